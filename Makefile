@@ -1,0 +1,79 @@
+# Everything runs in the project's own virtual environment, .venv, which every target brings along by itself.
+# Needed beforehand: git, make and Python 3.11 or newer. To choose the interpreter: make clean setup PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SCENARIOS = $(wildcard scenarios/*.toml)
+
+LOCK_TOOL := pip-tools==7.6.2
+LOCK_VENV := .venv-lock
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check test bench demo lock clean
+
+help: ## show this help
+	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(READY) ## make .venv with the pinned tools and this package in it
+
+check: $(READY) ## lint, formatting, types and the layering of the packages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(wildcard src tests benchmarks)
+	$(BIN)/lint-imports --no-logo
+
+test: $(READY) ## all tests, then every scenario file
+	$(BIN)/pytest -n auto $(ARGS)
+	$(if $(SCENARIOS),$(BIN)/quotatree check $(SCENARIOS),@echo "no scenario files")
+
+bench: $(READY) ## the benchmarks, printed beside their budgets
+	$(BIN)/python -m benchmarks $(ARGS)
+
+demo: $(READY) ## play the 128-GPU example in the terminal
+	@$(BIN)/quotatree demo
+
+lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt
+	$(need-python)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	    echo "Lock with the oldest Python we support, or the pins may not install there: make lock PYTHON=python3.11" >&2; \
+	    exit 1; }
+	$(PYTHON) -m venv --clear $(LOCK_VENV)
+	$(LOCK_VENV)/bin/pip install --quiet "$(LOCK_TOOL)"
+	env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND="make lock" $(LOCK_VENV)/bin/pip-compile --quiet --upgrade \
+	    --generate-hashes --strip-extras --allow-unsafe --no-emit-options --no-emit-index-url \
+	    --no-emit-trusted-host --no-emit-find-links \
+	    --extra dev --output-file requirements/dev.txt pyproject.toml requirements/build.in
+	rm -rf $(LOCK_VENV)
+
+clean: ## remove .venv, caches and build results
+	rm -rf $(VENV) $(LOCK_VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find $(wildcard src tests benchmarks) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is remade only when what it was made from has changed. A virtual environment without a working pip
+# is what an interrupted first attempt leaves behind: begin again.
+$(READY): pyproject.toml requirements/dev.txt
+	$(need-python)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+define need-python
+@command -v $(PYTHON) >/dev/null || { \
+    echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or name one: make setup PYTHON=python3.12" >&2; \
+    exit 1; }
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+    echo "QuotaTree needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." >&2; \
+    echo "Name another one: make setup PYTHON=python3.12" >&2; \
+    exit 1; }
+@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+    echo "'$(PYTHON)' cannot make virtual environments: its module venv or ensurepip is missing." >&2; \
+    echo "On Debian and Ubuntu: apt install python3-venv" >&2; \
+    exit 1; }
+endef

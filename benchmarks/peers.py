@@ -1,0 +1,150 @@
+"""What would most other schedulers evict? Their common rule, on the same problem as the exact oracle.
+
+Candidates in order of priority, the newest first; remove one after another until the preemptor fits; then, in the
+reverse order, put back whoever turns out not to be needed. No costs, no look at which node becomes free. It is the
+rule reduced to its essence, not a port of any one scheduler; the tables compare against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quotatree.exact.problem import WHOLE_GPU, Group, Problem, Unit
+
+
+def evict(problem: Problem, room: Room | None = None) -> tuple[Unit, ...] | None:
+    """The units this rule evicts, in the order it found them; None if the preemptor does not fit without any of them.
+
+    A `Room` may be built beforehand, to time the search alone; it is left as it was.
+    """
+    room = room or Room(problem)
+    removed: list[Unit] = []
+    candidates = iter(sorted(problem.units, key=lambda unit: (unit.priority, -unit.started_at, unit.id)))
+    while not room.fits():
+        unit = next(candidates, None)
+        if unit is None:
+            for gone in removed:
+                room.put_back(gone)
+            return None
+        room.remove(unit)
+        removed.append(unit)
+    needed: list[Unit] = []
+    for unit in reversed(removed):
+        room.put_back(unit)
+        if not room.fits():
+            room.remove(unit)
+            needed.append(unit)
+    for unit in needed:
+        room.put_back(unit)
+    return tuple(reversed(needed))
+
+
+class Room:
+    """What is free while units come and go, and how many replicas of each group every node could take.
+
+    A change costs time for the nodes it touches only. Groups that compete are placed by `_pack`, a heuristic as
+    in the peers, and only after each of them alone would fit.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.groups = sorted(
+            (group for group in problem.groups if group.replicas),
+            key=lambda group: (-group.gpu_milli, -group.cpu_milli, -group.memory_mib),
+        )
+        self.milli = [list(node.devices) for node in problem.nodes]
+        self.cpu_milli = [node.cpu_milli for node in problem.nodes]
+        self.memory_mib = [node.memory_mib for node in problem.nodes]
+        self.deficit_own = problem.deficit_own
+        self.deficit_all = problem.deficit_all
+        self.slots = [
+            [self._slots(node, group) for node in range(len(problem.nodes))] for group in self.groups
+        ]
+        self.totals = [sum(slots) for slots in self.slots]
+
+    def remove(self, unit: Unit) -> None:
+        self._change(unit, 1)
+
+    def put_back(self, unit: Unit) -> None:
+        self._change(unit, -1)
+
+    def fits(self) -> bool:
+        """Whether quotas and nodes have room for the whole preemptor."""
+        if self.deficit_own > 0 or self.deficit_all > 0:
+            return False
+        if any(total < group.replicas for total, group in zip(self.totals, self.groups, strict=True)):
+            return False
+        return len(self.groups) <= 1 or self._pack()
+
+    def _change(self, unit: Unit, sign: int) -> None:
+        self.deficit_own -= sign * unit.frees_own
+        self.deficit_all -= sign * unit.frees_all
+        for place in unit.places:
+            node = place.node
+            self.cpu_milli[node] += sign * place.cpu_milli
+            self.memory_mib[node] += sign * place.memory_mib
+            milli = self.milli[node]
+            for device, amount in place.devices:
+                milli[device] += sign * amount
+            for number, group in enumerate(self.groups):
+                slots = self._slots(node, group)
+                self.totals[number] += slots - self.slots[number][node]
+                self.slots[number][node] = slots
+
+    def _slots(self, node: int, group: Group) -> int:
+        """Replicas of the group that the node could take now, were it for this group alone."""
+        return min(
+            _on_devices(self.milli[node], group),
+            self.cpu_milli[node] // group.cpu_milli if group.cpu_milli else group.replicas,
+            self.memory_mib[node] // group.memory_mib if group.memory_mib else group.replicas,
+        )
+
+    def _pack(self) -> bool:
+        """The largest replicas first, each on the first node that takes it, fractions on the fullest device."""
+        touched: dict[int, tuple[list[int], int, int]] = {}
+        for number, group in enumerate(self.groups):
+            missing = group.replicas
+            for node, slots in enumerate(self.slots[number]):
+                if slots <= 0:
+                    continue
+                milli, cpu_milli, memory_mib = touched.get(node) or (
+                    list(self.milli[node]),
+                    self.cpu_milli[node],
+                    self.memory_mib[node],
+                )
+                while missing and cpu_milli >= group.cpu_milli and memory_mib >= group.memory_mib:
+                    if not _place(milli, group):
+                        break
+                    cpu_milli -= group.cpu_milli
+                    memory_mib -= group.memory_mib
+                    missing -= 1
+                touched[node] = milli, cpu_milli, memory_mib
+                if not missing:
+                    break
+            if missing:
+                return False
+        return True
+
+
+def _on_devices(milli: Sequence[int], group: Group) -> int:
+    if group.gpus:
+        return milli.count(WHOLE_GPU) // group.gpus
+    if group.is_fraction:
+        return sum(free // group.gpu_milli for free in milli)
+    return group.replicas
+
+
+def _place(milli: list[int], group: Group) -> bool:
+    """Put one replica on the devices of a node, if they have room for it."""
+    if group.gpus:
+        whole = [device for device, free in enumerate(milli) if free == WHOLE_GPU][: group.gpus]
+        for device in whole if len(whole) == group.gpus else ():
+            milli[device] = 0
+        return len(whole) == group.gpus
+    if group.is_fraction:
+        free, device = min(
+            ((free, d) for d, free in enumerate(milli) if free >= group.gpu_milli), default=(0, -1)
+        )
+        if device < 0:
+            return False
+        milli[device] = free - group.gpu_milli
+    return True

@@ -1,0 +1,38 @@
+"""Coloured text where there is a terminal, plain text where there is none. The only module that imports rich."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from quotatree.cli.bars import LEGEND, tree_lines
+from quotatree.core.state import State
+
+PIPED_WIDTH: Final = 120
+BAR_STYLES: Final = {"█": "green", "▓": "cyan", "+": "magenta", "x": "yellow", "·": "dim"}
+
+
+def console() -> Console:
+    """Writes to whatever stdout is now; a pipe gets a fixed width, so that output does not depend on the caller's."""
+    piped = not sys.stdout.isatty()
+    return Console(highlight=False, soft_wrap=piped, width=PIPED_WIDTH if piped else None)
+
+
+def print_tree(out: Console, state: State, title: str) -> None:
+    lines = tree_lines(state)
+    labels = max(len(line.label) for line in lines)
+    bars = max(len(line.bar) for line in lines)
+    out.print(Text(title, style="bold"))
+    for line in lines:
+        row = Text(line.label.ljust(labels) + "  ")
+        for mark in line.bar:
+            row.append(mark, style=BAR_STYLES[mark])
+        row.append(" " * (bars - len(line.bar)) + "  " + line.figures)
+        out.print(row)
+    legend = Text("   ".ljust(labels + 2))
+    for mark, meaning in LEGEND:
+        legend.append(mark, style=BAR_STYLES[mark]).append(f" {meaning}   ", style="dim")
+    out.print(legend)

@@ -1,0 +1,385 @@
+"""One waiting job is tried: the steps of P4 in order, least disruptive first, until one works.
+
+The same code answers `plan` and `explain` (section 8): an attempt collects why each step was not enough as it goes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from quotatree.core import act
+from quotatree.core import decisions as say
+from quotatree.core.eligible import (
+    Clause,
+    Signature,
+    descendants_clause,
+    own_clause,
+    return_clauses,
+    sibling_clauses,
+)
+from quotatree.core.job import Claim, Idle, Job, missing_core
+from quotatree.core.node_search import with_companions
+from quotatree.core.placement import Wanted, find_places, free_index
+from quotatree.core.queueing import Failure, WaitClass
+from quotatree.core.quota import Quota, Shortage, idle_room, inherited_ms, loan, protected, shortage
+from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.resources import GPU, Resources, amount_text, resources_text
+from quotatree.core.rights import could_evict, may_borrow, work_of
+from quotatree.core.state import State
+from quotatree.core.unit import GPU_SECOND, Unit, UnitKind, eviction_cost
+from quotatree.core.victims import Found, Request, could_ever_help, search
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an attempt came to: decisions, or a failure and the steps that were tried."""
+
+    decisions: list[say.Decision] = field(default_factory=list)
+    failure: Failure | None = None
+    tried: list[say.StepTried] = field(default_factory=list)
+    first: tuple[WaitClass, Job] | None = None  # P3: this waiting job must be tried before the loan
+
+
+@dataclass(slots=True)
+class Attempt:
+    """Everything about one try of one job."""
+
+    state: State
+    job: Job
+    cls: WaitClass
+    now_ms: int
+    siblings_first: SiblingsFirst
+    quota: Quota = field(init=False)
+    request: Resources = field(init=False)
+    wanted: Wanted = field(init=False)
+    past_guard: bool = field(init=False)
+    avoid: frozenset[int] = field(init=False)
+    outcome: Outcome = field(init=False)
+
+    def __post_init__(self) -> None:
+        job = self.job
+        self.quota, self.request = job.quota, self.cls.request
+        self.wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
+        self.past_guard = _passes_guard(self.state, job)
+        self.avoid = frozenset() if self.past_guard else self.quota.root.guard_nodes
+        self.outcome = Outcome()
+
+    def run(self) -> Outcome:
+        job = self.job
+        if job.running and job.claim is Claim.IDLE:
+            return self._promotion()
+        if job.surplus and len(job.core_indexes) < job.core_replicas:
+            grown = act.grow_into_surplus(self.state, job, self.now_ms)
+            if grown is not None:
+                self.outcome.decisions.append(grown)
+                return self.outcome
+        short = self._shortage(False)
+        if short is None and self._on_free(Step.FREE, because(Code.FitsFree)):
+            return self.outcome
+        self._why_not_free(short)
+        if self._with_victims(Step.IDLE, (), loan_allowed=False):
+            return self.outcome
+        borrows = may_borrow(self.quota, job.priority)
+        if borrows and short is not None and self._on_loan():
+            return self.outcome
+        if self._fits_as_idle():
+            return self._fail(because(Code.StopsAtIdle), short)
+        return self._preempt(short, borrows)
+
+    # -- steps without regular victims -----------------------------------------------------------------------
+
+    def _promotion(self) -> Outcome:
+        short = self._shortage(False)
+        if short is not None:
+            return self._fail(_why_short(self.quota, short), short)
+        act.change_claim(self.state, self.job, Claim.REGULAR, self.now_ms, "promoted")
+        act.clear_guard(self.state, self.job)
+        self.outcome.decisions.append(say.Promote(self.job.id, because(Code.Promoted)))
+        return self.outcome
+
+    def _shortage(self, loan_allowed: bool) -> Shortage | None:
+        return shortage(self.quota, self.request, loan_allowed=loan_allowed, past_guard=self.past_guard)
+
+    def _on_free(self, step: Step, reason: Reason, preemption: say.Preemption | None = None) -> bool:
+        """Start on devices that are free now, else promise devices that are being freed."""
+        state, job, root = self.state, self.job, self.quota.root
+        if not job.leaving:
+            places = find_places(state, root, self.wanted, now=True, avoid=self.avoid)
+            if places is not None:
+                decision = act.start(state, job, places, Claim.REGULAR, self.now_ms, step, reason, preemption)
+                self.outcome.decisions.append(decision)
+                return True
+        if not state.leaving_replicas:
+            return False
+        places = find_places(state, root, self.wanted, now=False, avoid=self.avoid)
+        if places is None:
+            return False
+        if preemption is None:
+            waiting = act.leavers_on(state, places)
+            reason = because(Code.WaitsForLeaving, leaving=max(1, len(waiting)))
+        self.outcome.decisions.append(act.hold(state, job, places, self.now_ms, step, reason, preemption))
+        return True
+
+    def _why_not_free(self, short: Shortage | None) -> None:
+        reason = _why_short(self.quota, short) if short is not None else self._why_no_place()
+        self.outcome.tried.append(say.StepTried(Step.FREE, reason))
+
+    def _why_no_place(self) -> Reason:
+        shape = max((s for _, s in self.wanted), key=lambda s: s.gpu_milli)
+        count = sum(1 for _, s in self.wanted if s == shape)
+        free = free_index(self.state, shape, self.quota.root, True)
+        fits = free.total - sum(free.slots[n] for n in self.avoid)
+        return because(
+            Code.NoPlacement, fits=min(fits, count), wanted=count, shape=resources_text(shape.resources)
+        )
+
+    def _on_loan(self) -> bool:
+        """P3: beyond the own min, on what siblings do not use, after siblings that fit their own min."""
+        short = self._shortage(True)
+        if short is not None:
+            self.outcome.tried.append(say.StepTried(Step.LOAN, _why_short(self.quota, short)))
+            return False
+        first = self.siblings_first.before_loan(self.job)
+        if first is not None:
+            self.outcome.first = first
+            return True
+        over = amount_text(GPU, loan(self.quota, GPU) + self._beyond_min(GPU))
+        reason = because(Code.OnLoan, quota=self.quota.id, loan=over)
+        if self._on_free(Step.LOAN, reason):
+            return True
+        self.outcome.tried.append(say.StepTried(Step.LOAN, self._why_no_place()))
+        return self._with_victims(Step.LOAN, (), loan_allowed=True)
+
+    def _beyond_min(self, resource: int) -> int:
+        bound = self.quota.min[resource]
+        if bound is None:
+            return 0
+        used = self.quota.used[resource]
+        return max(0, used + self.request[resource] - bound) - max(0, used - bound)
+
+    def _fits_as_idle(self) -> bool:
+        job = self.job
+        if job.spec.idle is not Idle.ALLOW or job.running or job.leaving:
+            return False
+        if idle_refusal(self.state, job, self.request) is not None:
+            return False
+        return find_places(self.state, self.quota.root, self.wanted, now=True, avoid=self.avoid) is not None
+
+    # -- steps with victims ----------------------------------------------------------------------------------
+
+    def _preempt(self, short: Shortage | None, borrows: bool) -> Outcome:
+        steps = list(self._steps())
+        if not steps:
+            self.outcome.tried.append(say.StepTried(Step.OWN, because(Code.NoPolicy)))
+            return self._fail(self.outcome.tried[0].reason, self._shortage(borrows) and short)
+        delay = inherited_ms(self.quota, "preemption_delay_ms")
+        due = self.job.queued_ms + delay
+        if self.now_ms < due:
+            left = _seconds(due - self.now_ms)
+            reason = because(Code.PreemptionDelayed, delay=_seconds(delay), left=left)
+            self.outcome.tried.append(say.StepTried(steps[0][0], reason))
+            return self._fail(self.outcome.tried[0].reason, None, retry_at_ms=due)
+        clauses: tuple[Clause, ...] = ()
+        for step, more in steps:
+            if step is Step.SIBLINGS:
+                clauses = tuple(c for c in clauses if c.rule is not Code.SelfLevelSibling)
+            clauses += more
+            if self._with_victims(step, clauses, loan_allowed=borrows):
+                return self.outcome
+        return self._fail(self.outcome.tried[0].reason, None)
+
+    def _steps(self) -> list[tuple[Step, tuple[Clause, ...]]]:
+        """The steps that give this job a right, each with what it adds."""
+        quota, job = self.quota, self.job
+        steps: list[tuple[Step, tuple[Clause, ...]]] = []
+        if _fits_own_min(quota, self.request):
+            steps.append((Step.RETURN, return_clauses(quota, job.priority)))
+        policy = quota.spec.self_level
+        if policy is not None and policy.lets_preempt(job.priority):
+            own = own_clause(quota)
+            steps.append((Step.OWN, (own,) if own is not None else ()))
+        below = descendants_clause(quota)
+        steps.append((Step.DESCENDANTS, (below,) if below is not None else ()))
+        if policy is not None and policy.lets_preempt(job.priority):
+            steps.append((Step.SIBLINGS_ABOVE_MIN, sibling_clauses(quota, above_min_only=True)))
+            steps.append((Step.SIBLINGS, sibling_clauses(quota, above_min_only=False)))
+        return [(step, clauses) for step, clauses in steps if clauses]
+
+    def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> bool:
+        """Search within one step and, if a set is found, take it and start or hold."""
+        state, quota = self.state, self.quota
+        if not clauses and not quota.root.idle_units and not quota.surplus_units:
+            return False
+        signature = Signature(quota, self.job.priority, clauses)
+        deficit = self._deficit(loan_allowed)
+        nodes_fit = find_places(state, quota.root, self.wanted, now=False, avoid=self.avoid) is not None
+        room = idle_room(quota, quota.root.min[GPU] or 0, GPU) - self.request.gpu_milli if nodes_fit else -1
+        request = Request(
+            state, self.job, quota, self.wanted, deficit, signature, self.now_ms, self.avoid, nodes_fit, room
+        )
+        found = search(request)
+        if found is None:
+            code = Code.NoLawfulSet if could_ever_help(request) else Code.NoEligibleVictims
+            self.outcome.tried.append(say.StepTried(step, because(code, step=step.value)))
+            return False
+        if _needs_proof(quota, self.wanted) and not self._proved(found):
+            self.outcome.tried.append(say.StepTried(step, self._why_no_place()))
+            return False
+        self._take(step, signature, found, room)
+        return True
+
+    def _deficit(self, loan_allowed: bool) -> Resources:
+        """How much quota victims must free along the path."""
+        short = [0, 0, 0]
+        reserving = self.quota.root.shares_reserved
+        for above in self.quota.path:
+            if loan_allowed and above is self.quota:
+                continue
+            for i, bound in above.named:
+                if not self.request[i]:
+                    continue
+                over = above.used[i] + self.request[i] - bound
+                if not self.past_guard:
+                    over += above.shadow[i]
+                if reserving:
+                    over += sum(protected(c, i, self.request[i], self.quota) for c in above.children)
+                short[i] = max(short[i], over)
+        return Resources(*short)
+
+    def _proved(self, found: Found) -> bool:
+        """Try it on the real devices and take it back (several shapes or pools)."""
+        state = self.state
+        pieces = [u for u in with_companions(list(found.units)) if u not in found.demoted]
+        for unit in pieces:
+            state.displace(unit)
+        places = find_places(state, self.quota.root, self.wanted, now=False, avoid=self.avoid)
+        for unit in pieces:
+            state.place(unit)
+        return places is not None
+
+    def _take(self, step: Step, signature: Signature, found: Found, room: int) -> None:
+        state, job, now_ms = self.state, self.job, self.now_ms
+        victims: list[say.VictimCost] = []
+        demoted: list[Unit] = []
+        evictions: list[say.Decision] = []
+        for unit in found.units:
+            if unit in found.demoted and unit.footprint.gpu_milli <= room:
+                room -= unit.footprint.gpu_milli
+                demoted.append(unit)
+                act.change_claim(state, unit.job, Claim.IDLE, now_ms, f"demoted for {job.id}")
+                evictions.append(say.Demote(unit.job.id, job.id, because(Code.Demoted, preemptor=job.id)))
+                continue
+            victims.append(victim_cost(unit, now_ms))
+            evictions.append(act.evict(state, unit, now_ms, self._why_taken(signature, unit), job.id, True))
+        reason = self._why_started(step, found, len(victims))
+        preemption = say.Preemption(
+            job.id, step, tuple(victims), tuple(u.job.id for u in demoted), sum(v.cost for v in victims),
+            found.cost_without_ladder, found.highest, tuple(self.outcome.tried),
+        )  # fmt: skip
+        self.outcome.decisions += evictions
+        if not self._on_free(step, reason, preemption):
+            raise AssertionError(f"{job.id} does not fit after its victims left: {found}")
+
+    def _why_taken(self, signature: Signature, unit: Unit) -> Reason:
+        entitled = signature.entitled(unit.cls)
+        assert entitled is not None
+        if unit.cls.kind is UnitKind.HOLD:
+            return because(Code.HoldTaken, preemptor=self.job.id)
+        by = unit.job.quota if entitled.rule is Code.ReturnOfLoan else self.quota
+        return because(entitled.rule, preemptor=self.job.id, quota=by.id)
+
+    def _why_started(self, step: Step, found: Found, count: int) -> Reason:
+        if step in (Step.IDLE, Step.LOAN):
+            freed = sum(u.footprint.gpu_milli for u in found.units)
+            return because(Code.AfterIdleBorrowers, freed=amount_text(GPU, freed))
+        return because(
+            Code.AfterPreemption, victims=count, rule=step.value, highest=found.highest,
+            cost=cost_text(found.cost),
+        )  # fmt: skip
+
+    def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Outcome:
+        """Remember why, and what must change: a release in the quota that is full, or anything in the tree."""
+        root = self.quota.root
+        if short is not None and not self.outcome_depends_on_tree():
+            self.outcome.failure = Failure(reason, short.quota, True, short.quota.released, retry_at_ms)
+        else:
+            self.outcome.failure = Failure(reason, root, False, root.version, retry_at_ms)
+        return self.outcome
+
+    def outcome_depends_on_tree(self) -> bool:
+        """Could anything but a release inside the full quota change the answer?"""
+        return bool(
+            self.quota.surplus_units or self._steps() or may_borrow(self.quota, self.job.priority)
+            or self.job.spec.idle is Idle.ALLOW or self.quota.root.shares_reserved
+        )  # fmt: skip
+
+
+class SiblingsFirst:
+    """The planner's answer to P3: is there a waiting sibling job that must be tried before a loan?"""
+
+    def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
+        del borrower
+        return None
+
+
+def _passes_guard(state: State, job: Job) -> bool:
+    """S10: the guarded job itself and whoever could evict it ignore what is kept for it."""
+    root = job.quota.root
+    if root.guard is None or root.guard == job.id:
+        return True
+    return could_evict(job.quota, job.priority, work_of(state.jobs[root.guard]))
+
+
+def _fits_own_min(quota: Quota, request: Resources) -> bool:
+    return all(quota.used[i] + request[i] <= bound for i, bound in quota.named)
+
+
+def _needs_proof(quota: Quota, wanted: Wanted) -> bool:
+    return len(quota.root.spec.draws) > 1 or len({shape for _, shape in wanted}) > 1
+
+
+def _why_short(quota: Quota, short: Shortage) -> Reason:
+    code = Code.OwnQuotaFull if short.quota is quota else Code.AncestorFull
+    bound = short.quota.min[short.resource] or 0
+    kept = short.quota.shadow[short.resource]
+    if kept and short.wanted <= short.free + kept:
+        return because(
+            Code.KeptForGuard, quota=short.quota.id, kept=amount_text(short.resource, kept),
+            head=quota.root.guard or "",
+        )  # fmt: skip
+    return because(
+        code, quota=short.quota.id, free=amount_text(short.resource, short.free),
+        min=amount_text(short.resource, bound), wanted=amount_text(short.resource, short.wanted),
+    )  # fmt: skip
+
+
+def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
+    """Why a job may not start on an idle claim by the numbers (I2), or None."""
+    quota, root = job.quota, job.quota.root
+    for i, capacity in root.named:
+        room = idle_room(quota, capacity, i)
+        if request[i] and request[i] > room:
+            return because(Code.IdleRoomShort, free=amount_text(i, room), wanted=amount_text(i, request[i]))
+    limit = quota.spec.idle_limit_milli
+    if limit is not None and quota.own_idle[GPU] + request[GPU] > limit:
+        return because(
+            Code.IdleLimitReached, quota=quota.id, limit=amount_text(GPU, limit),
+            used=amount_text(GPU, quota.own_idle[GPU]), wanted=amount_text(GPU, request[GPU]),
+        )  # fmt: skip
+    return None
+
+
+def victim_cost(unit: Unit, now_ms: int) -> say.VictimCost:
+    return say.VictimCost(
+        unit.job.id, unit.cls.kind, tuple(p.replica for p in unit.places), unit.cls.quota.id, unit.cls.priority,
+        unit.lost_work(now_ms), eviction_cost(unit, now_ms), unit.footprint,
+    )  # fmt: skip
+
+
+def cost_text(cost: int) -> str:
+    """A cost in GPU-seconds."""
+    return f"{cost / GPU_SECOND:.1f}".removesuffix(".0")
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{milliseconds / 1000:g} s"

@@ -1,0 +1,170 @@
+"""What a plan says: decisions as values, each with its reason (A2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from quotatree.core.job import Claim, JobId
+from quotatree.core.reasons import Reason, Step
+from quotatree.core.resources import Resources
+from quotatree.core.unit import UnitKind
+
+
+class ReplicaPlace(NamedTuple):
+    """One replica, its node by name and its GPU indexes there (R3)."""
+
+    replica: int
+    node: str
+    devices: tuple[int, ...]
+
+
+class VictimCost(NamedTuple):
+    """What one evicted unit was charged with (P5, P6), in milli-GPU x milliseconds."""
+
+    job: JobId
+    kind: UnitKind
+    replicas: tuple[int, ...]
+    quota: str
+    priority: int
+    lost_work: int
+    cost: int
+    freed: Resources
+
+
+class StepTried(NamedTuple):
+    """A step of P4 and why it was not enough."""
+
+    step: Step
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """The ledger's entry (P13): who took what from whom, by which step, at which cost, and what was tried before."""
+
+    preemptor: JobId
+    step: Step
+    victims: tuple[VictimCost, ...]
+    demoted: tuple[JobId, ...]
+    cost: int
+    cost_without_ladder: int
+    highest_priority: int
+    tried: tuple[StepTried, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Replicas start now. `surplus` tells replicas beyond the core (P12)."""
+
+    job: JobId
+    run: int
+    claim: Claim
+    replicas: tuple[ReplicaPlace, ...]
+    step: Step
+    reason: Reason
+    surplus: bool = False
+    preemption: Preemption | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Places are promised; the job starts when `waiting_on` have left (P9). A guard's hold never expires (S10)."""
+
+    job: JobId
+    replicas: tuple[ReplicaPlace, ...]
+    waiting_on: tuple[JobId, ...]
+    expires_ms: int | None
+    step: Step
+    reason: Reason
+    preemption: Preemption | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Replicas must stop, after notice and grace (P14). `replicas` are what leaves; a hold leaves nothing running."""
+
+    job: JobId
+    run: int
+    kind: UnitKind
+    replicas: tuple[int, ...]
+    preemptor: JobId | None
+    cost: int
+    lost_work: int
+    grace_ms: int
+    requeued: bool
+    counts: bool
+    reason: Reason
+    moved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Demote:
+    """A regular job keeps running on an idle claim (I1)."""
+
+    job: JobId
+    preemptor: JobId | None
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Promote:
+    """An idle claim becomes regular in place, or running surplus becomes core; nothing restarts (I1, P12)."""
+
+    job: JobId
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A hold ended without a start."""
+
+    job: JobId
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Replicas must stop because their owner said so."""
+
+    job: JobId
+    run: int
+    replicas: tuple[int, ...]
+    grace_ms: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The job ends as Failed."""
+
+    job: JobId
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something an operator should look at (P11)."""
+
+    job: JobId
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A job that was tried and has to wait."""
+
+    job: JobId
+    reason: Reason
+
+
+Decision = Start | Hold | Evict | Demote | Promote | Release | Stop | Fail | Alarm | Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The decisions of one round of planning and the time after which planning again could decide more."""
+
+    now_ms: int
+    decisions: tuple[Decision, ...]
+    next_wakeup_ms: int | None

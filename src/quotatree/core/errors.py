@@ -1,0 +1,32 @@
+"""What can go wrong at the door of the core.
+
+QuotaTreeError
+├── Refused            a request that a rule forbids; nothing was changed
+└── IllegalTransition  a job was moved along an edge its state machine does not have (A5): a bug
+"""
+
+from __future__ import annotations
+
+
+class QuotaTreeError(Exception):
+    """Root of every error this package raises on purpose."""
+
+
+class Refused(QuotaTreeError):
+    """A request was refused and nothing changed. Names the field, its value and the rule."""
+
+    def __init__(self, field: str, value: object, rule: str, message: str) -> None:
+        self.field = field
+        self.value = value
+        self.rule = rule
+        self.message = message
+        super().__init__(f"{field} = {value!r}: {message} [{rule}]")
+
+
+class IllegalTransition(QuotaTreeError):
+    """A job cannot go from its phase to the wanted one; carries the job's story."""
+
+    def __init__(self, job: str, phase: str, wanted: str, story: tuple[str, ...]) -> None:
+        self.story = story
+        told = "; ".join(story) or "no story"
+        super().__init__(f"job {job}: {phase} -> {wanted} is not a transition. Story: {told}")

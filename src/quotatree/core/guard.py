@@ -1,0 +1,81 @@
+"""The starvation guard (S10): the longest-waiting head of a tree gets what becomes free, before it is too late."""
+
+from __future__ import annotations
+
+from quotatree.core import decisions as say
+from quotatree.core.job import Idle, Job, missing_core, total_request
+from quotatree.core.order import Ordering
+from quotatree.core.quota import Quota
+from quotatree.core.reasons import Code, Step, because
+from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.state import State
+
+
+def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
+    """Give every tree without a guarded job one, if a head has waited long enough."""
+    after_ms = state.settings.starvation_guard_ms
+    found: list[say.Decision] = []
+    if not after_ms:
+        return found
+    for root in state.roots:
+        if root.guard is not None:
+            continue
+        job = _longest_waiting(ordering, root, now_ms - after_ms)
+        if job is not None:
+            found.append(_guard(state, root, job, now_ms))
+    return found
+
+
+def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
+    """When the next head will have waited long enough."""
+    after_ms = state.settings.starvation_guard_ms
+    if not after_ms:
+        return []
+    heads = [
+        job
+        for quota in state.waiting_quotas.values()
+        if quota.root.guard is None and (job := ordering.head(quota)) is not None and not job.running
+    ]
+    return [job.queued_ms + after_ms for job in heads if job.queued_ms + after_ms > now_ms]
+
+
+def _longest_waiting(ordering: Ordering, root: Quota, queued_before_ms: int) -> Job | None:
+    heads: list[Job] = []
+    for quota in ordering.waiting_below(root):
+        job = ordering.head(quota)
+        if job is None or job.running or job.spec.idle is Idle.ONLY or job.queued_ms > queued_before_ms:
+            continue
+        heads.append(job)
+    return min(heads, key=lambda j: (j.queued_ms, j.spec.submitted_ms, j.id), default=None)
+
+
+def _guard(state: State, root: Quota, job: Job, now_ms: int) -> say.Hold:
+    """Keep quota along the path, and enough nodes, for this job; nobody is evicted."""
+    request = total_request(job, missing_core(job))
+    for above in job.quota.path:
+        state.set(above, "shadow", list(request))
+    state.set(root, "guard", job.id)
+    state.set(root, "guard_nodes", frozenset(_nodes_for(state, root, job)))
+    reason = because(Code.StarvationGuard, waited=f"{(now_ms - job.queued_ms) // 1000} s")
+    return say.Hold(job.id, (), (), None, Step.FREE, reason)
+
+
+def _nodes_for(state: State, root: Quota, job: Job) -> list[int]:
+    """The nodes nearest to being empty that could hold the whole job."""
+    pools = {pool for pool, _ in root.spec.draws}
+    wanted: dict[object, int] = {}
+    chosen: dict[int, None] = {}
+    for index in missing_core(job):
+        shape = job.shape_of(index)
+        wanted[shape] = wanted.get(shape, 0) + 1
+    for shape in sorted({job.shape_of(i) for i in missing_core(job)}, key=lambda s: (-s.gpu_milli, s)):
+        suited = [n for n in state.nodes if n.spec.pool in pools and n.suits(shape)]
+        suited.sort(key=lambda n: (-sum(n.free), n.index))
+        missing = wanted[shape]
+        for node in suited:
+            if missing <= 0:
+                break
+            slots = node.spec.gpus * WHOLE_GPU // shape.gpu_milli if shape.gpu_milli else missing
+            missing -= max(1, slots)
+            chosen[node.index] = None
+    return list(chosen)

@@ -1,0 +1,164 @@
+"""Who is tried next across all quotas (S6), and who may be tried at all inside each (queueing.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from quotatree.core.job import Idle, Job, JobId
+from quotatree.core.policy import Strategy
+from quotatree.core.queueing import WaitClass, head, tryable
+from quotatree.core.quota import Quota, own_share_key, share_key
+from quotatree.core.state import State
+
+
+class Candidate(NamedTuple):
+    quota: Quota
+    cls: WaitClass
+    job: Job
+
+
+class Ordering:
+    """The order of one plan. Answers are remembered per quota until its tree or its queue changes."""
+
+    def __init__(self, state: State, now_ms: int) -> None:
+        self._state, self._now_ms = state, now_ms
+        self._ready: dict[str, tuple[int, int, list[tuple[WaitClass, Job]]]] = {}
+        self._touched: dict[str, int] = {}
+
+    def touch(self, quota: Quota) -> None:
+        """The queue of this quota is not what it was."""
+        self._touched[quota.id] = self._touched.get(quota.id, 0) + 1
+
+    def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
+        """Whom the quota's strategy lets be tried now, in its order."""
+        version = quota.path[-1].version
+        touched = self._touched.get(quota.id, 0) + quota.queue.stamp
+        known = self._ready.get(quota.id)
+        if known is not None and known[0] == version and known[1] == touched:
+            return known[2]
+        settings = self._state.settings
+        found, stood = tryable(
+            quota, self._now_ms, settings.aging_interval_ms, settings.balance_timeout_ms, self.passed
+        )
+        if quota.spec.strategy is Strategy.BALANCE and stood != quota.queue.stood:
+            self._state.set(quota.queue, "stood", stood)
+        jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
+        self._ready[quota.id] = (version, touched, jobs)
+        return jobs
+
+    def best(self) -> Candidate | None:
+        """The next one to try in the first round."""
+        heads: list[tuple[int, Candidate]] = []
+        for quota in self._state.waiting_quotas.values():
+            ready = self.ready(quota)
+            if ready:
+                cls, job = ready[0]
+                heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
+        if not heads:
+            return None
+        if len(heads) == 1:
+            return heads[0][1]
+        top = max(priority for priority, _ in heads)
+        return _fairest([candidate for priority, candidate in heads if priority == top], 1)
+
+    def _queue_priority(self, cls: WaitClass, job: Job) -> int:
+        ages = cls.quota.spec.strategy is Strategy.INTELLIGENT
+        interval = self._state.settings.aging_interval_ms
+        return cls.queue_priority(job.spec.submitted_ms, self._now_ms, interval, ages)
+
+    def idle_candidates(self) -> list[Candidate]:
+        """Second round: waiting jobs that may run idle; a blocked head does not hold them back (ADR 0006)."""
+        found: list[tuple[int, int, JobId, Candidate]] = []
+        for quota in self._state.waiting_quotas.values():
+            for cls in quota.queue.classes.values():
+                if cls.idle is Idle.NEVER or cls.still_fails(cls.failed_idle, self._now_ms):
+                    continue
+                if self._over_limit(cls):
+                    continue
+                submitted, job_id = cls.members[0]
+                job = self._state.jobs[job_id]
+                if job.running or job.leaving:
+                    continue
+                found.append((-self._queue_priority(cls, job), submitted, job_id, Candidate(quota, cls, job)))
+        found.sort(key=lambda entry: entry[:3])
+        return [entry[3] for entry in found]
+
+    def passed(self, cls: WaitClass) -> bool:
+        """Passed in every strategy: idle only, over an amount limit, or too large ever to fit."""
+        if cls.idle is Idle.ONLY:
+            return True
+        return self._over_limit(cls) or self._never_fits(cls)
+
+    def _over_limit(self, cls: WaitClass) -> bool:
+        used = self._state.limit_used
+        return any(used.get(lim, 0) + cls.request.gpu_milli > lim.gpu_milli for lim in cls.limits)
+
+    def _never_fits(self, cls: WaitClass) -> bool:
+        for above in cls.quota.path:
+            for i, bound in above.named:
+                if cls.request[i] > bound and not (above is cls.quota and _borrows(cls)):
+                    return True
+        return False
+
+    def head(self, quota: Quota) -> Job | None:
+        found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self.passed)
+        return None if found is None else self._state.jobs[found[1]]
+
+    def quotas_that_could_take(self, victim: Quota) -> Iterator[Quota]:
+        """Waiting quotas that stand above the victim's, beside its path, or are it (P1, P2, P15)."""
+        path = victim.path
+        for quota in self._state.waiting_quotas.values():
+            if quota in path or (quota.parent is not None and quota.parent in path):
+                yield quota
+
+    def waiting_below(self, parent: Quota) -> list[Quota]:
+        return [q for q in self._state.waiting_quotas.values() if parent.contains(q)]
+
+    def wakeups(self) -> list[int]:
+        """Times at which a strategy or a delay lets somebody else be tried."""
+        times: list[int] = []
+        balance_ms = self._state.settings.balance_timeout_ms
+        for quota in self._state.waiting_quotas.values():
+            times += [since + balance_ms for _, since in quota.queue.stood]
+            for cls in quota.queue.classes.values():
+                if cls.failed is not None and cls.failed.retry_at_ms is not None:
+                    times.append(cls.failed.retry_at_ms)
+        if times or self._state.waiting_quotas:
+            times += [ends for ends, _ in self._state.protections[:1]]
+        return times
+
+
+def _borrows(cls: WaitClass) -> bool:
+    policy = cls.quota.spec.self_level
+    return policy is not None and policy.reaches_siblings and policy.lets_preempt(cls.priority)
+
+
+def _fairest(candidates: list[Candidate], level: int) -> Candidate:
+    """S6: at the first level where paths part, the branch that uses least of its min; then submit time, id.
+
+    A quota's own jobs count as one more branch of it. `level` counts from the root, which is 1.
+    """
+    while True:
+        if len(candidates) == 1:
+            return candidates[0]
+        branches: dict[str, list[Candidate]] = {}
+        for candidate in candidates:
+            path = candidate.quota.path
+            branch = path[-level].id if level <= len(path) else ""
+            branches.setdefault(branch, []).append(candidate)
+        if len(branches) > 1:
+            break
+        if "" in branches:
+            return min(candidates, key=lambda c: (c.job.spec.submitted_ms, c.job.id))
+        level += 1
+    winners = [
+        (_branch_share(members[0], level, branch), _fairest(members, level + 1))
+        for branch, members in branches.items()
+    ]
+    return min(winners, key=lambda w: (w[0], w[1].job.spec.submitted_ms, w[1].job.id))[1]
+
+
+def _branch_share(member: Candidate, level: int, branch: str) -> int:
+    path = member.quota.path
+    return share_key(path[-level]) if branch else own_share_key(path[-level + 1])

@@ -1,0 +1,309 @@
+"""Where replicas go on free capacity, so that whole nodes stay whole (R3, P7).
+
+One index per request shape remembers how many replicas fit on each node and keeps the nodes ordered by how tight the fit
+is; it follows the state by a change log, so a question costs what has changed since the last one (A4). Gangs fill the
+tightest rack that takes them whole, when racks are labelled.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import Final
+
+from quotatree.core.job import Placed, Shape
+from quotatree.core.node import Node
+from quotatree.core.quota import Quota
+from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.state import State
+
+INDEXES_KEPT: Final = 256
+
+Wanted = list[tuple[int, Shape]]
+"""Replicas to place: index in the job, and shape."""
+
+
+class FreeIndex:
+    """Slots for one shape on the nodes of some pools: now, or by plan (with what is leaving)."""
+
+    __slots__ = (
+        "_cursor",
+        "_epoch",
+        "_heap",
+        "_nodes_version",
+        "_now",
+        "_pools",
+        "_shape",
+        "_state",
+        "racks",
+        "slots",
+        "total",
+    )
+
+    def __init__(self, state: State, shape: Shape, pools: frozenset[str], now: bool) -> None:
+        self._state, self._shape, self._pools, self._now = state, shape, pools, now
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        state = self._state
+        self.slots = [0] * len(state.nodes)
+        self.total = 0
+        self.racks: dict[str, int] = {}
+        self._heap: list[tuple[int, int, int]] = []
+        self._cursor, self._epoch = len(state.changes), state.changes_epoch
+        self._nodes_version = state.nodes_version
+        for node in state.nodes:
+            self._look_at(node)
+        heapify(self._heap)
+
+    def refresh(self) -> None:
+        """Catch up with the change log."""
+        state = self._state
+        changes = state.changes
+        if self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
+            self._rebuild()
+            return
+        if self._cursor == len(changes):
+            return
+        fresh = len(changes) - self._cursor
+        if fresh > 2 * len(state.nodes) or len(self._heap) > 4 * len(state.nodes) + 64:
+            self._rebuild()
+            return
+        for index in dict.fromkeys(changes[self._cursor :]):
+            self._look_at(state.nodes[index])
+        self._cursor = len(changes)
+
+    def _look_at(self, node: Node) -> None:
+        index = node.index
+        count = 0
+        if node.spec.pool in self._pools and node.suits(self._shape):
+            count = node.slots(self._shape, self._now)
+        before = self.slots[index]
+        if count != before:
+            self.slots[index] = count
+            self.total += count - before
+            self.racks[node.rack] = self.racks.get(node.rack, 0) + count - before
+        if count:
+            heappush(self._heap, (tightness(node, self._shape, self._now), index, node.stamp))
+
+    def in_order(self, avoid: frozenset[int]) -> list[int]:
+        """Nodes with room, tightest first, as few as hold one slot; see `take`."""
+        return self.take(1, avoid)
+
+    def take(self, wanted: int, avoid: frozenset[int]) -> list[int]:
+        """The tightest nodes that together have `wanted` slots; fewer if there are not so many."""
+        heap, nodes = self._heap, self._state.nodes
+        found: dict[int, None] = {}
+        entries = []
+        missing = wanted
+        while heap and missing > 0:
+            entry = heap[0]
+            index = entry[1]
+            if nodes[index].stamp != entry[2] or not self.slots[index]:
+                heappop(heap)
+                continue
+            if index in found:  # the same node twice: a duplicate left by a refresh
+                heappop(heap)
+                continue
+            entries.append(heappop(heap))
+            if index in avoid:
+                continue
+            found[index] = None
+            missing -= self.slots[index]
+        for entry in entries:
+            heappush(heap, entry)
+        return list(found)
+
+
+def tightness(node: Node, shape: Shape, now: bool) -> int:
+    """How much of the node would be left over; lower is better. Fractions go to devices that are shared already."""
+    whole = node.whole_now if now else node.whole_free
+    gpu_milli = shape[0]
+    if gpu_milli >= WHOLE_GPU:
+        return (whole * WHOLE_GPU - gpu_milli) * 2
+    if gpu_milli == 0:
+        return whole * WHOLE_GPU
+    best = WHOLE_GPU
+    for device in range(len(node.free)):
+        free = node.device_free(device, now)
+        if gpu_milli <= free < best:
+            best = free
+    if best < WHOLE_GPU:
+        return best - gpu_milli
+    return WHOLE_GPU + whole * WHOLE_GPU
+
+
+def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
+    """The up-to-date index for a shape in a tree's pools."""
+    now = now and state.leaving_replicas > 0
+    pools = frozenset(pool for pool, _ in root.spec.draws)
+    key = ("free", shape, pools, now)
+    index: FreeIndex | None = state.indexes.pop(key, None)
+    if index is None:
+        index = FreeIndex(state, shape, pools, now)
+        if len(state.indexes) >= INDEXES_KEPT:
+            state.indexes.pop(next(iter(state.indexes)))
+    else:
+        index.refresh()
+    state.indexes[key] = index
+    return index
+
+
+def find_places(
+    state: State, root: Quota, wanted: Wanted, *, now: bool, avoid: frozenset[int] = frozenset()
+) -> tuple[Placed, ...] | None:
+    """Places for all replicas on free devices, or None. Largest replicas first."""
+    rooms = PoolRooms(state, root) if len(root.spec.draws) > 1 else None
+    if len(wanted) == 1:
+        return _one(state, root, wanted[0], now, avoid, rooms)
+    by_shape: dict[Shape, list[int]] = {}
+    for index, shape in wanted:
+        by_shape.setdefault(shape, []).append(index)
+    overlay = Overlay(state, now)
+    placed: list[Placed] = []
+    for shape in sorted(by_shape, key=lambda s: (-s.gpu_milli, -s.cpu_milli, -s.memory_mib, s)):
+        indexes = by_shape[shape]
+        free = free_index(state, shape, root, now)
+        if free.total < len(indexes) and not overlay.touched:
+            return None
+        got = _gang(state, free, shape, indexes, overlay, avoid, rooms)
+        if got is None:
+            return None
+        placed += got
+    placed.sort()
+    return tuple(placed)
+
+
+def _one(
+    state: State,
+    root: Quota,
+    wanted: tuple[int, Shape],
+    now: bool,
+    avoid: frozenset[int],
+    rooms: PoolRooms | None,
+) -> tuple[Placed, ...] | None:
+    index, shape = wanted
+    free = free_index(state, shape, root, now)
+    if not free.total:
+        return None
+    if rooms is not None:
+        avoid = avoid | rooms.closed(shape)
+    found = free.in_order(avoid)
+    if not found:
+        return None
+    node = state.nodes[found[0]]
+    return (Placed(index, node.index, node.pick_devices(shape, now), shape),)
+
+
+def _gang(
+    state: State, free: FreeIndex, shape: Shape, indexes: list[int], overlay: Overlay, avoid: frozenset[int],
+    rooms: PoolRooms | None,
+) -> list[Placed] | None:  # fmt: skip
+    """Fill nodes one after the other, tightest first, inside as few racks as can be."""
+    order = _racks_first(state, free, len(indexes), avoid)
+    placed: list[Placed] = []
+    todo = list(reversed(indexes))
+    for node_index in order + [n for n in overlay.touched if n not in order]:
+        node = state.nodes[node_index]
+        while todo:
+            if rooms is not None and not rooms.fits(node, shape):
+                break
+            devices = overlay.put(node, shape)
+            if devices is None:
+                break
+            if rooms is not None:
+                rooms.charge(node, shape)
+            placed.append(Placed(todo.pop(), node_index, devices, shape))
+        if not todo:
+            return placed
+    return None
+
+
+def _racks_first(state: State, free: FreeIndex, wanted: int, avoid: frozenset[int]) -> list[int]:
+    """Nodes to fill, in order: the smallest rack that holds the whole gang, else racks with most room first."""
+    if len(free.racks) <= 1:
+        return free.take(wanted, avoid)
+    enough = sorted((slots, rack) for rack, slots in free.racks.items() if slots >= wanted)
+    racks = [rack for _, rack in enough]
+    racks += [rack for _, rack in sorted((-s, r) for r, s in free.racks.items() if 0 < s < wanted)]
+    members: dict[str, list[int]] = {}
+    for index, slots in enumerate(free.slots):
+        if slots and index not in avoid:
+            members.setdefault(state.nodes[index].rack, []).append(index)
+    order: list[int] = []
+    missing = wanted
+    for rack in racks:
+        inside = sorted(members.get(rack, ()), key=lambda n: (-free.slots[n], n))
+        if not order and sum(free.slots[n] for n in inside) < wanted and rack in [r for _, r in enough]:
+            continue
+        for index in inside:
+            order.append(index)
+            missing -= free.slots[index]
+            if missing <= 0:
+                return order
+    return order
+
+
+class Overlay:
+    """What the nodes would have left after tentative placements; nothing is written to them."""
+
+    __slots__ = ("_now", "_state", "touched")
+
+    def __init__(self, state: State, now: bool) -> None:
+        self._state, self._now = state, now
+        self.touched: dict[int, tuple[list[int], int, int]] = {}
+
+    def put(self, node: Node, shape: Shape) -> tuple[int, ...] | None:
+        """Devices for one more replica, or None if it does not fit any more."""
+        devices, cpu, memory = self.touched.get(node.index) or self._fresh(node)
+        if not node.suits(shape) or shape.cpu_milli > cpu or shape.memory_mib > memory:
+            return None
+        chosen: tuple[int, ...]
+        if shape.gpu_milli >= WHOLE_GPU:
+            whole = [d for d, free in enumerate(devices) if free == WHOLE_GPU][: shape.whole_gpus]
+            if len(whole) < shape.whole_gpus:
+                return None
+            chosen = tuple(whole)
+            for device in whole:
+                devices[device] = 0
+        elif shape.gpu_milli:
+            fits = [(free, d) for d, free in enumerate(devices) if free >= shape.gpu_milli]
+            if not fits:
+                return None
+            chosen = (min(fits)[1],)
+            devices[chosen[0]] -= shape.gpu_milli
+        else:
+            chosen = ()
+        self.touched[node.index] = (devices, cpu - shape.cpu_milli, memory - shape.memory_mib)
+        return chosen
+
+    def _fresh(self, node: Node) -> tuple[list[int], int, int]:
+        now = self._now
+        devices = [node.device_free(d, now) for d in range(len(node.free))]
+        cpu, memory = node.free_cpu, node.free_memory
+        if now and node.leaving_count:
+            cpu -= max(0, node.leaving_cpu - node.held_cpu)
+            memory -= max(0, node.leaving_memory - node.held_memory)
+        return devices, cpu, memory
+
+
+class PoolRooms:
+    """How much a root that draws on several pools may still take from each (Q1)."""
+
+    __slots__ = ("_left", "_state")
+
+    def __init__(self, state: State, root: Quota) -> None:
+        self._state = state
+        self._left: dict[str, int] = {}
+        for pool, bounds in root.spec.draws:
+            self._left[pool] = (bounds.gpu_milli or 0) - root.pool_used.get(pool, 0)
+
+    def fits(self, node: Node, shape: Shape) -> bool:
+        return shape.gpu_milli <= self._left[node.spec.pool]
+
+    def charge(self, node: Node, shape: Shape) -> None:
+        self._left[node.spec.pool] -= shape.gpu_milli
+
+    def closed(self, shape: Shape) -> frozenset[int]:
+        """Nodes of pools from which nothing of this shape may be taken any more."""
+        shut = {pool for pool, left in self._left.items() if shape.gpu_milli > left}
+        return frozenset(n.index for n in self._state.nodes if n.spec.pool in shut) if shut else frozenset()

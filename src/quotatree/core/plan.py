@@ -1,0 +1,270 @@
+"""One plan: who starts, who must go, who waits, and when to look again (S6, S8-S10, P9, P11).
+
+A plan goes in rounds: regular starts and evictions, then idle starts, then surplus replicas; after every decision the
+order starts again from the top, and the plan ends when a whole pass decides nothing. Failures are remembered per class of
+waiting jobs until something is released, so "from the top" costs what has changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quotatree.core import act
+from quotatree.core import decisions as say
+from quotatree.core.attempt import Attempt, Outcome, SiblingsFirst, idle_refusal
+from quotatree.core.guard import next_guard_ms, place_guards
+from quotatree.core.job import Claim, Idle, Job, JobId, Phase, missing_core
+from quotatree.core.order import Candidate, Ordering
+from quotatree.core.placement import find_places
+from quotatree.core.queueing import Failure, WaitClass
+from quotatree.core.quota import Quota, shortage
+from quotatree.core.reasons import Code, Step, because
+from quotatree.core.resources import resources_text
+from quotatree.core.rights import could_evict, work_of
+from quotatree.core.state import State
+from quotatree.core.unit import UnitKind
+
+ALARM_COUNT = 5
+ALARM_WINDOW_MS = 24 * 3_600_000
+
+
+def plan(state: State, now_ms: int) -> say.Plan:
+    """Decide everything that can be decided now. The decisions are applied to the state when this returns."""
+    planner = _Planner(state, now_ms)
+    planner.run()
+    return say.Plan(now_ms, tuple(planner.decisions), planner.next_wakeup())
+
+
+class _Planner(SiblingsFirst):
+    def __init__(self, state: State, now_ms: int) -> None:
+        self._state = state
+        self._now_ms = now_ms
+        self._ordering = Ordering(state, now_ms)
+        self._waits: dict[JobId, say.Wait] = {}
+        self.decisions: list[say.Decision] = []
+
+    def run(self) -> None:
+        self._state.end_protections(self._now_ms)
+        self._expire_holds()
+        self._finish_holds()
+        self._retry_expired()
+        while self._regular() or self._idle() or self._surplus():
+            pass
+        self.decisions += place_guards(self._state, self._ordering, self._now_ms)
+        self._settle_victims()
+        self.decisions += [w for w in self._waits.values() if self._state.jobs[w.job].phase is Phase.WAITING]
+
+    # -- holds (P9) ------------------------------------------------------------------------------------------
+
+    def _expire_holds(self) -> None:
+        for job in list(self._state.held.values()):
+            if job.hold is not None and job.hold.waiting_on and job.hold.expires_ms <= self._now_ms:
+                reason = because(Code.HoldExpired)
+                self.decisions.append(act.release(self._state, job, self._now_ms, reason, again=True))
+
+    def _finish_holds(self) -> None:
+        """Start whoever's places are empty now, or who fits elsewhere at once."""
+        state = self._state
+        for job in list(state.held.values()):
+            hold = job.hold
+            if hold is None:
+                continue
+            if not hold.waiting_on:
+                reason = because(Code.HoldComplete)
+                places = hold.unit.places
+                self.decisions.append(
+                    act.start(state, job, places, Claim.REGULAR, self._now_ms, Step.FREE, reason)
+                )
+                continue
+            version = job.quota.root.version
+            if hold.checked_version == version or job.leaving:
+                continue
+            state.set(hold, "checked_version", version)
+            wanted = [(p.replica, p.shape) for p in hold.unit.places]
+            elsewhere = find_places(state, job.quota.root, wanted, now=True)
+            if elsewhere is not None:
+                reason = because(Code.StartsElsewhere)
+                self.decisions.append(
+                    act.start(state, job, elsewhere, Claim.REGULAR, self._now_ms, Step.FREE, reason)
+                )
+
+    def _retry_expired(self) -> None:
+        """A job whose hold expired is planned anew before any of its victims is tried."""
+        waiting = [
+            self._state.jobs[job_id]
+            for quota in self._state.waiting_quotas.values()
+            for cls in quota.queue.classes.values()
+            if cls.key[0] == "again"
+            for _, job_id in cls.members
+        ]
+        for job in sorted(waiting, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id)):
+            cls = job.quota.queue.of_job.get(job.id)
+            if cls is not None and not cls.still_fails(cls.failed, self._now_ms):
+                self._try(cls, job)
+
+    # -- the three rounds ------------------------------------------------------------------------------------
+
+    def _regular(self) -> bool:
+        """One decision of the first round, or False when nobody can be helped any more."""
+        while True:
+            candidate = self._ordering.best()
+            if candidate is None:
+                return False
+            for _ in range(len(self._state.waiting_quotas) + 1):
+                rival = self._rival_of(candidate)
+                if rival is None:
+                    break
+                candidate = rival
+            if self._try(candidate.cls, candidate.job):
+                return True
+
+    def _try(self, cls: WaitClass, job: Job) -> bool:
+        outcome = Attempt(self._state, job, cls, self._now_ms, self).run()
+        while outcome.first is not None:
+            cls, job = outcome.first
+            outcome = Attempt(self._state, job, cls, self._now_ms, self).run()
+        return self._record(cls, job, outcome)
+
+    def _record(self, cls: WaitClass, job: Job, outcome: Outcome) -> bool:
+        if outcome.failure is not None:
+            cls.failed = outcome.failure
+            self._ordering.touch(job.quota)
+            if job.phase is Phase.WAITING:
+                self._waits[job.id] = say.Wait(job.id, outcome.failure.reason)
+            return False
+        self.decisions += outcome.decisions
+        self._ordering.touch(job.quota)
+        return True
+
+    def _rival_of(self, candidate: Candidate) -> Candidate | None:
+        """S8: a waiting job that could evict this one and may be tried now; topmost quota first."""
+        job = candidate.job
+        victim = work_of(job)
+        request = candidate.cls.request
+        found: Candidate | None = None
+        for quota in self._ordering.quotas_that_could_take(job.quota):
+            if found is not None and found.quota.depth <= quota.depth:
+                continue
+            on_loan = _would_be_on_loan(quota, job.quota, request)
+            for cls, other in self._ordering.ready(quota):
+                if other is not job and could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
+                    found = Candidate(quota, cls, other)
+                    break
+        return found
+
+    def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
+        parent = borrower.quota.parent
+        if parent is None:
+            return None
+        for quota in self._ordering.waiting_below(parent):
+            if quota is parent or borrower.quota.contains(quota):
+                continue
+            for cls, other in self._ordering.ready(quota):
+                if could_evict(borrower.quota, borrower.priority, work_of(other)):
+                    continue
+                if shortage(quota, cls.request) is None:
+                    return cls, other
+        return None
+
+    def _idle(self) -> bool:
+        state = self._state
+        for candidate in self._ordering.idle_candidates():
+            cls, job = candidate.cls, candidate.job
+            reason = idle_refusal(state, job, cls.request)
+            if reason is None:
+                wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
+                avoid = job.quota.root.guard_nodes if job.quota.root.guard != job.id else frozenset()
+                places = find_places(state, job.quota.root, wanted, now=True, avoid=avoid)
+                if places is not None:
+                    why = because(Code.FitsIdle, free=resources_text(cls.request))
+                    self.decisions.append(
+                        act.start(state, job, places, Claim.IDLE, self._now_ms, Step.FREE, why)
+                    )
+                    self._ordering.touch(job.quota)
+                    return True
+                reason = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
+            root = job.quota.root
+            cls.failed_idle = Failure(reason, root, False, root.version, None)
+            if job.spec.idle is Idle.ONLY:
+                self._waits[job.id] = say.Wait(job.id, reason)
+        return False
+
+    def _surplus(self) -> bool:
+        """P12: one more replica beyond a core, on what is left over."""
+        state = self._state
+        short = [
+            j
+            for j in state.elastic.values()
+            if j.running
+            and j.hold is None
+            and len(j.surplus) + len(j.core_indexes) < j.spec.total_replicas
+            and len(j.core_indexes) >= j.core_replicas
+            and state.surplus_failed.get(j.id) != j.quota.root.version
+        ]
+        for job in sorted(short, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id)):
+            root = job.quota.root
+            taken = {*job.core_indexes, *job.surplus, *job.leaving}
+            free = [i for i in range(job.spec.total_replicas) if i not in taken]
+            shape = job.spec.groups[0].shape
+            if free and self._surplus_allowed(job):
+                avoid = root.guard_nodes if root.guard != job.id else frozenset()
+                places = find_places(state, root, [(free[0], shape)], now=True, avoid=avoid)
+                if places is not None:
+                    self.decisions.append(act.start_surplus(state, job, places[0], self._now_ms))
+                    return True
+            state.surplus_failed[job.id] = root.version
+        return False
+
+    def _surplus_allowed(self, job: Job) -> bool:
+        request = job.spec.groups[0].shape.resources
+        if job.claim is Claim.IDLE:
+            return idle_refusal(self._state, job, request) is None
+        return shortage(job.quota, request) is None
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    def _settle_victims(self) -> None:
+        """Count preemptions: not for victims that found another place in this very plan (P8), and end those
+        that were preempted more often than their owner allows (P11)."""
+        state = self._state
+        for position, decision in enumerate(self.decisions):
+            if not isinstance(decision, say.Evict) or decision.kind is not UnitKind.CORE:
+                continue
+            job = state.jobs[decision.job]
+            if job.phase in (Phase.HELD, Phase.RUNNING):
+                self.decisions[position] = replace(decision, moved=True, counts=False)
+                continue
+            if decision.counts:
+                self.decisions += count_preemption(state, job, self._now_ms)
+
+    def next_wakeup(self) -> int | None:
+        """When the clock alone could change the answer."""
+        times = [job.hold.expires_ms for job in self._state.held.values() if job.hold and job.hold.waiting_on]
+        times += self._ordering.wakeups()
+        times += next_guard_ms(self._state, self._ordering, self._now_ms)
+        later = [t for t in times if t > self._now_ms]
+        return min(later) if later else None
+
+
+def count_preemption(state: State, job: Job, now_ms: int) -> list[say.Decision]:
+    """P11: one more preemption; the job may fail of it, or raise an alarm."""
+    state.set(job, "preempted_ms", (*job.preempted_ms, now_ms))
+    count, limit = len(job.preempted_ms), job.spec.max_preemptions
+    found: list[say.Decision] = []
+    recent = sum(1 for t in job.preempted_ms if t > now_ms - ALARM_WINDOW_MS)
+    if recent >= ALARM_COUNT:
+        found.append(say.Alarm(job.id, because(Code.OftenPreempted, count=recent)))
+    if limit is not None and count > limit and job.phase is Phase.WAITING:
+        reason = because(Code.PreemptionLimit, count=count, limit=limit)
+        state.dequeue(job)
+        state.move(job, Phase.FAILED, now_ms, "PreemptionLimit")
+        found.append(say.Fail(job.id, reason))
+    return found
+
+
+def _would_be_on_loan(taker: Quota, victim: Quota, request: tuple[int, int, int]) -> bool:
+    """Would the sibling of `taker` that contains `victim` stand above its min with `request` more? (P15)"""
+    for above in victim.path:
+        if above.parent is taker.parent and above is not taker:
+            return any(above.used[i] + request[i] > bound for i, bound in above.named)
+    return False

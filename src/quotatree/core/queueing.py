@@ -1,0 +1,212 @@
+"""Who is next inside one quota (section 4, S1-S5).
+
+Waiting jobs that ask for the same thing with the same rights form a class: if one of them cannot start, none can, so a
+plan tries one per class and remembers the failure until something was released. Order inside a queue: queue priority
+high to low, submit time, id. Ageing counts from the submit time, which a requeued victim keeps (ADR 0005).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from quotatree.core.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
+from quotatree.core.policy import Strategy
+from quotatree.core.quota import AmountLimit, Quota
+from quotatree.core.reasons import Reason
+from quotatree.core.resources import Resources
+
+FIFO_FROM: Final = 7
+"""`intelligent` treats priorities from here on as fifo; ageing stops below (S4)."""
+POSITIONS_WATCHED: Final = 64
+"""`balance` remembers since when each of the first positions is held by the same job."""
+
+
+class Failure(NamedTuple):
+    """Why a class could not start, and what must change before trying it again makes sense."""
+
+    reason: Reason
+    watched: Quota
+    by_release: bool  # True: only a release inside `watched` can help; False: anything in its tree
+    stamp: int
+    retry_at_ms: int | None
+
+
+@dataclass(slots=True, eq=False)
+class WaitClass:
+    """Waiting jobs of one quota that are alike in everything a plan looks at."""
+
+    quota: Quota
+    key: tuple[object, ...]
+    priority: int
+    idle: Idle
+    request: Resources
+    limits: tuple[AmountLimit, ...]
+    members: list[tuple[int, JobId]] = field(default_factory=list)
+    failed: Failure | None = None
+    failed_idle: Failure | None = None
+
+    def still_fails(self, failure: Failure | None, now_ms: int) -> bool:
+        """Is the remembered failure still the answer?"""
+        if failure is None or (failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms):
+            return False
+        current = failure.watched.released if failure.by_release else failure.watched.version
+        return current == failure.stamp
+
+    def queue_priority(self, submitted_ms: int, now_ms: int, aging_interval_ms: int, ages: bool) -> int:
+        """S4, S5: rises with waiting, never above 6; from 7 on it is what was submitted."""
+        if not ages or self.priority >= FIFO_FROM or not aging_interval_ms:
+            return self.priority
+        return min(FIFO_FROM - 1, self.priority + max(0, now_ms - submitted_ms) // aging_interval_ms)
+
+
+Passed = Callable[[WaitClass], bool]
+"""Is this class passed in every strategy: over a limit, impossible, idle: only."""
+
+
+@dataclass(slots=True, eq=False)
+class WaitQueue:
+    """The queue of one quota."""
+
+    classes: dict[tuple[object, ...], WaitClass] = field(default_factory=dict)
+    of_job: dict[JobId, WaitClass] = field(default_factory=dict)
+    stood: tuple[tuple[JobId, int], ...] = ()
+    stamp: int = 0  # rises with every change of membership
+
+    def __len__(self) -> int:
+        return len(self.of_job)
+
+    def add(self, job: Job, limits: tuple[AmountLimit, ...], delayed: bool) -> WaitClass:
+        self.stamp += 1
+        key = class_key(job, delayed)
+        found = self.classes.get(key)
+        if found is None:
+            request = total_request(job, missing_core(job))
+            found = WaitClass(job.quota, key, job.priority, job.spec.idle, request, limits)
+            self.classes[key] = found
+        insort(found.members, (job.spec.submitted_ms, job.id))
+        self.of_job[job.id] = found
+        return found
+
+    def remove(self, job: Job) -> WaitClass:
+        self.stamp += 1
+        found = self.of_job.pop(job.id)
+        entry = (job.spec.submitted_ms, job.id)
+        del found.members[bisect_left(found.members, entry)]
+        if not found.members:
+            del self.classes[found.key]
+        return found
+
+    def in_order(self, now_ms: int, aging_ms: int, strategy: Strategy) -> list[WaitClass]:
+        """Classes by the place of their first member."""
+        if len(self.classes) == 1:
+            return list(self.classes.values())
+        ages = strategy is Strategy.INTELLIGENT
+        keyed = [
+            (-c.queue_priority(c.members[0][0], now_ms, aging_ms, ages), c.members[0], c)
+            for c in self.classes.values()
+        ]
+        keyed.sort(key=lambda entry: entry[:2])
+        return [entry[2] for entry in keyed]
+
+    def jobs_in_order(
+        self, now_ms: int, aging_ms: int, strategy: Strategy
+    ) -> Iterator[tuple[WaitClass, JobId]]:
+        """Every waiting job in queue order."""
+        ages = strategy is Strategy.INTELLIGENT
+        keyed = sorted(
+            (-c.queue_priority(m[0], now_ms, aging_ms, ages), m, i)
+            for i, c in enumerate(self.classes.values())
+            for m in c.members
+        )
+        classes = list(self.classes.values())
+        for _, member, i in keyed:
+            yield classes[i], member[1]
+
+
+def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
+    """What two jobs must share to be tried as one."""
+    spec = job.spec
+    if job.phase is Phase.RUNNING:
+        return ("grow" if job.claim is Claim.REGULAR else "promote", job.id)
+    if job.replan_first:
+        return ("again", job.id)
+    since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
+    leaving = job.id if job.leaving else None
+    return (
+        job.priority,
+        spec.groups,
+        job.core_replicas,
+        spec.module,
+        spec.idle,
+        spec.subjects,
+        since,
+        leaving,
+    )
+
+
+def tryable(
+    quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed
+) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
+    """Whom the strategy lets be tried now, in order, and the positions `balance` should remember.
+
+    A class whose failure is remembered blocks (fifo) or is skipped (traverse) without being tried again.
+    """
+    queue, strategy = quota.queue, quota.spec.strategy
+    if strategy is Strategy.BALANCE:
+        return _balance_window(quota, now_ms, aging_ms, balance_ms, passed)
+    found: list[tuple[WaitClass, JobId]] = []
+    for cls in queue.in_order(now_ms, aging_ms, strategy):
+        if passed(cls):
+            continue
+        blocks = strategy is Strategy.FIFO or (strategy is Strategy.INTELLIGENT and cls.priority >= FIFO_FROM)
+        if cls.still_fails(cls.failed, now_ms):
+            if blocks:
+                break
+            continue
+        found.append((cls, cls.members[0][1]))
+        if blocks:
+            break
+    return found, ()
+
+
+def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[WaitClass, JobId] | None:
+    """The first job that could start if somebody left."""
+    for cls in quota.queue.in_order(now_ms, aging_ms, quota.spec.strategy):
+        if not passed(cls):
+            return cls, cls.members[0][1]
+    return None
+
+
+def _balance_window(
+    quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed
+) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
+    """S3: the head alone; the first two once the head has been head for long enough; and so on."""
+    order: list[tuple[WaitClass, JobId]] = []
+    passes: dict[int, bool] = {}
+    for cls, job_id in quota.queue.jobs_in_order(now_ms, aging_ms, Strategy.BALANCE):
+        if passes.setdefault(id(cls), passed(cls)):
+            continue
+        order.append((cls, job_id))
+        if len(order) >= POSITIONS_WATCHED:
+            break
+    before = quota.queue.stood
+    stood: list[tuple[JobId, int]] = []
+    window = 1
+    open_ended = True
+    for position, (_, job_id) in enumerate(order):
+        since = now_ms
+        if position < len(before) and before[position][0] == job_id:
+            since = before[position][1]
+        stood.append((job_id, since))
+        if open_ended and now_ms - since >= balance_ms:
+            window = position + 2
+        else:
+            open_ended = False
+    tried: list[tuple[WaitClass, JobId]] = []
+    for cls, job_id in order[:window]:
+        if not cls.still_fails(cls.failed, now_ms) and all(cls is not seen for seen, _ in tried):
+            tried.append((cls, job_id))
+    return tried, tuple(stood)

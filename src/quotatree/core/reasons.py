@@ -1,0 +1,96 @@
+"""Why: one table of reason codes and their sentences (A2).
+
+A reason is made where the decision is made. Its code is also the metric label and the API code; its facts fill the
+sentence. There is no "unknown".
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Code(Enum):
+    """Every reason, with the sentence it is told in. The name is the public code."""
+
+    # starts
+    FitsFree = "fits in its quota path and on free devices"
+    AfterIdleBorrowers = "took back {freed} from idle borrowers or surplus replicas"
+    OnLoan = "starts beyond the min of {quota}, on capacity its siblings do not use: loan {loan}"
+    AfterPreemption = (
+        "evicts {victims} unit(s) by {rule}; highest priority touched {highest}, cost {cost} GPU-s"
+    )
+    HoldComplete = "everybody it waited for has left"
+    StartsElsewhere = "free devices turned up before its victims had left"
+    FitsIdle = "no regular room, but {free} is used by nobody"
+    SurplusFits = "replica beyond the core fits in min and on free devices"
+    Promoted = "its turn came: the idle claim becomes regular in place"
+    CoreGrows = "surplus replicas that already run become part of the larger core"
+    WaitsForLeaving = "its places are promised; {leaving} job(s) still have to leave them"
+    StarvationGuard = "has waited {waited} as head; what becomes free on its places is kept for it"
+    # evictions
+    SelfLevelOwn = "taken for {preemptor} by the self-level policy of {quota} (own quota)"
+    SelfLevelSibling = "taken for {preemptor} by the self-level policy of {quota} (sibling quota)"
+    ChildLevel = "taken for {preemptor} by the child-level policy of {quota}"
+    ReturnOfLoan = "taken for {preemptor}: {quota} is above its min and hands the loan back"
+    IdleTakenBack = "an idle claim gives way to the regular job {preemptor}"
+    SurplusGivesWay = "a surplus replica gives way to {preemptor}"
+    Demoted = "only quota was short: keeps running on an idle claim so that {preemptor} can start"
+    ScaleReclaim = "{quota} was scaled below its use in mode reclaim"
+    LoanReturnedByHand = "an admin returned the loan of {quota}"
+    NodeDrained = "node {node} is drained"
+    NodeLost = "node {node} was lost"
+    HoldExpired = "the hold expired; planned anew"
+    HoldTaken = "the hold was taken for {preemptor}"
+    CancelledByOwner = "cancelled"
+    PreemptionLimit = "preempted {count} times, more than its max_preemptions {limit}"
+    OftenPreempted = "preempted {count} times in 24 hours"
+    # waits
+    OwnQuotaFull = "{quota} has {free} free of its min {min}, {wanted} wanted"
+    AncestorFull = "{quota}, above it, has {free} free of its min {min}, {wanted} wanted"
+    OverAmountLimit = (
+        "the limit of {subject} at priorities {priorities} is {limit}; {used} in use, {wanted} wanted"
+    )
+    BehindHead = "{head} is ahead and strategy {strategy} lets nobody pass"
+    NoPlacement = "quota allows it, but nodes do not: {fits} of {wanted} replicas of {shape} fit"
+    NoPolicy = "no policy lets it take from anybody"
+    NoEligibleVictims = "{step}: even with every eligible unit gone it would not fit"
+    NoLawfulSet = (
+        "{step}: eligible units would be enough, but protections (reserved, min) keep too many of them"
+    )
+    PreemptionDelayed = "may preempt only after waiting {delay}; {left} left"
+    StopsAtIdle = "runs on idle capacity rather than evict (idle: allow)"
+    IdleRoomShort = "idle room of the tree is {free}, {wanted} wanted"
+    IdleLimitReached = "{quota} may borrow {limit} in all, {used} borrowed, {wanted} wanted"
+    IdleNoPlacement = "idle room is there, but no free devices for {shape}"
+    KeptForGuard = "{quota} keeps {kept} free for {head}, which has waited too long"
+    LoanNotAllowed = "{quota} takes no new loan while it shrinks"
+    NotYetTried = "not tried yet: it comes up at the next plan"
+
+
+class Reason(NamedTuple):
+    """A code and the facts that fill its sentence."""
+
+    code: Code
+    facts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.code.value.format_map(dict(self.facts))
+
+
+def because(code: Code, **facts: object) -> Reason:
+    return Reason(code, tuple((key, str(value)) for key, value in facts.items()))
+
+
+class Step(Enum):
+    """The steps of P4, least disruptive first."""
+
+    FREE = "free capacity"
+    IDLE = "idle borrowers and own surplus"
+    LOAN = "loan on siblings' unused capacity"
+    RETURN = "return of loans"
+    OWN = "own quota"
+    DESCENDANTS = "descendants"
+    SIBLINGS_ABOVE_MIN = "siblings above their min"
+    SIBLINGS = "siblings"

@@ -1,0 +1,64 @@
+"""How much of something: integers only (R1), in milli-GPU, milli-CPU and MiB."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+GPU: Final = 0
+CPU: Final = 1
+MEMORY: Final = 2
+RESOURCE_NAMES: Final = ("gpu", "cpu", "memory")
+
+WHOLE_GPU: Final = 1000
+"""One device, in milli-GPU."""
+
+
+class Resources(NamedTuple):
+    """An amount of each resource. Indexable by GPU, CPU and MEMORY."""
+
+    gpu_milli: int = 0
+    cpu_milli: int = 0
+    memory_mib: int = 0
+
+    def plus(self, other: Resources) -> Resources:
+        return Resources(self[0] + other[0], self[1] + other[1], self[2] + other[2])
+
+    def minus(self, other: Resources) -> Resources:
+        return Resources(self[0] - other[0], self[1] - other[1], self[2] - other[2])
+
+    def times(self, factor: int) -> Resources:
+        return Resources(self[0] * factor, self[1] * factor, self[2] * factor)
+
+
+ZERO: Final = Resources()
+
+
+class Bounds(NamedTuple):
+    """A limit for each resource; None means "not named here" (Q3)."""
+
+    gpu_milli: int | None = None
+    cpu_milli: int | None = None
+    memory_mib: int | None = None
+
+
+UNBOUNDED: Final = Bounds()
+
+
+def amount_text(resource: int, amount: int) -> str:
+    """`amount` of one resource as people say it: "12 GPU", "1.5 CPU", "64 GiB"."""
+    if resource == MEMORY:
+        return f"{_decimal(amount, 1024)} GiB" if abs(amount) >= 1024 else f"{amount} MiB"
+    return f"{_decimal(amount, 1000)} {'GPU' if resource == GPU else 'CPU'}"
+
+
+def resources_text(amount: Resources) -> str:
+    """The resources of `amount` that are not zero, GPUs always."""
+    parts = [amount_text(GPU, amount.gpu_milli)]
+    parts += [amount_text(i, amount[i]) for i in (CPU, MEMORY) if amount[i]]
+    return ", ".join(parts)
+
+
+def _decimal(amount: int, one: int) -> str:
+    whole, rest = divmod(abs(amount), one)
+    sign = "-" if amount < 0 else ""
+    return f"{sign}{whole}" if rest == 0 else f"{sign}{abs(amount) / one:.3f}".rstrip("0")

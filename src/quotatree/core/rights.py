@@ -1,0 +1,79 @@
+"""Who could evict whom, by policy alone (P1, P2, P15): the question behind S8, S10 and X4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from quotatree.core.job import Job
+from quotatree.core.policy import Module
+from quotatree.core.quota import Quota
+from quotatree.core.reasons import Code
+
+
+class Work(NamedTuple):
+    """What policies look at in a job that runs, or would run."""
+
+    quota: Quota
+    priority: int
+    module: Module
+
+
+def work_of(job: Job) -> Work:
+    return Work(job.quota, job.priority, job.spec.module)
+
+
+def rules_against(taker: Quota, taker_priority: int, victim: Work, *, victim_on_loan: bool) -> Iterator[Code]:
+    """The rules by which a job of some priority waiting at `taker` could take this regular work.
+
+    `victim_on_loan`: the sibling of `taker` above the victim is, or would be, above its min (P15).
+    """
+    quota = victim.quota
+    self_level, child_level = taker.spec.self_level, taker.spec.child_level
+    if taker is quota:
+        if (
+            _self_level_applies(taker, taker_priority, victim)
+            and self_level is not None
+            and self_level.reaches_own
+        ):
+            yield Code.SelfLevelOwn
+        return
+    if taker.contains(quota):
+        if child_level is not None and child_level.lets_take(victim.priority, victim.module):
+            yield Code.ChildLevel
+        return
+    if taker.parent is None or not taker.parent.contains(quota) or quota is taker.parent:
+        return
+    if (
+        _self_level_applies(taker, taker_priority, victim)
+        and self_level is not None
+        and self_level.reaches_siblings
+    ):
+        yield Code.SelfLevelSibling
+    if victim_on_loan and victim.priority <= taker_priority:
+        yield Code.ReturnOfLoan
+
+
+def could_evict(taker: Quota, taker_priority: int, victim: Work, *, victim_on_loan: bool = False) -> bool:
+    return next(rules_against(taker, taker_priority, victim, victim_on_loan=victim_on_loan), None) is not None
+
+
+def _self_level_applies(taker: Quota, taker_priority: int, victim: Work) -> bool:
+    policy = taker.spec.self_level
+    return (
+        policy is not None
+        and policy.lets_preempt(taker_priority)
+        and policy.lets_take(victim.priority, victim.module)
+    )
+
+
+def may_borrow(quota: Quota, priority: int) -> bool:
+    """P3: beyond its own min only by self-level with scope siblings or level, and not while shrinking (Q5)."""
+    policy = quota.spec.self_level
+    return (
+        policy is not None
+        and policy.reaches_siblings
+        and policy.lets_preempt(priority)
+        and quota.parent is not None
+        and not quota.shrinking
+    )

@@ -1,0 +1,342 @@
+"""The world as the brain sees it, kept up to date by small reversible changes, never rebuilt for a plan.
+
+Everything that writes goes through the methods below; each can be undone, so that a preview (X3) or a failed commit
+leaves no trace: `begin()`, change what you like, `rollback()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Any, Final
+
+from quotatree.core.job import Claim, Hold, Job, JobId, Phase, Placed
+from quotatree.core.node import Node, NodeSpec
+from quotatree.core.policy import Module
+from quotatree.core.quota import AmountLimit, Quota, QuotaId, charge, followed_down, inherited_ms
+from quotatree.core.unit import Unit, UnitClass, UnitKind
+
+HOLD_MARGIN_MS: Final = 60_000
+CHANGES_KEPT: Final = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an operator may tune for the whole cluster; times in milliseconds, 0 switches off."""
+
+    aging_interval_ms: int = 600_000
+    balance_timeout_ms: int = 300_000
+    starvation_guard_ms: int = 3_600_000
+    eas_outage_ms: int = 3_600_000
+
+
+class State:
+    """Nodes, quotas, jobs and the counters between them."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.pools: dict[str, bool] = {}  # name -> mixed
+        self.nodes: list[Node] = []
+        self.node_by_name: dict[str, Node] = {}
+        self.quotas: dict[QuotaId, Quota] = {}
+        self.roots: list[Quota] = []
+        self.jobs: dict[JobId, Job] = {}
+        self.held: dict[JobId, Job] = {}
+        self.elastic: dict[JobId, Job] = {}
+        self.waiting_quotas: dict[QuotaId, Quota] = {}
+        self.limits: dict[str, tuple[AmountLimit, ...]] = {}
+        self.limit_used: dict[AmountLimit, int] = {}
+        self.leaving_jobs: dict[JobId, Job] = {}
+        self.leaving_replicas = 0
+        self.surplus_failed: dict[JobId, int] = {}  # root version at which no surplus replica fitted
+        self.protections: list[tuple[int, QuotaId]] = []  # when min_runtime of running work ends, by tree
+        self.changes: list[int] = []
+        self.changes_epoch = 0
+        self.nodes_version = 0
+        self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and candidates.py
+        self._classes: dict[tuple[object, ...], UnitClass] = {}
+        self._classes_of: dict[QuotaId, list[UnitClass]] = {}
+        self._journal: list[Callable[[], None]] | None = None
+
+    # -- undoing ---------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """From here on every change can be taken back."""
+        if self._journal is not None:
+            raise RuntimeError("a transaction is open already")
+        self._journal = []
+
+    def commit(self) -> None:
+        self._journal = None
+
+    def rollback(self) -> None:
+        """Take back everything since `begin`. Remembered failures are forgotten: they may be of the future undone."""
+        journal, self._journal = self._journal or [], None
+        if not journal:
+            return
+        for undo in reversed(journal):
+            undo()
+        for quota in self.quotas.values():
+            quota.released += 1
+            quota.version += 1
+
+    def set(self, target: Any, name: str, value: Any) -> None:
+        """Assign one attribute."""
+        if self._journal is not None:
+            before = getattr(target, name)
+            self._journal.append(lambda: setattr(target, name, before))
+        setattr(target, name, value)
+
+    def _undo(self, action: Callable[[], None]) -> None:
+        if self._journal is not None:
+            self._journal.append(action)
+
+    def put_entry(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        before, had = table.get(key), key in table
+        table[key] = value
+
+        def undo() -> None:
+            if had:
+                table[key] = before
+            else:
+                del table[key]
+
+        self._undo(undo)
+
+    def drop_entry(self, table: dict[Any, Any], key: Any) -> None:
+        if key not in table:
+            return
+        before = table.pop(key)
+        self._undo(lambda: table.__setitem__(key, before))
+
+    # -- nodes -----------------------------------------------------------------------------------------------
+
+    def add_node(self, spec: NodeSpec) -> Node:
+        node = Node(len(self.nodes), spec)
+        self.nodes.append(node)
+        self.node_by_name[spec.name] = node
+        self.nodes_version += 1
+        self._bump_everyone()
+        return node
+
+    def log_change(self, index: int) -> None:
+        """Tell the indexes that a node is not what it was."""
+        self.changes.append(index)
+        if len(self.changes) > CHANGES_KEPT:
+            self.changes = []
+            self.changes_epoch += 1
+
+    def _bump_everyone(self) -> None:
+        for root in self.roots:
+            root.version += 1
+
+    def bump(self, quota: Quota) -> None:
+        """Something may have become possible in this tree and in those that share its pools."""
+        for root in quota.path[-1].pool_mates:
+            root.version += 1
+
+    # -- units -----------------------------------------------------------------------------------------------
+
+    def unit_class(
+        self, quota: Quota, priority: int, module: Module, kind: UnitKind, claim: Claim
+    ) -> UnitClass:
+        key = (quota.spec.id, priority, module, kind, claim)
+        found = self._classes.get(key)
+        if found is None:
+            found = UnitClass(len(self._classes), quota, priority, module, kind, claim)
+            self._classes[key] = found
+            self._classes_of.setdefault(quota.root.id, []).append(found)
+        return found
+
+    def classes_below(self, root: Quota) -> list[UnitClass]:
+        """All classes of units that ever stood in a tree."""
+        return self._classes_of.get(root.id, [])
+
+    def forget_classes(self) -> None:
+        """After the tree itself changed: indexes memoise by class and by place in the tree."""
+        self._classes = {}
+        self._classes_of = {}
+        self.indexes.clear()
+        for job in self.jobs.values():
+            for unit in units_of(job):
+                cls = unit.cls
+                unit.cls = self.unit_class(job.quota, cls.priority, cls.module, cls.kind, cls.claim)
+                unit.cls.count(unit, 1)
+
+    def make_unit(
+        self, job: Job, kind: UnitKind, claim: Claim, places: tuple[Placed, ...], started_ms: int
+    ) -> Unit:
+        cls = self.unit_class(job.quota, job.priority, job.spec.module, kind, claim)
+        unit = Unit(job, cls, places, started_ms)
+        unit.price(self.settings.eas_outage_ms, job.checkpoint_ms)
+        if kind is not UnitKind.HOLD:
+            min_runtime_ms = inherited_ms(job.quota, "min_runtime_ms")
+            if min_runtime_ms:
+                unit.protected_until_ms = started_ms + min_runtime_ms
+                heappush(self.protections, (unit.protected_until_ms, job.quota.root.id))
+        return unit
+
+    def place(self, unit: Unit) -> None:
+        """Let a unit stand: on its devices, in its quotas, in the limits of its owner."""
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].put(unit, held)
+            self.log_change(index)
+        self._count(unit, 1)
+        if self._journal is not None:
+            self._journal.append(lambda: self._displace(unit))
+
+    def displace(self, unit: Unit) -> None:
+        """Take a unit off its devices and quotas."""
+        self._displace(unit)
+        if self._journal is not None:
+            self._journal.append(lambda: self.place(unit))
+        if unit.cls.claim is not Claim.IDLE:
+            for above in unit.job.quota.path:
+                if above.shrinking:
+                    actual, still_above = followed_down(above)
+                    self.set(above, "actual", actual)
+                    self.set(above, "shrinking", still_above)
+
+    def _displace(self, unit: Unit) -> None:
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].take_away(unit, held)
+            self.log_change(index)
+        self._count(unit, -1)
+        self.bump(unit.job.quota)
+
+    def _count(self, unit: Unit, sign: int) -> None:
+        quota, cls = unit.job.quota, unit.cls
+        idle = cls.claim is Claim.IDLE
+        charge(quota, unit.footprint, sign, idle)
+        cls.count(unit, sign)
+        if idle:
+            for root in quota.path[-1].pool_mates:
+                root.idle_units += sign
+        if cls.kind is UnitKind.SURPLUS:
+            quota.surplus_units += sign
+        root = quota.path[-1]
+        if len(root.spec.draws) > 1:
+            for place in unit.places:
+                pool = self.nodes[place.node].spec.pool
+                root.pool_used[pool] = root.pool_used.get(pool, 0) + sign * place.shape.gpu_milli
+        if self.limits:
+            for limit in limits_on(self, unit.job):
+                self.limit_used[limit] = self.limit_used.get(limit, 0) + sign * unit.footprint.gpu_milli
+
+    def reprice(self, unit: Unit, started_ms: int | None = None) -> None:
+        """The job checkpointed, or its start was confirmed: its cost is another one now."""
+        before = (unit.started_ms, unit.base, unit.slope, unit.anchor_ms, unit.interval_ms)
+
+        def become(price: tuple[int, int, int, int, int | None] | None) -> None:
+            unit.cls.count(unit, -1)
+            if price is not None:
+                unit.started_ms, unit.base, unit.slope, unit.anchor_ms, unit.interval_ms = price
+            else:
+                unit.started_ms = before[0] if started_ms is None else started_ms
+                unit.price(self.settings.eas_outage_ms, unit.job.checkpoint_ms)
+            unit.cls.count(unit, 1)
+            for index in unit.nodes:
+                self.nodes[index].touch()
+                self.log_change(index)
+
+        become(None)
+        self._undo(lambda: become(before))
+
+    def end_protections(self, now_ms: int) -> None:
+        """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
+        while self.protections and self.protections[0][0] <= now_ms:
+            root = self.quotas.get(heappop(self.protections)[1])
+            if root is not None:
+                self.bump(root)
+
+    # -- jobs ------------------------------------------------------------------------------------------------
+
+    def tell(self, job: Job, now_ms: int, what: str) -> None:
+        """Append to the job's story; a story of an undone future is shortened again."""
+        job.story.append(f"{now_ms} {what}")
+        self._undo(lambda: job.story.__delitem__(-1))
+
+    def move(self, job: Job, phase: Phase, now_ms: int, why: str) -> None:
+        """Along an edge of the state machine, or raise (A5)."""
+        job.check_transition(phase)
+        self.set(job, "phase", phase)
+        self.set(job, "reason", why)
+        self.tell(job, now_ms, f"{phase.value}: {why}" if why else phase.value)
+
+    def enqueue(self, job: Job) -> None:
+        quota = job.quota
+        delayed = bool(inherited_ms(quota, "preemption_delay_ms"))
+        quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
+        self.waiting_quotas[quota.id] = quota
+        self._undo(lambda: self._unqueue(job))
+
+    def dequeue(self, job: Job) -> None:
+        if job.id not in job.quota.queue.of_job:
+            return
+        self._unqueue(job)
+        self._undo(lambda: self.enqueue(job))
+
+    def _unqueue(self, job: Job) -> None:
+        queue = job.quota.queue
+        queue.remove(job)
+        if not queue.of_job:
+            self.waiting_quotas.pop(job.quota.id, None)
+
+    def requeue(self, job: Job) -> None:
+        """Its request is another one now: out of its class and into the right one, or out of the queue."""
+        self.dequeue(job)
+        if job.queued:
+            self.enqueue(job)
+
+    def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
+        """Evicted replicas keep their devices busy until the engine confirms (P9)."""
+        for place in places:
+            self.nodes[place.node].leave(place, 1)
+            self.log_change(place.node)
+            job.leaving[place.replica] = place
+        if places:
+            self.leaving_jobs[job.id] = job
+        self.leaving_replicas += len(places)
+        self._undo(lambda: self._end_leaving(job, places))
+
+    def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
+        self._end_leaving(job, places)
+        self._undo(lambda: self.begin_leaving(job, places))
+
+    def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
+        for place in places:
+            self.nodes[place.node].leave(place, -1)
+            self.log_change(place.node)
+            del job.leaving[place.replica]
+        if not job.leaving:
+            self.leaving_jobs.pop(job.id, None)
+        self.leaving_replicas -= len(places)
+        self.bump(job.quota)
+
+    def set_hold(self, job: Job, hold: Hold | None) -> None:
+        self.set(job, "hold", hold)
+        if hold is None:
+            self.drop_entry(self.held, job.id)
+        else:
+            self.put_entry(self.held, job.id, job)
+
+
+def units_of(job: Job) -> list[Unit]:
+    """Everything of a job that can be evicted."""
+    found = [job.core] if job.core is not None else []
+    found += job.surplus.values()
+    if job.hold is not None:
+        found.append(job.hold.unit)
+    return found
+
+
+def limits_on(state: State, job: Job) -> tuple[AmountLimit, ...]:
+    """Amount limits that bind this job (W3); all must hold, so the strictest wins."""
+    return tuple(
+        limit
+        for limit in state.limits.get(job.quota.id, ())
+        if limit.subject in job.spec.subjects and limit.low <= job.priority <= limit.high
+    )

@@ -1,0 +1,314 @@
+"""Whom to take within one step of P4, by P5: lowest highest priority first, then least cost.
+
+Asks the indexes first whether evicting everybody eligible could help at all (P7), then searches: quota alone, one
+replica (exact), or a gang. What comes back is minimal (P8) and lawful (protections).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quotatree.core.candidates import LADDER, NodeIndex, node_index
+from quotatree.core.eligible import Protections, Signature
+from quotatree.core.gang import GangSearch
+from quotatree.core.job import Idle, Job, Shape
+from quotatree.core.node_search import NOTHING, Taken, cheapest_on_node, room_without, taken, with_companions
+from quotatree.core.placement import Wanted, find_places, free_index
+from quotatree.core.quota import Quota
+from quotatree.core.quota_cover import cheapest_cover, quota_reach
+from quotatree.core.resources import ZERO, Resources
+from quotatree.core.state import State
+from quotatree.core.unit import Unit, UnitKind, eviction_cost
+
+
+@dataclass(slots=True)
+class Request:
+    """What a preemptor needs in one step. `deficit` is the quota that victims must free along its path."""
+
+    state: State
+    job: Job
+    quota: Quota
+    wanted: Wanted
+    deficit: Resources
+    signature: Signature
+    now_ms: int
+    avoid: frozenset[int]
+    nodes_fit: bool  # by plan there is room on nodes already: only quota is short
+    demote_room: int  # idle room for units that may be turned idle instead of stopped (I1)
+
+    @property
+    def root(self) -> Quota:
+        return self.quota.root
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A lawful, minimal set, its cost, and what the cheapest set without the priority ladder would cost (P5)."""
+
+    units: tuple[Unit, ...]
+    cost: int
+    highest: int
+    cost_without_ladder: int
+    demoted: frozenset[Unit]
+
+
+def search(request: Request) -> Found | None:
+    """The best victims of this step, or None."""
+    protections = Protections(request.signature)
+    bound = protections if protections.bind() else None
+    steps = [p for p in range(LADDER) if _could_help(request, p)]
+    for highest in steps:
+        found = _within(request, highest, bound)
+        if found is None:
+            continue
+        cost = found.cost
+        touched = max((_ladder(request.signature, u) for u in found.units), default=0)
+        without = cost
+        if highest != steps[-1] and _more_eligible(request, highest):
+            other = _within(request, LADDER - 1, bound)
+            if other is not None:
+                without = min(cost, other.cost)
+        demoted = frozenset(u for u in found.units if request.nodes_fit and _demotable(request, u))
+        return Found(found.units, cost, touched, without, demoted)
+    return None
+
+
+def could_ever_help(request: Request) -> bool:
+    """P7's prefilter: would it fit with every eligible unit gone, protections aside?"""
+    return _could_help(request, LADDER - 1)
+
+
+def _could_help(request: Request, highest: int) -> bool:
+    for i in range(3):
+        if request.deficit[i] > 0:
+            reach = quota_reach(request.state, request.signature, highest, i)
+            if reach < request.deficit[i]:
+                return False
+    if request.nodes_fit:
+        return True
+    for shape, count in _shapes(request.wanted).items():
+        index = _index(request, shape, count)
+        total = index.total[highest] - sum(index.reach[n][highest] for n in request.avoid)
+        if total < count:
+            return False
+    return True
+
+
+def _more_eligible(request: Request, highest: int) -> bool:
+    for cls in request.state.classes_below(request.root):
+        if cls.buckets:
+            entitled = request.signature.entitled(cls)
+            if entitled is not None and entitled.ladder > highest:
+                return True
+    return False
+
+
+def _index(request: Request, shape: Shape, count: int) -> NodeIndex:
+    return node_index(request.state, request.signature, shape, request.root, count > 1, request.now_ms)
+
+
+def _shapes(wanted: Wanted) -> dict[Shape, int]:
+    counts: dict[Shape, int] = {}
+    for _, shape in wanted:
+        counts[shape] = counts.get(shape, 0) + 1
+    return counts
+
+
+def _ladder(signature: Signature, unit: Unit) -> int:
+    entitled = signature.entitled(unit.cls)
+    return entitled.ladder if entitled is not None else 0
+
+
+def _demotable(request: Request, unit: Unit) -> bool:
+    return (
+        unit.cls.kind is UnitKind.CORE
+        and unit.job.spec.idle is Idle.ALLOW
+        and unit.footprint.gpu_milli <= request.demote_room
+    )
+
+
+def _within(request: Request, highest: int, protections: Protections | None) -> Taken | None:
+    """The cheapest set up to one ladder step."""
+    if request.nodes_fit:
+        return cheapest_cover(
+            request.state, request.signature, highest, request.deficit, request.now_ms, protections,
+            demote_room=request.demote_room,
+        )  # fmt: skip
+    shapes = _shapes(request.wanted)
+    if len(shapes) > 1:
+        return _several_shapes(request, highest, protections)
+    ((shape, count),) = shapes.items()
+    if count == 1:
+        return _one_replica(request, shape, highest, protections)
+    free = free_index(request.state, shape, request.root, False)
+    return GangSearch(
+        request.state, _index(request, shape, count), free, count, request.deficit, highest,
+        request.now_ms, protections, request.avoid,
+    ).run()  # fmt: skip
+
+
+def _one_replica(
+    request: Request, shape: Shape, highest: int, protections: Protections | None
+) -> Taken | None:
+    """Exact: nodes in the order of their lower bounds until no other can be better."""
+    state, signature, now_ms, deficit = request.state, request.signature, request.now_ms, request.deficit
+    index = _index(request, shape, 1)
+    best: Taken | None = None
+    floor = 0
+    if any(amount > 0 for amount in deficit):
+        alone = cheapest_cover(state, signature, highest, deficit, now_ms, None)
+        if alone is None:
+            return None
+        floor = alone.cost
+    stream = index.cheapest_first(highest, now_ms, request.avoid)
+    for bound, node_number in stream:
+        if best is not None and max(bound, floor) >= best.cost:
+            break
+        node = state.nodes[node_number]
+        found = cheapest_on_node(node, shape, signature, highest, now_ms, protections)
+        if found is None:
+            continue
+        whole = _with_quota(request, found, highest, protections)
+        if whole is not None and (best is None or whole < best):
+            best = whole
+    stream.close()
+    if best is None or best.jobs <= 1:
+        return best
+    return _put_back(request, shape, best)
+
+
+def _with_quota(
+    request: Request, found: Taken, highest: int, protections: Protections | None
+) -> Taken | None:
+    """Complete a node's victims by the cheapest units that free the rest of the quota."""
+    left = _left_after(request, found.units)
+    if left == ZERO:
+        return found
+    more = cheapest_cover(
+        request.state, request.signature, highest, left, request.now_ms, protections,
+        gone=with_companions(list(found.units)),
+    )  # fmt: skip
+    if more is None:
+        return None
+    both = taken(list(found.units + more.units), found.cost + more.cost)
+    if protections is not None and not protections.allow(with_companions(list(both.units))):
+        return None
+    return both
+
+
+def _left_after(request: Request, units: tuple[Unit, ...] | list[Unit]) -> Resources:
+    freed = [0, 0, 0]
+    for unit in with_companions(list(units)):
+        entitled = request.signature.entitled(unit.cls)
+        if entitled is not None and entitled.frees_quota:
+            for i in range(3):
+                freed[i] += unit.footprint[i]
+    return Resources(*(max(0, request.deficit[i] - freed[i]) for i in range(3)))
+
+
+def _put_back(request: Request, shape: Shape, found: Taken) -> Taken:
+    """P8: whoever is not needed, neither for a place nor for quota, stays; dearest first."""
+    kept = list(found.units)
+    for unit in sorted(found.units, key=lambda u: (-eviction_cost(u, request.now_ms), u.started_ms, u.name)):
+        rest = [u for u in kept if u is not unit]
+        if _left_after(request, rest) == ZERO and _fits_without(request, shape, rest):
+            kept = rest
+    if len(kept) == len(found.units):
+        return found
+    return taken(kept, sum(eviction_cost(u, request.now_ms) for u in kept))
+
+
+def _fits_without(request: Request, shape: Shape, units: list[Unit]) -> bool:
+    nodes = {n for u in with_companions(units) for n in u.nodes}
+    return any(
+        request.state.nodes[n].suits(shape)
+        and n not in request.avoid
+        and room_without(request.state.nodes[n], shape, units)
+        for n in sorted(nodes)
+    )
+
+
+def _several_shapes(request: Request, highest: int, protections: Protections | None) -> Taken | None:
+    """Groups of different sizes: largest first, each with the ones before it standing; then put back.
+
+    Runs on the real state and takes everything back before it returns.
+    """
+    state, job = request.state, request.job
+    by_shape: dict[Shape, list[int]] = {}
+    for index, shape in request.wanted:
+        by_shape.setdefault(shape, []).append(index)
+    gone: list[Unit] = []
+    stood: list[Unit] = []
+    complete = True
+    for shape in sorted(by_shape, key=lambda s: (-s.gpu_milli, -s.cpu_milli, -s.memory_mib, s)):
+        part: Wanted = [(index, shape) for index in by_shape[shape]]
+        places = find_places(state, request.root, part, now=False, avoid=request.avoid)
+        if places is None:
+            found = _part(request, part, highest, protections)
+            if found is None:
+                complete = False
+                break
+            for unit in with_companions(list(found.units)):
+                state.displace(unit)
+                gone.append(unit)
+            places = find_places(state, request.root, part, now=False, avoid=request.avoid)
+            if places is None:
+                complete = False
+                break
+        unit = state.make_unit(job, UnitKind.HOLD, job.claim, places, request.now_ms)
+        state.place(unit)
+        stood.append(unit)
+    for unit in stood:
+        state.displace(unit)
+    result: Taken | None = None
+    if complete:
+        chosen = [u for u in gone if not _goes_along(u, gone)]
+        result = _complete_and_trim(request, highest, protections, chosen, gone)
+    for unit in gone:
+        state.place(unit)
+    return result
+
+
+def _goes_along(unit: Unit, gone: list[Unit]) -> bool:
+    return unit.cls.kind is UnitKind.SURPLUS and unit.job.core in gone
+
+
+def _part(request: Request, part: Wanted, highest: int, protections: Protections | None) -> Taken | None:
+    smaller = Request(
+        request.state, request.job, request.quota, part, ZERO, request.signature, request.now_ms,
+        request.avoid, False, 0,
+    )  # fmt: skip
+    return _within(smaller, highest, protections)
+
+
+def _complete_and_trim(
+    request: Request, highest: int, protections: Protections | None, chosen: list[Unit], gone: list[Unit]
+) -> Taken | None:
+    """Free the rest of the quota, then put back by trying: the displaced units are off their nodes here."""
+    state = request.state
+    left = _left_after(request, chosen)
+    if left != ZERO:
+        more = cheapest_cover(state, request.signature, highest, left, request.now_ms, protections)
+        if more is None:
+            return None
+        for unit in with_companions(list(more.units)):
+            state.displace(unit)
+            gone.append(unit)
+        chosen += more.units
+    for unit in sorted(chosen, key=lambda u: (-eviction_cost(u, request.now_ms), u.started_ms, u.name)):
+        rest = [u for u in chosen if u is not unit]
+        if _left_after(request, rest) != ZERO:
+            continue
+        back = with_companions([unit])
+        for piece in back:
+            state.place(piece)
+        if find_places(state, request.root, request.wanted, now=False, avoid=request.avoid) is None:
+            for piece in back:
+                state.displace(piece)
+        else:
+            chosen = rest
+            for piece in back:
+                gone.remove(piece)
+    if protections is not None and not protections.allow(with_companions(chosen)):
+        return None
+    return taken(chosen, sum(eviction_cost(u, request.now_ms) for u in chosen)) if chosen else NOTHING

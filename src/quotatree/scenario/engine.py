@@ -1,0 +1,143 @@
+"""What does a cluster do by itself? A small virtual engine: evicted work leaves, jobs end, time passes.
+
+It keeps a heap of what will happen and reacts to decisions: a started job with a duration ends that much later, an
+evicted one leaves after its grace period (or when the scenario says), a plan that wants to be woken up is. Nothing
+here decides anything.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from quotatree.core.decisions import Decision, Evict, Start
+from quotatree.core.events import Event, JobAdopted, JobCheckpointed, JobEnded, JobLeft, JobStarted
+from quotatree.core.job import JobId, Phase
+from quotatree.core.reasons import Code
+from quotatree.core.state import State
+from quotatree.core.unit import UnitKind
+from quotatree.scenario.model import Behaviour, Entry, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Nothing happens, but somebody wants to look at this time: no planning."""
+
+
+@dataclass(frozen=True, slots=True)
+class WakeUp:
+    """Time has passed: plan again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The engine reports something. It counts for one run of the job only, later ones have reports of their own."""
+
+    event: JobEnded | JobLeft | JobStarted
+    run: int
+
+
+Happening = Entry | Look | WakeUp | Report
+
+
+@dataclass(slots=True)
+class _Run:
+    """What the engine knows of a job's present run; `done_ms` of its duration was saved by earlier runs."""
+
+    since_ms: int
+    run: int
+    done_ms: int = 0
+    saved_at_ms: int | None = None
+
+
+class Engine:
+    def __init__(self, scenario: Scenario) -> None:
+        self._behaviours = scenario.behaviours
+        self._leave_after_ms = scenario.leave_after_ms
+        self._heap: list[tuple[int, int, Happening]] = []
+        self._pushed = 0
+        self._runs: dict[JobId, _Run] = {}
+
+    def push(self, time_ms: int, happening: Happening) -> None:
+        self._pushed += 1
+        heapq.heappush(self._heap, (time_ms, self._pushed, happening))
+
+    def next_time_ms(self) -> int | None:
+        return self._heap[0][0] if self._heap else None
+
+    def pop(self, time_ms: int) -> list[Happening]:
+        """Everything that happens at exactly this time, in the order it was pushed."""
+        found = []
+        while self._heap and self._heap[0][0] == time_ms:
+            found.append(heapq.heappop(self._heap)[2])
+        return found
+
+    def event_of(self, report: Report, state: State) -> Event | None:
+        """The event a report stands for, or None when it has been overtaken."""
+        event = report.event
+        job = state.jobs.get(event.job)
+        if job is None:
+            return None
+        if isinstance(event, JobLeft):
+            still = tuple(r for r in event.replicas or () if r in job.leaving)
+            return JobLeft(event.job, still) if still else None
+        if job.run != report.run or job.phase is not Phase.RUNNING:
+            return None
+        return event
+
+    def adopted(self, event: JobAdopted, run: int) -> None:
+        """A job that ran already before the scenario began."""
+        self._begin(event.job.id, run, event.started_ms)
+        if event.checkpoint_ms is not None:
+            self._runs[event.job.id].saved_at_ms = event.checkpoint_ms
+
+    def saw(self, event: JobCheckpointed, now_ms: int) -> None:
+        run = self._runs.get(event.job)
+        if run is not None:
+            run.saved_at_ms = now_ms
+
+    def react(self, decisions: Iterable[Decision], state: State, now_ms: int) -> None:
+        for decision in decisions:
+            if isinstance(decision, Start):
+                self._begin(decision.job, decision.run, now_ms)
+                self.push(now_ms, Report(JobStarted(decision.job, decision.run), decision.run))
+            elif isinstance(decision, Evict) and decision.kind is not UnitKind.HOLD:
+                self._let_leave(decision, state, now_ms)
+
+    def _begin(self, job_id: JobId, run: int, since_ms: int) -> None:
+        """A run begins; further replicas of the same run change nothing."""
+        before = self._runs.get(job_id)
+        if before is not None and before.run == run:
+            return
+        done_ms = before.done_ms if before is not None else 0
+        self._runs[job_id] = _Run(since_ms, run, done_ms)
+        duration_ms = self._behaviour(job_id).duration_ms
+        if duration_ms is not None:
+            self.push(since_ms + duration_ms - done_ms, Report(JobEnded(job_id), run))
+
+    def _let_leave(self, decision: Evict, state: State, now_ms: int) -> None:
+        behaviour = self._behaviour(decision.job)
+        run = self._runs.get(decision.job)
+        if decision.kind is UnitKind.CORE and run is not None and behaviour.resumes:
+            run.done_ms += self._saved_ms(run, state.jobs[decision.job].spec.checkpoint_interval_ms, now_ms)
+        delay_ms = decision.grace_ms
+        # Whoever stood on a lost node has no say in how long it takes.
+        if decision.reason.code is not Code.NodeLost:
+            if behaviour.leaves_after_ms is not None:
+                delay_ms = behaviour.leaves_after_ms
+            elif self._leave_after_ms is not None:
+                delay_ms = self._leave_after_ms
+        self.push(now_ms + delay_ms, Report(JobLeft(decision.job, decision.replicas), decision.run))
+
+    @staticmethod
+    def _saved_ms(run: _Run, interval_ms: int | None, now_ms: int) -> int:
+        """How much of this run a restart need not repeat."""
+        if run.saved_at_ms is not None and run.saved_at_ms > run.since_ms:
+            return run.saved_at_ms - run.since_ms
+        if interval_ms is not None:
+            return (now_ms - run.since_ms) // interval_ms * interval_ms
+        return 0
+
+    def _behaviour(self, job_id: JobId) -> Behaviour:
+        return self._behaviours.get(job_id, Behaviour())

@@ -1,0 +1,27 @@
+"""What can be wrong with a scenario file.
+
+QuotaTreeError
+└── ScenarioError      the file cannot be read as a scenario: a field, its value, what is allowed
+    └── RuleBroken     the file is well-formed, but the core refuses what it says, by a rule
+"""
+
+from __future__ import annotations
+
+from quotatree.core.errors import QuotaTreeError, Refused
+
+
+class ScenarioError(QuotaTreeError):
+    """Bad input. `where` leads from the file to the table."""
+
+    def __init__(self, where: str, message: str) -> None:
+        self.where = where
+        self.message = message
+        super().__init__(f"{where}: {message}")
+
+
+class RuleBroken(ScenarioError):
+    """The core refused it; the message is the core's own, which names field, value and rule."""
+
+    def __init__(self, where: str, refused: Refused) -> None:
+        self.rule = refused.rule
+        super().__init__(where, str(refused))

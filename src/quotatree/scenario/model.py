@@ -1,0 +1,130 @@
+"""A scenario as a value: what stands at the beginning, what happens when, and what is expected of it.
+
+All times are on the core's clock (see amounts.ORIGIN_MS). Jobs and quotas are the core's own specs; what only the
+virtual engine needs to know of a job stands beside it, in Behaviour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from quotatree.core.events import Event
+from quotatree.core.job import JobId, JobSpec
+from quotatree.core.state import Settings
+from quotatree.scenario.amounts import ORIGIN_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """How a job behaves on the virtual engine.
+
+    `leaves_after_ms`: how long it takes to leave once it is told to; None means its grace period.
+    `duration_ms`: how long it runs before it succeeds; None means for ever. A restart begins anew, or at the last
+    checkpoint if it `resumes`.
+    """
+
+    leaves_after_ms: int | None = None
+    duration_ms: int | None = None
+    resumes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredJob:
+    spec: JobSpec
+    behaviour: Behaviour
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaPatch:
+    """A change of some fields of a quota's spec; the others stay what they are when it happens (Q6)."""
+
+    quota: str
+    changes: tuple[tuple[str, object], ...]
+
+
+Action = Event | QuotaPatch
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """One thing that is there from the beginning."""
+
+    where: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A step of the timeline.
+
+    `refused` are texts that its refusal must contain, empty if it must be accepted. `refusal` is the refusal the
+    loader met already, when the step cannot even be written as an event (an invalid policy).
+    """
+
+    where: str
+    time_ms: int
+    actions: tuple[Action, ...]
+    label: str
+    refused: tuple[str, ...] = ()
+    refusal: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One word of the vocabulary in expect.py and what the file says about it."""
+
+    word: str
+    wanted: object
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What must be so at one time, after everything of that time has happened."""
+
+    where: str
+    time_ms: int
+    checks: tuple[Check, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """Decisions that must not be taken, for some jobs, between two times."""
+
+    where: str
+    kind: str
+    jobs: tuple[str, ...]
+    from_ms: int
+    until_ms: int | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A file, read. `refusal` is set when its tree could not even be written down and the file says so."""
+
+    name: str
+    title: str
+    story: str
+    rules: tuple[str, ...]
+    settings: Settings = Settings()
+    leave_after_ms: int | None = None
+    until_ms: int | None = None
+    steady: bool = False
+    load_refused: tuple[str, ...] = ()
+    refusal: str | None = None
+    setup: tuple[Setup, ...] = ()
+    timeline: tuple[Entry, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    forbidden: tuple[Forbidden, ...] = ()
+    previews: dict[str, JobSpec] = field(default_factory=dict)
+    behaviours: dict[JobId, Behaviour] = field(default_factory=dict)
+
+    @property
+    def last_told_ms(self) -> int:
+        """The last time the file itself mentions."""
+        times = [entry.time_ms for entry in self.timeline] + [
+            expected.time_ms for expected in self.expectations
+        ]
+        return max(times, default=ORIGIN_MS)
