@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from quotatree.cli.files import bad_input_exits
-from quotatree.cli.terminal import console, print_tree
+from quotatree.cli.terminal import console, print_legend, print_tree
 from quotatree.scenario.amounts import moment_text
 from quotatree.scenario.kinds import kind_of, preemption_of
 from quotatree.scenario.load import EXAMPLES, load_scenario
@@ -17,8 +18,8 @@ from quotatree.scenario.model import Scenario
 from quotatree.scenario.render import cost_text, decision_text
 from quotatree.scenario.run import Instant, Player
 
-EXAMPLE = EXAMPLES / "gpu-128.toml"
-KIND_STYLES = {"start": "green", "promote": "green", "hold": "cyan", "evict": "red", "wait": "yellow"}
+EXAMPLE: Final = EXAMPLES / "gpu-128.toml"
+KIND_STYLES: Final = {"start": "green", "promote": "green", "hold": "cyan", "evict": "red", "wait": "yellow"}
 
 
 @click.command()
@@ -42,6 +43,7 @@ def _print_prologue(out: Console, scenario: Scenario) -> None:
     out.print(Text(scenario.title, style="bold underline"))
     for line in scenario.story.strip().splitlines():
         out.print(Text(line))
+    print_legend(out)
     out.print()
 
 

@@ -40,7 +40,8 @@ def explain(file: Path, job: str, at_ms: int | None, output: str) -> None:
             there = ", ".join(player.state.jobs) or "none"
             fail(f"{file}: no job {job} at {moment_text(player.now_ms)}; there are: {there}", EXIT_BAD_INPUT)
         told = core.explain(player.state, JobId(job), player.now_ms)
-        risks = core.exposure(player.state, JobId(job), player.now_ms)
+        runs = player.state.jobs[JobId(job)].running
+        risks = core.exposure(player.state, JobId(job), player.now_ms) if runs else ()
     if output == "json":
         echo_json(_json(told, risks, player.now_ms))
     else:
@@ -90,7 +91,7 @@ def _print(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int
         click.echo(f"  preempted by {told.preempted_by}{lost}")
     if told.next_try:
         click.echo(f"  next try: {told.next_try}")
-    _section("could be taken by", [f"{risk.who} of {risk.quota} ({risk.rule})" for risk in risks])
+    _section("could be taken by", [f"{risk.who} [{risk.rule}]" for risk in risks])
 
 
 def _section(title: str, lines: list[str]) -> None:

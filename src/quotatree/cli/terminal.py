@@ -32,7 +32,10 @@ def print_tree(out: Console, state: State, title: str) -> None:
             row.append(mark, style=BAR_STYLES[mark])
         row.append(" " * (bars - len(line.bar)) + "  " + line.figures)
         out.print(row)
-    legend = Text("   ".ljust(labels + 2))
+
+
+def print_legend(out: Console) -> None:
+    legend = Text()
     for mark, meaning in LEGEND:
         legend.append(mark, style=BAR_STYLES[mark]).append(f" {meaning}   ", style="dim")
     out.print(legend)

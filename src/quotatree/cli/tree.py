@@ -35,9 +35,11 @@ def tree(file: Path, at_ms: int | None, output: str) -> None:
     if output == "json":
         echo_json(_json(player))
         return
-    from quotatree.cli.terminal import console, print_tree  # rich takes a while to import
+    from quotatree.cli.terminal import console, print_legend, print_tree  # rich takes a while to import
 
-    print_tree(console(), player.state, f"{scenario.title}, at {moment_text(player.now_ms)}")
+    out = console()
+    print_tree(out, player.state, f"{scenario.title}, at {moment_text(player.now_ms)}")
+    print_legend(out)
 
 
 def _json(player: Player) -> dict[str, object]:

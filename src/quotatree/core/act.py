@@ -34,7 +34,7 @@ def start(
         core = state.make_unit(job, UnitKind.CORE, claim, places, now_ms)
         state.place(core)
         state.set(job, "core", core)
-        if job.spec.elastic:
+        if job.core_replicas < job.spec.total_replicas:
             state.put_entry(state.elastic, job.id, job)
     if job.queued:
         state.enqueue(job)
@@ -206,22 +206,19 @@ def leavers_on(state: State, places: tuple[Placed, ...]) -> tuple[JobId, ...]:
     """Jobs that must leave before a replica can start on each of these places."""
     if not state.leaving_replicas:
         return ()
-    contested = [p for p in places if state.nodes[p.node].leaving_count]
-    if not contested:
-        return ()
-    wanted: dict[int, set[int]] = {}
-    crowded: set[int] = set()
-    for place in contested:
-        wanted.setdefault(place.node, set()).update(place.devices)
-        if state.nodes[place.node].overbooked_with(place):
-            crowded.add(place.node)
     found: dict[JobId, None] = {}
-    for job in state.leaving_jobs.values():
-        for place in job.leaving.values():
-            devices = wanted.get(place.node)
-            if devices is not None and (place.node in crowded or not devices.isdisjoint(place.devices)):
-                found[job.id] = None
-                break
+    together: dict[int, tuple[int, int]] = {}
+    for place in places:
+        cpu, memory = together.get(place.node, (0, 0))
+        together[place.node] = (cpu + place.shape.cpu_milli, memory + place.shape.memory_mib)
+    for place in places:
+        node = state.nodes[place.node]
+        if not node.leavers:
+            continue
+        crowded = node.overbooked_with(*together[place.node])
+        for (job_id, _), leaving in node.leavers.items():
+            if crowded or not set(place.devices).isdisjoint(leaving.devices):
+                found[job_id] = None
     return tuple(sorted(found))
 
 
@@ -236,7 +233,6 @@ def clear_guard(state: State, job: Job) -> None:
         return
     for above in job.quota.path:
         state.set(above, "shadow", [0, 0, 0])
-        above.released += 1
     state.set(root, "guard", None)
     state.set(root, "guard_nodes", frozenset())
     state.bump(root)

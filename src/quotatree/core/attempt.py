@@ -59,8 +59,10 @@ class Attempt:
     def __post_init__(self) -> None:
         job = self.job
         self.quota, self.request = job.quota, self.cls.request
+        if job.running and job.claim is Claim.IDLE:  # promotion: everything that runs becomes regular (I1)
+            self.request = _running_total(job)
         self.wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
-        self.past_guard = _passes_guard(self.state, job)
+        self.past_guard = passes_guard(self.state, job)
         self.avoid = frozenset() if self.past_guard else self.quota.root.guard_nodes
         self.outcome = Outcome()
 
@@ -210,7 +212,7 @@ class Attempt:
         state, quota = self.state, self.quota
         if not clauses and not quota.root.idle_units and not quota.surplus_units:
             return False
-        signature = Signature(quota, self.job.priority, clauses)
+        signature = self._signature(step, clauses)
         deficit = self._deficit(loan_allowed)
         nodes_fit = find_places(state, quota.root, self.wanted, now=False, avoid=self.avoid) is not None
         room = idle_room(quota, quota.root.min[GPU] or 0, GPU) - self.request.gpu_milli if nodes_fit else -1
@@ -227,6 +229,17 @@ class Attempt:
             return False
         self._take(step, signature, found, room)
         return True
+
+    def _signature(self, step: Step, clauses: tuple[Clause, ...]) -> Signature:
+        """The eligible set of a step, one object for all who share it, so that its memory and indexes live on."""
+        quota, priority = self.quota, self.job.priority
+        lenders = tuple(c.first for c in clauses if c.down_to_min)
+        by_priority = priority if lenders or quota.surplus_units else 0
+        key = ("signature", quota.id, step.value, len(clauses), by_priority, lenders)
+        known: Signature | None = self.state.indexes.get(key)
+        if known is None:
+            known = self.state.indexes[key] = Signature(quota, priority, clauses, key)
+        return known
 
     def _deficit(self, loan_allowed: bool) -> Resources:
         """How much quota victims must free along the path."""
@@ -251,10 +264,10 @@ class Attempt:
         state = self.state
         pieces = [u for u in with_companions(list(found.units)) if u not in found.demoted]
         for unit in pieces:
-            state.displace(unit)
+            state.lift(unit)
         places = find_places(state, self.quota.root, self.wanted, now=False, avoid=self.avoid)
         for unit in pieces:
-            state.place(unit)
+            state.lower(unit)
         return places is not None
 
     def _take(self, step: Step, signature: Signature, found: Found, room: int) -> None:
@@ -299,18 +312,16 @@ class Attempt:
 
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Outcome:
         """Remember why, and what must change: a release in the quota that is full, or anything in the tree."""
-        root = self.quota.root
-        if short is not None and not self.outcome_depends_on_tree():
-            self.outcome.failure = Failure(reason, short.quota, True, short.quota.released, retry_at_ms)
-        else:
-            self.outcome.failure = Failure(reason, root, False, root.version, retry_at_ms)
+        if short is not None and self.outcome_depends_on_tree():
+            short = None
+        self.outcome.failure = Failure(reason, self.quota.root.version, short, retry_at_ms)
         return self.outcome
 
     def outcome_depends_on_tree(self) -> bool:
         """Could anything but a release inside the full quota change the answer?"""
         return bool(
             self.quota.surplus_units or self._steps() or may_borrow(self.quota, self.job.priority)
-            or self.job.spec.idle is Idle.ALLOW or self.quota.root.shares_reserved
+            or self.job.spec.idle is Idle.ALLOW or self.quota.root.shares_reserved or not self.past_guard
         )  # fmt: skip
 
 
@@ -322,12 +333,17 @@ class SiblingsFirst:
         return None
 
 
-def _passes_guard(state: State, job: Job) -> bool:
+def passes_guard(state: State, job: Job) -> bool:
     """S10: the guarded job itself and whoever could evict it ignore what is kept for it."""
     root = job.quota.root
     if root.guard is None or root.guard == job.id:
         return True
     return could_evict(job.quota, job.priority, work_of(state.jobs[root.guard]))
+
+
+def _running_total(job: Job) -> Resources:
+    units = [job.core, *job.surplus.values()]
+    return Resources(*(sum(u.footprint[i] for u in units if u is not None) for i in range(3)))
 
 
 def _fits_own_min(quota: Quota, request: Resources) -> bool:

@@ -1,14 +1,9 @@
 """Which nodes could be freed most cheaply for a shape, without looking at all of them (A4, algorithms 1-3).
 
-For a signature (who may be taken) and a shape, the index keeps for every node
-
-    reach[p]   replicas that would fit if every eligible unit up to ladder step p left   (summed: can it ever fit? P7)
-    bound      a lower bound A + B*now on the cost of one replica                        (for the steps p in use)
-
+For a signature (who may be taken) and a shape, the index keeps the offer of every node (node_offer.py), the sum of what
+evictions reach (can it ever fit? P7), and for the ladder steps in use a lower bound A + B*now of one replica's cost.
 Costs grow with time at different slopes. B is a slope no sufficient set can be below, so nodes of equal B keep their
-order in one heap for ever; a query looks at the heads, evaluates the best exactly and accepts it if it did not rise.
-Units whose cost or protection changes by the clock alone (declared checkpoint intervals, min_runtime) put an expiry on
-their node's entry.
+order in one heap for ever; a query looks at the heads, works the best out anew and accepts it if it did not rise.
 """
 
 from __future__ import annotations
@@ -20,22 +15,17 @@ from typing import Final
 from quotatree.core.eligible import Signature
 from quotatree.core.job import Shape
 from quotatree.core.node import Node
-from quotatree.core.policy import HIGHEST_PRIORITY
+from quotatree.core.node_offer import LADDER, NO_OFFER, Offer, lower_bound, offer_of
 from quotatree.core.quota import Quota
-from quotatree.core.resources import WHOLE_GPU
 from quotatree.core.state import State
-from quotatree.core.unit import UnitKind
 
-LADDER: Final = HIGHEST_PRIORITY + 1
-"""Ladder steps: 0 for idle and surplus, then priorities 1..9."""
-INDEXES_KEPT: Final = 128
-NO_REACH: Final = (0,) * LADDER
+INDEXES_KEPT: Final = 64
 
 Entry = tuple[int, int, int]  # A, node, serial
 
 
 class Bounds:
-    """Lower bounds of all nodes up to one ladder step, heaps by slope."""
+    """Lower bounds of all nodes up to one ladder step: heaps by slope, and which entry of a node is its last."""
 
     __slots__ = ("heaps", "serial")
 
@@ -45,7 +35,7 @@ class Bounds:
 
 
 class NodeIndex:
-    """Reach and bounds of every node for one signature and shape."""
+    """Offers and bounds of every node for one signature and shape. `by_share`: for gangs."""
 
     def __init__(
         self,
@@ -58,35 +48,43 @@ class NodeIndex:
     ) -> None:
         self._state, self.signature, self.shape, self._pools = state, signature, shape, pools
         self._by_share = by_share
-        self.several_a_node = by_share and self._shape_fits_twice()
         self._steps: dict[int, Bounds] = {}
         self._rebuild(now_ms)
 
-    def _shape_fits_twice(self) -> bool:
+    @property
+    def several_a_node(self) -> bool:
         """Can one node hold two replicas? Then one unit may free several slots, and bounds are per slot."""
-        wanted = max(1, self.shape.whole_gpus)
-        return any(2 * wanted <= n.spec.gpus for n in self._state.nodes if n.spec.pool in self._pools)
+        return self._per_slot
+
+    def reach_of(self, node_index: int, highest: int) -> int:
+        return self._offers[node_index].reach[highest]
 
     def _rebuild(self, now_ms: int) -> None:
         state = self._state
+        wanted = max(1, self.shape.whole_gpus)
+        self._per_slot = self._by_share and any(
+            2 * wanted <= n.spec.gpus for n in state.nodes if n.spec.pool in self._pools
+        )
         self._cursor, self._epoch = len(state.changes), state.changes_epoch
         self._nodes_version = state.nodes_version
-        self.reach: list[tuple[int, ...]] = [NO_REACH] * len(state.nodes)
-        self.total = [0] * LADDER
         self._expiry: list[tuple[int, int]] = []
+        self._offers = [self._look_at(node, now_ms) for node in state.nodes]
+        heapify(self._expiry)
+        self.total = [sum(column) for column in zip(*(o.reach for o in self._offers), strict=True)]
+        if not self.total:
+            self.total = [0] * LADDER
         steps = list(self._steps)
         self._steps = {}
-        total = self.total
-        for node in state.nodes:
-            if node.spec.pool in self._pools and node.suits(self.shape):
-                reach = self._reach(node, now_ms)
-                if reach is not NO_REACH:
-                    self.reach[node.index] = reach
-                    for p in range(LADDER):
-                        total[p] += reach[p]
-        heapify(self._expiry)
         for step in steps:
             self._bounds(step, now_ms)
+
+    def _look_at(self, node: Node, now_ms: int) -> Offer:
+        if node.spec.pool not in self._pools or not node.suits(self.shape):
+            return NO_OFFER
+        offer = offer_of(node, self.shape, self.signature, now_ms, self._by_share)
+        if offer.expires_ms is not None:
+            self._expiry.append((offer.expires_ms, node.index))
+        return offer
 
     def refresh(self, now_ms: int) -> None:
         """Catch up with the change log and with the clock."""
@@ -102,86 +100,22 @@ class NodeIndex:
         changed = dict.fromkeys(fresh)
         while self._expiry and self._expiry[0][0] <= now_ms:
             changed[heappop(self._expiry)[1]] = None
-        total = self.total
+        if not changed:
+            return
+        expiry, self._expiry = self._expiry, []
+        total, offers = self.total, self._offers
         for index in changed:
-            node = state.nodes[index]
-            suits = node.spec.pool in self._pools and node.suits(self.shape)
-            reach = self._reach(node, now_ms) if suits else NO_REACH
-            before = self.reach[index]
-            if reach != before:
-                self.reach[index] = reach
+            offer = self._look_at(state.nodes[index], now_ms)
+            before = offers[index].reach
+            offers[index] = offer
+            if offer.reach != before:
                 for p in range(LADDER):
-                    total[p] += reach[p] - before[p]
+                    total[p] += offer.reach[p] - before[p]
             for step, bounds in self._steps.items():
-                self._note(bounds, node, step, now_ms)
-
-    def _reach(self, node: Node, now_ms: int) -> tuple[int, ...]:
-        """Replicas that fit once everybody eligible up to each ladder step has left."""
-        shape, signature = self.shape, self.signature
-        if shape[1] or shape[2] or node.shared or not shape.whole_gpus:
-            return self._reach_in_full(node, now_ms)
-        freed = [0] * LADDER
-        entitled_of = signature.entitled
-        for share in node.units.values():
-            unit = share.unit
-            entitled = entitled_of(unit.cls)
-            if entitled is None:
-                continue
-            if entitled.honours_min_runtime and unit.protected_until_ms > now_ms:
-                heappush(self._expiry, (unit.protected_until_ms, node.index))
-                continue
-            freed[entitled.ladder] += share.whole
-        wanted = shape.whole_gpus
-        gpus = node.whole_free
-        reach = []
-        for step in freed:
-            gpus += step
-            reach.append(gpus // wanted)
-        return tuple(reach) if reach[-1] else NO_REACH
-
-    def _reach_in_full(self, node: Node, now_ms: int) -> tuple[int, ...]:
-        """The same with CPU, memory, shared devices and fractions."""
-        shape, signature = self.shape, self.signature
-        cpu, memory, whole = [0] * LADDER, [0] * LADDER, [0] * LADDER
-        opened: list[dict[int, int]] = [{} for _ in range(LADDER)]
-        for share in node.units.values():
-            unit = share.unit
-            entitled = signature.entitled(unit.cls)
-            if entitled is None:
-                continue
-            if entitled.honours_min_runtime and unit.protected_until_ms > now_ms:
-                heappush(self._expiry, (unit.protected_until_ms, node.index))
-                continue
-            p = entitled.ladder
-            whole[p] += share.whole
-            cpu[p] += share.cpu_milli
-            memory[p] += share.memory_mib
-            for device, milli in share.fractions:
-                opened[p][device] = opened[p].get(device, 0) + milli
-        free = list(node.free)
-        gpus = gone_whole = 0
-        free_cpu, free_memory = node.free_cpu, node.free_memory
-        reach = []
-        for p in range(LADDER):
-            gone_whole += whole[p]
-            free_cpu += cpu[p]
-            free_memory += memory[p]
-            for device, milli in opened[p].items():
-                free[device] += milli
-            if shape.gpu_milli >= WHOLE_GPU:
-                gpus = (free.count(WHOLE_GPU) + gone_whole) // shape.whole_gpus
-            elif shape.gpu_milli:
-                gpus = sum(f // shape.gpu_milli for f in free) + gone_whole * (WHOLE_GPU // shape.gpu_milli)
-            else:
-                gpus = 1 << 30
-            if shape.cpu_milli:
-                gpus = min(gpus, free_cpu // shape.cpu_milli)
-            if shape.memory_mib:
-                gpus = min(gpus, free_memory // shape.memory_mib)
-            reach.append(max(0, gpus))
-        return tuple(reach) if reach[-1] else NO_REACH
-
-    # -- bounds ----------------------------------------------------------------------------------------------
+                self._note(bounds, index, step, now_ms)
+        for entry in self._expiry:
+            heappush(expiry, entry)
+        self._expiry = expiry
 
     def cheapest_first(
         self, highest: int, now_ms: int, avoid: frozenset[int]
@@ -191,7 +125,7 @@ class NodeIndex:
         Bounds are brought up to date as they come up, so what is yielded has its true bound at `now_ms`.
         """
         bounds = self._bounds(highest, now_ms)
-        heaps, serial, nodes = bounds.heaps, bounds.serial, self._state.nodes
+        heaps, serial, offers = bounds.heaps, bounds.serial, self._offers
         popped: list[tuple[int, Entry]] = []
         fresh: set[int] = set()
         try:
@@ -210,7 +144,7 @@ class NodeIndex:
                 entry = heappop(heaps[slope])
                 if index not in fresh:
                     fresh.add(index)
-                    low, slope, _ = self.lower_bound(nodes[index], highest, now_ms)
+                    low, slope = lower_bound(offers[index], highest, now_ms, self._per_slot)
                     entry = (low - slope * now_ms, index, entry[2])
                     if low > value:
                         heappush(heaps.setdefault(slope, []), entry)
@@ -225,124 +159,40 @@ class NodeIndex:
     def _bounds(self, highest: int, now_ms: int) -> Bounds:
         bounds = self._steps.get(highest)
         if bounds is None:
-            bounds = Bounds()
+            bounds = self._steps[highest] = Bounds()
             heaps, serial = bounds.heaps, bounds.serial
-            nodes = self._state.nodes
-            for index, reach in enumerate(self.reach):
-                if reach[highest]:
-                    low, slope, expires = self.lower_bound(nodes[index], highest, now_ms)
+            for index, offer in enumerate(self._offers):
+                if offer.reach[highest]:
+                    low, slope = lower_bound(offer, highest, now_ms, self._per_slot)
                     serial[index] = 0
                     heap = heaps.get(slope)
                     if heap is None:
                         heap = heaps[slope] = []
                     heap.append((low - slope * now_ms, index, 0))
-                    if expires is not None:
-                        heappush(self._expiry, (expires, index))
             for heap in heaps.values():
                 heapify(heap)
-            self._steps[highest] = bounds
         return bounds
 
-    def _note(self, bounds: Bounds, node: Node, highest: int, now_ms: int) -> None:
+    def _note(self, bounds: Bounds, index: int, highest: int, now_ms: int) -> None:
         """Enter a node's present bound; earlier entries of it become stale."""
-        index = node.index
         serial = bounds.serial.get(index, 0) + 1
         bounds.serial[index] = serial
-        if not self.reach[index][highest]:
-            return
-        low, slope, expires = self.lower_bound(node, highest, now_ms)
-        heappush(bounds.heaps.setdefault(slope, []), (low - slope * now_ms, index, serial))
-        if expires is not None:
-            heappush(self._expiry, (expires, index))
-
-    def lower_bound(self, node: Node, highest: int, now_ms: int) -> tuple[int, int, int | None]:
-        """(cost nothing sufficient is below, slope it grows with at least, when this must be looked at again).
-
-        By GPUs alone. In an index by share a unit that spans nodes costs here what part of it stands here.
-        """
-        signature, by_share = self.signature, self._by_share
-        wanted = self.shape.whole_gpus
-        if self._by_share and wanted:
-            need = wanted - node.whole_free % wanted
-        else:
-            need = (wanted - node.whole_free) if wanted else (0 if self._fits_fraction(node) else 1)
-        if need <= 0:
-            return 0, 0, None
-        items: list[tuple[int, int]] = []
-        density: int | None = None
-        expires: int | None = None
-        shared = node.shared
-        for share in node.units.values():
-            unit = share.unit
-            entitled = signature.entitled(unit.cls)
-            if entitled is None or entitled.ladder > highest:
-                continue
-            if entitled.honours_min_runtime and unit.protected_until_ms > now_ms:
-                continue
-            gpus = share.whole
-            slope = unit.slope
-            cost = unit.base + slope * unit.age_ms(now_ms) if slope else unit.base
-            if unit.cap_ms is not None:
-                slope = 0
-            elif unit.interval_ms is not None:
-                slope = 0
-                due = now_ms + unit.interval_ms - unit.age_ms(now_ms)
-                expires = due if expires is None else min(expires, due)
-            if shared and (share.fractions or not gpus):
-                cost, gpus = 0, max(1, gpus + len(share.fractions))
-                slope = 0
-            elif unit.job.surplus and unit.cls.kind is UnitKind.CORE:
-                gpus += sum(node.units[s].whole for s in unit.job.surplus.values() if s in node.units)
-                cost += sum(s.base for s in unit.job.surplus.values())
-            if not gpus:
-                continue
-            if by_share and len(unit.nodes) > 1:
-                whole_unit = max(1, unit.footprint[0] // WHOLE_GPU)
-                cost = cost * gpus // whole_unit
-                slope = slope * gpus // whole_unit
-            items.append((gpus, cost))
-            per_gpu = slope // gpus
-            density = per_gpu if density is None or per_gpu < density else density
-        if self.several_a_node:
-            least = min((cost // gpus for gpus, cost in items), default=0)
-            return need * least, need * (density or 0), expires
-        return _cover_cost(need, items), need * (density or 0), expires
-
-    def _fits_fraction(self, node: Node) -> bool:
-        milli = self.shape.fraction_milli
-        return not milli or any(free >= milli for free in node.free)
-
-
-def _cover_cost(need: int, items: list[tuple[int, int]]) -> int:
-    """Least cost of items with at least `need` GPUs together; of all of them if they are not enough."""
-    if need == 1:
-        return min((cost for _, cost in items), default=0)
-    total = sum(gpus for gpus, _ in items)
-    if total <= need:
-        return sum(cost for _, cost in items)
-    if total == len(items):
-        return sum(sorted(cost for _, cost in items)[:need])
-    unreachable = 1 << 200
-    best = [0] + [unreachable] * need
-    for gpus, cost in items:
-        for j in range(need, 0, -1):
-            candidate = cost + (best[j - gpus] if j > gpus else 0)
-            if candidate < best[j]:
-                best[j] = candidate
-    return best[need]
+        offer = self._offers[index]
+        if offer.reach[highest]:
+            low, slope = lower_bound(offer, highest, now_ms, self._per_slot)
+            heappush(bounds.heaps.setdefault(slope, []), (low - slope * now_ms, index, serial))
 
 
 def node_index(
     state: State, signature: Signature, shape: Shape, root: Quota, by_share: bool, now_ms: int
 ) -> NodeIndex:
     """The up-to-date index for a signature and shape."""
-    pools = frozenset(pool for pool, _ in root.spec.draws)
-    key = ("victims", signature.key, shape, pools, by_share)
+    key = ("victims", signature.key, shape, by_share)
     index: NodeIndex | None = state.indexes.pop(key, None)
     if index is None:
+        pools = frozenset(pool for pool, _ in root.spec.draws)
         index = NodeIndex(state, signature, shape, pools, by_share, now_ms)
-        if len(state.indexes) >= INDEXES_KEPT:
-            state.indexes.pop(next(iter(state.indexes)))
+        state.keep_indexes("victims", INDEXES_KEPT)
     else:
         index.refresh(now_ms)
     state.indexes[key] = index

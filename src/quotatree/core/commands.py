@@ -54,7 +54,7 @@ def _node_joined(state: State, event: ev.NodeJoined, now_ms: int) -> Decisions:
     if spec.gpus < 0 or spec.cpu_milli < 0 or spec.memory_mib < 0:
         raise Refused("node", spec.name, "R2", "GPUs, CPU and memory must not be negative")
     mixed = state.pools.setdefault(spec.pool, False)
-    others = {n.spec.model for n in state.nodes if n.spec.pool == spec.pool and n.spec.gpus}
+    others = set(state.pool_models.get(spec.pool, ()))
     if not mixed and spec.gpus and others and spec.model not in others:
         raise Refused(
             "model", spec.model, "R4",
@@ -149,10 +149,11 @@ def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
                     RESOURCE_NAMES[i], amount_text(i, total[i]), "S11",
                     f"can never fit: the min of {above.id} is {amount_text(i, bound)}",
                 )  # fmt: skip
-    pools = {pool for pool, _ in quota.root.spec.draws}
-    nodes = [n for n in state.nodes if n.spec.pool in pools]
     for group in spec.groups:
-        _check_some_node(group.shape, nodes, quota)
+        key = ("suits", quota.root.id, group.shape)
+        if state.indexes.get(key) != state.nodes_version:
+            _check_some_node(group.shape, state.nodes_of(quota.root), quota)
+            state.indexes[key] = state.nodes_version
 
 
 def _check_some_node(shape: Any, nodes: list[Node], quota: Quota) -> None:
@@ -303,10 +304,13 @@ def _left(state: State, job: Job, places: tuple[Placed, ...]) -> None:
         return
     if job.id in job.quota.queue.of_job:
         state.requeue(job)
-    for other in state.held.values():
-        if other.hold is not None and job.id in other.hold.waiting_on:
+    for other in list(state.awaited.get(job.id, {}).values()):
+        if other.hold is not None:
             rest = tuple(j for j in other.hold.waiting_on if j != job.id)
             state.set(other.hold, "waiting_on", rest)
+            state.drop_entry(state.awaited[job.id], other.id)
+    if not state.awaited.get(job.id):
+        state.drop_entry(state.awaited, job.id)
 
 
 def _cancelled(state: State, event: ev.JobCancelled, now_ms: int) -> Decisions:
@@ -334,6 +338,7 @@ def _resubmitted(state: State, event: ev.JobResubmitted, now_ms: int) -> Decisio
     if job.phase is not Phase.STOPPED:
         raise Refused("job", job.id, "P14", f"is {job.phase.value}; only a stopped job can be started again")
     state.set(job, "queued_ms", now_ms)
+    state.set(job, "claim", Claim.REGULAR)
     state.move(job, Phase.WAITING, now_ms, "resubmitted")
     state.enqueue(job)
     return ()
@@ -363,8 +368,10 @@ def _resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
         )
     if job.phase in FINAL_PHASES:
         raise Refused("job", job.id, "A5", f"is {job.phase.value}")
-    if job.hold is not None and job.phase is Phase.RUNNING:
-        act.drop_hold(state, job)
+    found: Decisions = ()
+    if job.hold is not None:
+        found = (act.release(state, job, now_ms, because(Code.CoreResized), again=True),)
+    act.clear_guard(state, job)
     state.dequeue(job)
     state.set(job, "core_replicas", event.min_replicas)
     state.tell(job, now_ms, f"min_replicas {event.min_replicas}")
@@ -374,7 +381,7 @@ def _resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
         state.put_entry(state.elastic, job.id, job)
     if job.queued:
         state.enqueue(job)
-    return ()
+    return found
 
 
 def _shrink_core(state: State, job: Job, size: int) -> None:

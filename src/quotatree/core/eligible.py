@@ -51,13 +51,16 @@ class Entitled(NamedTuple):
 class Signature:
     """The eligible set of one step for one kind of preemptor; memoises class by class."""
 
-    __slots__ = ("_known", "clauses", "key", "priority", "quota")
+    __slots__ = ("_known", "bounded", "clauses", "key", "priority", "quota")
 
-    def __init__(self, quota: Quota, priority: int, clauses: tuple[Clause, ...]) -> None:
+    def __init__(
+        self, quota: Quota, priority: int, clauses: tuple[Clause, ...], key: tuple[object, ...] = ()
+    ) -> None:
         self.quota = quota
         self.priority = priority
         self.clauses = clauses
-        self.key = (quota.id, priority if quota.surplus_units else 0, clauses)
+        self.key = key
+        self.bounded = any(c.down_to_min for c in clauses)
         self._known: dict[int, Entitled | None] = {}
 
     def entitled(self, cls: UnitClass) -> Entitled | None:
@@ -155,7 +158,7 @@ class Protections:
 
     def bind(self) -> bool:
         """Is there anything to check at all?"""
-        return self._taker.root.shares_reserved or any(c.down_to_min for c in self._signature.clauses)
+        return self._taker.path[-1].shares_reserved or self._signature.bounded
 
     def allow(self, units: Iterable[Unit]) -> bool:
         """May exactly these units be taken together?"""

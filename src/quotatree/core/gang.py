@@ -26,8 +26,8 @@ from quotatree.core.unit import Unit, UnitKind, eviction_cost
 
 MOVES: Final = 64
 """Moves of the local search."""
-EVALUATIONS: Final = 6_000
-"""Nodes the local search may evaluate in all."""
+STEPS: Final = 6_000
+"""Nodes looked at and units taken or given back by the local search in all."""
 
 
 class ShareRule(Enum):
@@ -71,7 +71,8 @@ class GangSearch:
         self._costs: dict[Unit, int] = {}
         self._spanning: dict[Unit, None] = {}  # units on several nodes
         self._large: dict[Unit, None] = {}  # and those that alone free several slots
-        self._evaluations = 0
+        self._usable_nodes: dict[int, bool] = {}
+        self._steps = 0
         self._reset()
 
     def _reset(self) -> None:
@@ -87,6 +88,11 @@ class GangSearch:
     def run(self) -> Taken | None:
         best: Taken | None = None
         short = any(amount > 0 for amount in self._deficit)
+        if not self._several_a_node:
+            found = self._by_nodes_alone()
+            if found is not None:
+                self._stream.close()
+                return found
         for quota_first in (False, True) if short else (False,):
             for by_slot in (False, True) if self._several_a_node else (False,):
                 for rule in ShareRule:
@@ -104,8 +110,20 @@ class GangSearch:
         self._stream.close()
         return best
 
+    def _by_nodes_alone(self) -> Taken | None:
+        """One slot a node and nobody on two nodes: the cheapest nodes are the optimum, if they free the quota too."""
+        if not self._fill(ShareRule.FULL, banned=None) or self._spanning:
+            return None
+        if any(self._freed[i] < self._deficit[i] for i in range(3)):
+            return None
+        self._put_back()
+        return self._better(None) if self._lawful() else None
+
     def _better(self, best: Taken | None) -> Taken:
-        found = taken(list(self._gone), sum(self._cost(u) for u in self._gone))
+        cost = sum(self._cost(u) for u in self._gone)
+        if best is not None and cost > best.cost:
+            return best
+        found = taken(list(self._gone), cost)
         return found if best is None or found < best else best
 
     def _construct(self, rule: ShareRule, quota_first: bool) -> bool:
@@ -199,7 +217,7 @@ class GangSearch:
 
     def _next_slot(self, node_index: int, rule: ShareRule, banned: Unit | None) -> Way | None:
         """Cheapest further units on a node that give more slots there: one, or as many as are cheapest per slot."""
-        self._evaluations += 1
+        self._steps += 1
         node = self._state.nodes[node_index]
         shares = self._shares_of(node_index)
         left = [s for s in shares if s.unit not in self._gone and s.unit is not banned]
@@ -287,14 +305,19 @@ class GangSearch:
         if entitled is not None and entitled.frees_quota:
             for i in range(3):
                 self._freed[i] += sign * unit.footprint[i]
+        self._steps += 1
+        nodes = self._state.nodes
         for piece in with_companions([unit]) if unit.job.surplus else (unit,):
             for node_index in piece.nodes:
-                node = self._state.nodes[node_index]
-                share = node.units[piece]
-                self._node_freed[node_index] = self._node_freed.get(node_index, 0) + sign * share.whole
-                if node_index in self._avoid or not node.suits(self._shape):
+                share = nodes[node_index].units.get(piece)
+                if share is None:  # lifted already for another group of the same job
                     continue
-                before = self._node_slots.get(node_index, self._free_slots[node_index])
+                self._node_freed[node_index] = self._node_freed.get(node_index, 0) + sign * share.whole
+                if not self._usable(node_index):
+                    continue
+                before = self._node_slots.get(node_index)
+                if before is None:
+                    before = self._free_slots[node_index]
                 after = self._slots_on(node_index)
                 self._node_slots[node_index] = after
                 self._slots += after - before
@@ -305,12 +328,34 @@ class GangSearch:
             return (node.whole_free + self._node_freed.get(node_index, 0)) // self._gpus
         return slots_without(node, self._shape, [u for u in self._gone if _stands_on(u, node_index)])
 
-    def _put_back(self) -> None:
+    def _usable(self, node_index: int) -> bool:
+        usable = self._usable_nodes.get(node_index)
+        if usable is None:
+            usable = node_index not in self._avoid and self._state.nodes[node_index].suits(self._shape)
+            self._usable_nodes[node_index] = usable
+        return usable
+
+    def _put_back(self, kept: Unit | None = None) -> None:
         """P8: dearest first, whoever is not needed for slots or quota stays."""
         for unit in sorted(self._gone, key=lambda u: (-self._cost(u), u.started_ms, u.name)):
+            if unit is kept or self._clearly_needed(unit):
+                continue
             self._restore(unit)
             if self._slots < self._wanted or any(self._freed[i] < self._deficit[i] for i in range(3)):
                 self._take(unit)
+
+    def _clearly_needed(self, unit: Unit) -> bool:
+        """Would giving this unit back lose a slot too many? Without trying; False means: try."""
+        if not self._simple_shape or unit.job.surplus:
+            return False
+        spare = self._slots - self._wanted
+        for node_index in unit.nodes:
+            node = self._state.nodes[node_index]
+            if node.shared or not self._usable(node_index):
+                continue
+            left = node.whole_free + self._node_freed[node_index] - node.units[unit].whole
+            spare -= self._node_slots[node_index] - left // self._gpus
+        return spare < 0
 
     def _undo_to(self, mark: int) -> None:
         while len(self._log) > mark:
@@ -328,13 +373,13 @@ class GangSearch:
         self._reset()
         for unit in best.units:
             self._take(unit)
-        self._evaluations = 0
+        self._steps = 0
         moves = MOVES
         improved = True
         while improved and moves > 0:
             improved = False
             for unit in sorted(self._gone, key=lambda u: (-self._cost(u), u.name)):
-                if moves <= 0 or self._evaluations > EVALUATIONS:
+                if moves <= 0 or self._steps > STEPS:
                     return best
                 moves -= 1
                 found = self._try_replace(unit, best)
@@ -344,7 +389,7 @@ class GangSearch:
             if improved:
                 continue
             for unit in sorted(self._large, key=lambda u: (self._cost(u), u.name)):
-                if moves <= 0 or self._evaluations > EVALUATIONS:
+                if moves <= 0 or self._steps > STEPS:
                     return best
                 if unit in self._gone or self._cost(unit) >= best.cost:
                     continue
@@ -369,12 +414,7 @@ class GangSearch:
     def _try_insert(self, unit: Unit, best: Taken) -> Taken | None:
         mark = len(self._log)
         self._take(unit)
-        for other in sorted(self._gone, key=lambda u: (-self._cost(u), u.started_ms, u.name)):
-            if other is unit:
-                continue
-            self._restore(other)
-            if self._slots < self._wanted or any(self._freed[i] < self._deficit[i] for i in range(3)):
-                self._take(other)
+        self._put_back(kept=unit)
         self._put_back()
         found = self._better(best)
         if found is not best and self._lawful():

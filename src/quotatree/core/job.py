@@ -15,6 +15,7 @@ from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 from quotatree.core.resources import WHOLE_GPU, ZERO, Resources
 
 if TYPE_CHECKING:
+    from quotatree.core.reasons import Reason
     from quotatree.core.quota import Quota
     from quotatree.core.unit import Unit
 
@@ -219,6 +220,7 @@ class Job:
     lost_last: int = 0
     replan_first: bool = False
     reason: str = ""
+    told: Reason | None = None  # why it waits, as last said in a plan
     story: list[str] = field(default_factory=list)
 
     @property

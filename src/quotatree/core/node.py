@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from quotatree.core.job import Placed, Shape
+from quotatree.core.job import JobId, Placed, Shape
 from quotatree.core.resources import WHOLE_GPU
 from quotatree.core.unit import Unit
 
@@ -55,8 +55,8 @@ class Node:
 
     __slots__ = (
         "free", "free_cpu", "free_memory", "held", "held_cpu", "held_memory", "index", "labels", "leaving",
-        "leaving_cpu", "leaving_count", "leaving_memory", "rack", "shared", "spec", "stamp", "state", "units",
-        "whole_free", "whole_now",
+        "leaving_cpu", "leavers", "leaving_memory", "rack", "shared", "spec", "stamp", "state", "units",
+        "whole_free", "_whole_now",
     )  # fmt: skip
 
     def __init__(self, index: int, spec: NodeSpec) -> None:
@@ -71,11 +71,20 @@ class Node:
         self.free_cpu = spec.cpu_milli
         self.free_memory = spec.memory_mib
         self.held_cpu = self.held_memory = 0
-        self.leaving_cpu = self.leaving_memory = self.leaving_count = 0
-        self.whole_free = self.whole_now = spec.gpus
+        self.leaving_cpu = self.leaving_memory = 0
+        self.leavers: dict[tuple[JobId, int], Placed] = {}
+        self.whole_free = spec.gpus
+        self._whole_now: int | None = spec.gpus
         self.shared = 0
         self.units: dict[Unit, Share] = {}
         self.stamp = 0
+
+    @property
+    def whole_now(self) -> int:
+        """Devices that are entirely free at this moment."""
+        if self._whole_now is None:
+            self._whole_now = sum(1 for d in range(len(self.free)) if self.device_free(d, True) == WHOLE_GPU)
+        return self._whole_now
 
     @property
     def schedulable(self) -> bool:
@@ -100,7 +109,7 @@ class Node:
     def slots(self, shape: Shape, now: bool) -> int:
         """How many replicas of this shape fit here, now or by plan; the node is known to suit."""
         cpu, memory = self.free_cpu, self.free_memory
-        if now and self.leaving_count:
+        if now and self.leavers:
             cpu -= max(0, self.leaving_cpu - self.held_cpu)
             memory -= max(0, self.leaving_memory - self.held_memory)
         gpu_milli = shape[0]
@@ -139,11 +148,11 @@ class Node:
                     break
         return tuple(found)
 
-    def overbooked_with(self, place: Placed) -> bool:
-        """Is there too little CPU or memory for `place` until those who are leaving have left?"""
+    def overbooked_with(self, cpu_milli: int, memory_mib: int) -> bool:
+        """Is there too little CPU or memory for so much more until those who are leaving have left?"""
         cpu = self.free_cpu - max(0, self.leaving_cpu - self.held_cpu)
         memory = self.free_memory - max(0, self.leaving_memory - self.held_memory)
-        return place.shape.cpu_milli > cpu or place.shape.memory_mib > memory
+        return cpu_milli > cpu or memory_mib > memory
 
     # -- changes; the state calls these in pairs -----------------------------------------------------------
 
@@ -151,10 +160,8 @@ class Node:
         """Let `unit` stand on its places here."""
         whole = cpu = memory = 0
         fractions: list[tuple[int, int]] = []
-        free, mine = self.free, self.index
-        for _, node, devices, shape in unit.places:
-            if node != mine:
-                continue
+        free = self.free
+        for _, _, devices, shape in unit.places_on(self.index):
             cpu += shape[1]
             memory += shape[2]
             milli = shape[0]
@@ -179,10 +186,8 @@ class Node:
     def take_away(self, unit: Unit, held: bool) -> None:
         """Undo `put`."""
         share = self.units.pop(unit)
-        free, mine = self.free, self.index
-        for _, node, devices, shape in unit.places:
-            if node != mine:
-                continue
+        free = self.free
+        for _, _, devices, shape in unit.places_on(self.index):
             milli = min(shape[0], WHOLE_GPU)
             for device in devices:
                 free[device] += milli
@@ -196,14 +201,17 @@ class Node:
         self.shared -= len(share.fractions)
         self._changed()
 
-    def leave(self, place: Placed, sign: int) -> None:
+    def leave(self, job_id: JobId, place: Placed, sign: int) -> None:
         """`place` starts (sign 1) or ends (sign -1) to be occupied by a replica on its way out."""
         milli = min(place.shape.gpu_milli, WHOLE_GPU) * sign
         for device in place.devices:
             self.leaving[device] += milli
         self.leaving_cpu += place.shape.cpu_milli * sign
         self.leaving_memory += place.shape.memory_mib * sign
-        self.leaving_count += sign
+        if sign > 0:
+            self.leavers[job_id, place.replica] = place
+        else:
+            del self.leavers[job_id, place.replica]
         self._changed()
 
     def touch(self) -> None:
@@ -212,7 +220,4 @@ class Node:
     def _changed(self) -> None:
         self.stamp += 1
         self.whole_free = self.free.count(WHOLE_GPU)
-        if not self.leaving_count:
-            self.whole_now = self.whole_free
-            return
-        self.whole_now = sum(1 for d in range(len(self.free)) if self.device_free(d, True) == WHOLE_GPU)
+        self._whole_now = self.whole_free if not self.leavers else None

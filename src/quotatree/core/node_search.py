@@ -205,7 +205,7 @@ def _branch_and_bound(
         explore(position + 1, cost)
 
     explore(0, 0)
-    return None if best is None else _without_implied(best, now_ms)
+    return None if best is None else without_implied(best, now_ms)
 
 
 def _implied(unit: Unit, chosen: list[Unit]) -> bool:
@@ -214,8 +214,10 @@ def _implied(unit: Unit, chosen: list[Unit]) -> bool:
     )
 
 
-def _without_implied(found: Taken, now_ms: int) -> Taken:
-    """Drop surplus that was chosen before its own core was: the core's cost contains it."""
+def without_implied(found: Taken, now_ms: int) -> Taken:
+    """Drop surplus that was chosen beside its own core: the core takes it along, and its cost contains it."""
+    if not any(u.cls.kind is UnitKind.SURPLUS for u in found.units):
+        return found
     kept = [u for u in found.units if not _implied(u, list(found.units))]
     if len(kept) == len(found.units):
         return found

@@ -8,6 +8,7 @@ tightest rack that takes them whole, when racks are labelled.
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from itertools import islice, permutations
 from typing import Final
 
 from quotatree.core.job import Placed, Shape
@@ -17,6 +18,8 @@ from quotatree.core.resources import WHOLE_GPU
 from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 256
+ORDERS_TRIED: Final = 6
+"""Orders of the shapes of one job that are tried, largest first to begin with."""
 
 Wanted = list[tuple[int, Shape]]
 """Replicas to place: index in the job, and shape."""
@@ -140,8 +143,7 @@ def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
     index: FreeIndex | None = state.indexes.pop(key, None)
     if index is None:
         index = FreeIndex(state, shape, pools, now)
-        if len(state.indexes) >= INDEXES_KEPT:
-            state.indexes.pop(next(iter(state.indexes)))
+        state.keep_indexes("free", INDEXES_KEPT)
     else:
         index.refresh()
     state.indexes[key] = index
@@ -151,16 +153,32 @@ def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
 def find_places(
     state: State, root: Quota, wanted: Wanted, *, now: bool, avoid: frozenset[int] = frozenset()
 ) -> tuple[Placed, ...] | None:
-    """Places for all replicas on free devices, or None. Largest replicas first."""
-    rooms = PoolRooms(state, root) if len(root.spec.draws) > 1 else None
+    """Places for all replicas on free devices, or None. Largest replicas first; other orders if that fails."""
     if len(wanted) == 1:
-        return _one(state, root, wanted[0], now, avoid, rooms)
+        return _one(state, root, wanted[0], now, avoid, _pool_rooms(state, root))
     by_shape: dict[Shape, list[int]] = {}
     for index, shape in wanted:
         by_shape.setdefault(shape, []).append(index)
+    largest_first = sorted(by_shape, key=lambda s: (-s.gpu_milli, -s.cpu_milli, -s.memory_mib, s))
+    for order in islice(permutations(largest_first), ORDERS_TRIED):
+        found = _in_this_order(state, root, order, by_shape, now, avoid)
+        if found is not None:
+            return found
+    return None
+
+
+def _pool_rooms(state: State, root: Quota) -> PoolRooms | None:
+    return PoolRooms(state, root) if len(root.spec.draws) > 1 else None
+
+
+def _in_this_order(
+    state: State, root: Quota, order: tuple[Shape, ...], by_shape: dict[Shape, list[int]], now: bool,
+    avoid: frozenset[int],
+) -> tuple[Placed, ...] | None:  # fmt: skip
+    rooms = _pool_rooms(state, root)
     overlay = Overlay(state, now)
     placed: list[Placed] = []
-    for shape in sorted(by_shape, key=lambda s: (-s.gpu_milli, -s.cpu_milli, -s.memory_mib, s)):
+    for shape in order:
         indexes = by_shape[shape]
         free = free_index(state, shape, root, now)
         if free.total < len(indexes) and not overlay.touched:
@@ -199,7 +217,8 @@ def _gang(
     rooms: PoolRooms | None,
 ) -> list[Placed] | None:  # fmt: skip
     """Fill nodes one after the other, tightest first, inside as few racks as can be."""
-    order = _racks_first(state, free, len(indexes), avoid)
+    exact = rooms is None and not overlay.touched  # else the slots counted are not all there: look at every node
+    order = _racks_first(state, free, len(indexes), len(indexes) if exact else free.total, avoid)
     placed: list[Placed] = []
     todo = list(reversed(indexes))
     for node_index in order + [n for n in overlay.touched if n not in order]:
@@ -218,23 +237,28 @@ def _gang(
     return None
 
 
-def _racks_first(state: State, free: FreeIndex, wanted: int, avoid: frozenset[int]) -> list[int]:
-    """Nodes to fill, in order: the smallest rack that holds the whole gang, else racks with most room first."""
+def _racks_first(
+    state: State, free: FreeIndex, wanted: int, slots_needed: int, avoid: frozenset[int]
+) -> list[int]:
+    """Nodes to fill, in order: the smallest rack that holds the whole gang, else racks with most room first.
+
+    As many nodes as have `slots_needed` slots together.
+    """
     if len(free.racks) <= 1:
-        return free.take(wanted, avoid)
-    enough = sorted((slots, rack) for rack, slots in free.racks.items() if slots >= wanted)
-    racks = [rack for _, rack in enough]
-    racks += [rack for _, rack in sorted((-s, r) for r, s in free.racks.items() if 0 < s < wanted)]
+        return free.take(slots_needed, avoid)
+    room = dict(free.racks)
+    for index in avoid:
+        room[state.nodes[index].rack] = room.get(state.nodes[index].rack, 0) - free.slots[index]
+    racks = [rack for _, rack in sorted((slots, rack) for rack, slots in room.items() if slots >= wanted)]
+    racks += [rack for _, rack in sorted((-s, r) for r, s in room.items() if 0 < s < wanted)]
     members: dict[str, list[int]] = {}
     for index, slots in enumerate(free.slots):
         if slots and index not in avoid:
             members.setdefault(state.nodes[index].rack, []).append(index)
     order: list[int] = []
-    missing = wanted
+    missing = slots_needed
     for rack in racks:
         inside = sorted(members.get(rack, ()), key=lambda n: (-free.slots[n], n))
-        if not order and sum(free.slots[n] for n in inside) < wanted and rack in [r for _, r in enough]:
-            continue
         for index in inside:
             order.append(index)
             missing -= free.slots[index]
@@ -280,7 +304,7 @@ class Overlay:
         now = self._now
         devices = [node.device_free(d, now) for d in range(len(node.free))]
         cpu, memory = node.free_cpu, node.free_memory
-        if now and node.leaving_count:
+        if now and node.leavers:
             cpu -= max(0, node.leaving_cpu - node.held_cpu)
             memory -= max(0, node.leaving_memory - node.held_memory)
         return devices, cpu, memory

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from quotatree.core import act
 from quotatree.core import decisions as say
-from quotatree.core.attempt import Attempt, Outcome, SiblingsFirst, idle_refusal
+from quotatree.core.attempt import Attempt, Outcome, SiblingsFirst, idle_refusal, passes_guard
 from quotatree.core.guard import next_guard_ms, place_guards
 from quotatree.core.job import Claim, Idle, Job, JobId, Phase, missing_core
 from quotatree.core.order import Candidate, Ordering
@@ -19,7 +19,7 @@ from quotatree.core.placement import find_places
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import Quota, shortage
 from quotatree.core.reasons import Code, Step, because
-from quotatree.core.resources import resources_text
+from quotatree.core.resources import Resources, resources_text
 from quotatree.core.rights import could_evict, work_of
 from quotatree.core.state import State
 from quotatree.core.unit import UnitKind
@@ -46,13 +46,23 @@ class _Planner(SiblingsFirst):
     def run(self) -> None:
         self._state.end_protections(self._now_ms)
         self._expire_holds()
-        self._finish_holds()
         self._retry_expired()
+        self._finish_holds()
         while self._regular() or self._idle() or self._surplus():
             pass
         self.decisions += place_guards(self._state, self._ordering, self._now_ms)
         self._settle_victims()
-        self.decisions += [w for w in self._waits.values() if self._state.jobs[w.job].phase is Phase.WAITING]
+        self.decisions += self._news()
+
+    def _news(self) -> list[say.Wait]:
+        """A job that waits for the same reason as when it was last told so has nothing new to hear (P10)."""
+        found = []
+        for wait in self._waits.values():
+            job = self._state.jobs[wait.job]
+            if job.phase is Phase.WAITING and job.told != wait.reason:
+                self._state.set(job, "told", wait.reason)
+                found.append(wait)
+        return found
 
     # -- holds (P9) ------------------------------------------------------------------------------------------
 
@@ -65,7 +75,9 @@ class _Planner(SiblingsFirst):
     def _finish_holds(self) -> None:
         """Start whoever's places are empty now, or who fits elsewhere at once."""
         state = self._state
+        nowhere: set[tuple[object, ...]] = set()  # what did not fit elsewhere fits for no other hold alike
         for job in list(state.held.values()):
+            self._takers_first(job)
             hold = job.hold
             if hold is None:
                 continue
@@ -81,12 +93,28 @@ class _Planner(SiblingsFirst):
                 continue
             state.set(hold, "checked_version", version)
             wanted = [(p.replica, p.shape) for p in hold.unit.places]
-            elsewhere = find_places(state, job.quota.root, wanted, now=True)
-            if elsewhere is not None:
-                reason = because(Code.StartsElsewhere)
-                self.decisions.append(
-                    act.start(state, job, elsewhere, Claim.REGULAR, self._now_ms, Step.FREE, reason)
-                )
+            root = job.quota.root
+            avoid = frozenset() if passes_guard(state, job) else root.guard_nodes
+            alike = (root.id, avoid, *(shape for _, shape in wanted))
+            elsewhere = None
+            if alike not in nowhere:
+                elsewhere = find_places(state, root, wanted, now=True, avoid=avoid)
+            if elsewhere is None:
+                nowhere.add(alike)
+                continue
+            reason = because(Code.StartsElsewhere)
+            self.decisions.append(
+                act.start(state, job, elsewhere, Claim.REGULAR, self._now_ms, Step.FREE, reason)
+            )
+
+    def _takers_first(self, job: Job) -> None:
+        """S8: who could evict a job that is about to leave its hold for a start takes the hold, not the start."""
+        while job.hold is not None:
+            rival = self._rival_of(job, job.hold.unit.footprint)
+            if rival is None:
+                return
+            first = self._unrivalled(rival)
+            self._try(first.cls, first.job)
 
     def _retry_expired(self) -> None:
         """A job whose hold expired is planned anew before any of its victims is tried."""
@@ -97,10 +125,13 @@ class _Planner(SiblingsFirst):
             if cls.key[0] == "again"
             for _, job_id in cls.members
         ]
-        for job in sorted(waiting, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id)):
-            cls = job.quota.queue.of_job.get(job.id)
-            if cls is not None and not cls.still_fails(cls.failed, self._now_ms):
-                self._try(cls, job)
+        # Rights go from the top down and from high to low, so this is S8's order.
+        for job in sorted(waiting, key=lambda j: (j.quota.depth, -j.priority, j.spec.submitted_ms, j.id)):
+            while (cls := job.quota.queue.of_job.get(job.id)) is not None:
+                if job.running or cls.still_fails(cls.failed, self._now_ms):
+                    break
+                first = self._unrivalled(Candidate(job.quota, cls, job))
+                self._try(first.cls, first.job)
 
     # -- the three rounds ------------------------------------------------------------------------------------
 
@@ -110,13 +141,18 @@ class _Planner(SiblingsFirst):
             candidate = self._ordering.best()
             if candidate is None:
                 return False
-            for _ in range(len(self._state.waiting_quotas) + 1):
-                rival = self._rival_of(candidate)
-                if rival is None:
-                    break
-                candidate = rival
+            candidate = self._unrivalled(candidate)
             if self._try(candidate.cls, candidate.job):
                 return True
+
+    def _unrivalled(self, candidate: Candidate) -> Candidate:
+        """S8: whoever could evict the candidate goes first, and whoever could evict that one."""
+        for _ in range(len(self._state.waiting_quotas) + 1):
+            rival = self._rival_of(candidate.job, candidate.cls.request)
+            if rival is None:
+                break
+            candidate = rival
+        return candidate
 
     def _try(self, cls: WaitClass, job: Job) -> bool:
         outcome = Attempt(self._state, job, cls, self._now_ms, self).run()
@@ -136,11 +172,9 @@ class _Planner(SiblingsFirst):
         self._ordering.touch(job.quota)
         return True
 
-    def _rival_of(self, candidate: Candidate) -> Candidate | None:
+    def _rival_of(self, job: Job, request: Resources) -> Candidate | None:
         """S8: a waiting job that could evict this one and may be tried now; topmost quota first."""
-        job = candidate.job
         victim = work_of(job)
-        request = candidate.cls.request
         found: Candidate | None = None
         for quota in self._ordering.quotas_that_could_take(job.quota):
             if found is not None and found.quota.depth <= quota.depth:
@@ -183,8 +217,7 @@ class _Planner(SiblingsFirst):
                     self._ordering.touch(job.quota)
                     return True
                 reason = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
-            root = job.quota.root
-            cls.failed_idle = Failure(reason, root, False, root.version, None)
+            cls.failed_idle = Failure(reason, job.quota.root.version)
             if job.spec.idle is Idle.ONLY:
                 self._waits[job.id] = say.Wait(job.id, reason)
         return False
@@ -257,7 +290,9 @@ def count_preemption(state: State, job: Job, now_ms: int) -> list[say.Decision]:
     if limit is not None and count > limit and job.phase is Phase.WAITING:
         reason = because(Code.PreemptionLimit, count=count, limit=limit)
         state.dequeue(job)
+        act.clear_guard(state, job)
         state.move(job, Phase.FAILED, now_ms, "PreemptionLimit")
+        state.drop_entry(job.quota.jobs, job.id)
         found.append(say.Fail(job.id, reason))
     return found
 

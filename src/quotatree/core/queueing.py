@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from quotatree.core.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
 from quotatree.core.policy import Strategy
-from quotatree.core.quota import AmountLimit, Quota
+from quotatree.core.quota import AmountLimit, Quota, Shortage
 from quotatree.core.reasons import Reason
 from quotatree.core.resources import Resources
 
@@ -25,13 +25,16 @@ POSITIONS_WATCHED: Final = 64
 
 
 class Failure(NamedTuple):
-    """Why a class could not start, and what must change before trying it again makes sense."""
+    """Why a class could not start, and what must change before trying it again makes sense.
+
+    `short`: only room in that quota can help, and it is looked at directly. Otherwise anything that happens in the
+    tree may help: `version` is the root's version at the time.
+    """
 
     reason: Reason
-    watched: Quota
-    by_release: bool  # True: only a release inside `watched` can help; False: anything in its tree
-    stamp: int
-    retry_at_ms: int | None
+    version: int
+    short: Shortage | None = None
+    retry_at_ms: int | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -50,10 +53,16 @@ class WaitClass:
 
     def still_fails(self, failure: Failure | None, now_ms: int) -> bool:
         """Is the remembered failure still the answer?"""
-        if failure is None or (failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms):
+        if failure is None:
             return False
-        current = failure.watched.released if failure.by_release else failure.watched.version
-        return current == failure.stamp
+        short = failure.short
+        if short is not None and not self.quota.surplus_units:
+            quota, i, wanted, _ = short
+            bound = quota.min[i]
+            return bound is not None and bound - quota.used[i] - quota.shadow[i] < wanted
+        if failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms:
+            return False
+        return self.quota.path[-1].version == failure.version
 
     def queue_priority(self, submitted_ms: int, now_ms: int, aging_interval_ms: int, ages: bool) -> int:
         """S4, S5: rises with waiting, never above 6; from 7 on it is what was submitted."""
@@ -99,14 +108,24 @@ class WaitQueue:
             del self.classes[found.key]
         return found
 
+    def forget_failures(self) -> None:
+        """Rights have changed: everybody deserves a new try."""
+        self.stamp += 1
+        for cls in self.classes.values():
+            cls.failed = cls.failed_idle = None
+
     def in_order(self, now_ms: int, aging_ms: int, strategy: Strategy) -> list[WaitClass]:
         """Classes by the place of their first member."""
-        if len(self.classes) == 1:
-            return list(self.classes.values())
+        return self.ordered(list(self.classes.values()), now_ms, aging_ms, strategy)
+
+    def ordered(
+        self, classes: list[WaitClass], now_ms: int, aging_ms: int, strategy: Strategy
+    ) -> list[WaitClass]:
+        if len(classes) <= 1:
+            return classes
         ages = strategy is Strategy.INTELLIGENT
         keyed = [
-            (-c.queue_priority(c.members[0][0], now_ms, aging_ms, ages), c.members[0], c)
-            for c in self.classes.values()
+            (-c.queue_priority(c.members[0][0], now_ms, aging_ms, ages), c.members[0], c) for c in classes
         ]
         keyed.sort(key=lambda entry: entry[:2])
         return [entry[2] for entry in keyed]
@@ -134,7 +153,7 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
     if job.replan_first:
         return ("again", job.id)
     since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
-    leaving = job.id if job.leaving else None
+    leaving = bool(job.leaving)
     return (
         job.priority,
         spec.groups,
@@ -157,19 +176,28 @@ def tryable(
     queue, strategy = quota.queue, quota.spec.strategy
     if strategy is Strategy.BALANCE:
         return _balance_window(quota, now_ms, aging_ms, balance_ms, passed)
+    if strategy is Strategy.INTELLIGENT and not any(
+        p >= FIFO_FROM for p in map(_priority, queue.classes.values())
+    ):
+        strategy = Strategy.TRAVERSE
+    if strategy is Strategy.TRAVERSE:
+        ready = [c for c in queue.classes.values() if not c.still_fails(c.failed, now_ms) and not passed(c)]
+        ordered = queue.ordered(ready, now_ms, aging_ms, quota.spec.strategy)
+        return [(cls, cls.members[0][1]) for cls in ordered], ()
     found: list[tuple[WaitClass, JobId]] = []
     for cls in queue.in_order(now_ms, aging_ms, strategy):
         if passed(cls):
             continue
-        blocks = strategy is Strategy.FIFO or (strategy is Strategy.INTELLIGENT and cls.priority >= FIFO_FROM)
-        if cls.still_fails(cls.failed, now_ms):
-            if blocks:
-                break
-            continue
-        found.append((cls, cls.members[0][1]))
+        blocks = strategy is Strategy.FIFO or cls.priority >= FIFO_FROM
+        if not cls.still_fails(cls.failed, now_ms):
+            found.append((cls, cls.members[0][1]))
         if blocks:
             break
     return found, ()
+
+
+def _priority(cls: WaitClass) -> int:
+    return cls.priority
 
 
 def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[WaitClass, JobId] | None:

@@ -76,7 +76,6 @@ class Quota:
     shadow: list[int] = field(default_factory=lambda: [0, 0, 0])
     jobs: dict[JobId, Job] = field(default_factory=dict)
     surplus_units: int = 0
-    released: int = 0
     version: int = 0  # root only: rises whenever something may have become possible
     pool_mates: tuple[Quota, ...] = ()  # root only: roots that share a pool with this one, itself included
     idle_units: int = 0  # root only
@@ -205,9 +204,6 @@ def charge(quota: Quota, amount: Resources, sign: int, idle: bool) -> None:
         own[i] += step
         for above in quota.path:
             (above.idle if idle else above.used)[i] += step
-    if sign < 0 and not idle:
-        for above in quota.path:
-            above.released += 1
 
 
 def followed_down(quota: Quota) -> tuple[list[int | None], bool]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from quotatree.core import act
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.candidates import LADDER
 from quotatree.core.eligible import Clause, Protections, Signature, all_of
 from quotatree.core.errors import Refused
+from quotatree.core.node_offer import LADDER
 from quotatree.core.queueing import WaitQueue
 from quotatree.core.quota import (
     MAX_CHILDREN,
@@ -99,7 +99,7 @@ def _root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota |
         if pool not in state.pools:
             raise Refused("draws", pool, "Q1", f"no such pool; there are {sorted(state.pools)}")
         if not state.pools[pool]:
-            models |= {n.spec.model for n in state.nodes if n.spec.pool == pool and n.spec.gpus}
+            models |= set(state.pool_models.get(pool, ()))
         capacity = pool_capacity(state, pool)
         for i, amount in enumerate(drawn):
             if amount is None:
@@ -171,6 +171,7 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
     spec = replace(spec, draws=quota.spec.draws, min=quota.spec.min)
     _check_amounts(spec, Bounds(*quota.min))
     state.set(quota, "spec", spec)
+    state.forget_indexes()
     _refresh_flags(state, quota.root)
     for below in quota.subtree():
         min_runtime_ms = inherited_ms(below, "min_runtime_ms")
@@ -180,8 +181,7 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
                     _protect(state, unit, min_runtime_ms)
             if job.id in below.queue.of_job:
                 state.requeue(job)
-        for above in below.path:
-            above.released += 1
+        below.queue.forget_failures()
     state.bump(quota)
     return ()
 
@@ -380,10 +380,6 @@ def _set_target(state: State, quota: Quota, target: Bounds) -> None:
             actual[i] = max(t, min(quota.used[i], was))
     state.set(quota, "actual", actual)
     state.set(quota, "shrinking", above)
-    for one in quota.subtree():
-        one.released += 1
-    for one in quota.path:
-        one.released += 1
     state.bump(quota)
 
 

@@ -26,15 +26,6 @@ SCALE: Final = 840 * 840
 """Ratios are compared as integers, in parts of this."""
 
 
-def quota_reach(state: State, signature: Signature, highest: int, resource: int) -> int:
-    """How much quota all eligible units up to a ladder step would free; an upper bound (P7)."""
-    return sum(
-        cls.standing[resource]
-        for cls in state.classes_below(signature.quota.root)
-        if _counts(signature, cls, highest)
-    )
-
-
 def _counts(signature: Signature, cls: UnitClass, highest: int) -> bool:
     entitled = signature.entitled(cls)
     return entitled is not None and entitled.frees_quota and entitled.ladder <= highest
@@ -101,7 +92,7 @@ def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, in
 
 
 def protections_matter(signature: Signature) -> bool:
-    return any(clause.down_to_min for clause in signature.clauses) or signature.quota.root.shares_reserved
+    return signature.bounded or signature.quota.root.shares_reserved
 
 
 def _exact(items: list[Item], resource: int, amount: int) -> Taken | None:

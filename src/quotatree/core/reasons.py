@@ -41,6 +41,7 @@ class Code(Enum):
     NodeDrained = "node {node} is drained"
     NodeLost = "node {node} was lost"
     HoldExpired = "the hold expired; planned anew"
+    CoreResized = "its min_replicas changed; planned anew"
     HoldTaken = "the hold was taken for {preemptor}"
     CancelledByOwner = "cancelled"
     PreemptionLimit = "preempted {count} times, more than its max_preemptions {limit}"

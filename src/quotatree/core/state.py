@@ -37,12 +37,14 @@ class State:
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         self.pools: dict[str, bool] = {}  # name -> mixed
+        self.pool_models: dict[str, dict[str, None]] = {}  # GPU models seen in each pool
         self.nodes: list[Node] = []
         self.node_by_name: dict[str, Node] = {}
         self.quotas: dict[QuotaId, Quota] = {}
         self.roots: list[Quota] = []
         self.jobs: dict[JobId, Job] = {}
         self.held: dict[JobId, Job] = {}
+        self.awaited: dict[JobId, dict[JobId, Job]] = {}  # a leaving job -> holds that wait for it
         self.elastic: dict[JobId, Job] = {}
         self.waiting_quotas: dict[QuotaId, Quota] = {}
         self.limits: dict[str, tuple[AmountLimit, ...]] = {}
@@ -51,6 +53,7 @@ class State:
         self.leaving_replicas = 0
         self.surplus_failed: dict[JobId, int] = {}  # root version at which no surplus replica fitted
         self.protections: list[tuple[int, QuotaId]] = []  # when min_runtime of running work ends, by tree
+        self.protections_ended_ms = 0  # all that ended up to here have been dealt with
         self.changes: list[int] = []
         self.changes_epoch = 0
         self.nodes_version = 0
@@ -66,6 +69,11 @@ class State:
         if self._journal is not None:
             raise RuntimeError("a transaction is open already")
         self._journal = []
+        before, ended_ms = list(self.protections), self.protections_ended_ms
+        self._journal.append(lambda: self._restore_protections(before, ended_ms))
+
+    def _restore_protections(self, before: list[tuple[int, QuotaId]], ended_ms: int) -> None:
+        self.protections, self.protections_ended_ms = before, ended_ms
 
     def commit(self) -> None:
         self._journal = None
@@ -78,8 +86,9 @@ class State:
         for undo in reversed(journal):
             undo()
         for quota in self.quotas.values():
-            quota.released += 1
             quota.version += 1
+        for quota in self.waiting_quotas.values():
+            quota.queue.forget_failures()
 
     def set(self, target: Any, name: str, value: Any) -> None:
         """Assign one attribute."""
@@ -116,9 +125,16 @@ class State:
         node = Node(len(self.nodes), spec)
         self.nodes.append(node)
         self.node_by_name[spec.name] = node
+        if spec.gpus:
+            self.pool_models.setdefault(spec.pool, {})[spec.model] = None
         self.nodes_version += 1
         self._bump_everyone()
         return node
+
+    def nodes_of(self, root: Quota) -> list[Node]:
+        """The nodes a tree draws on."""
+        pools = {pool for pool, _ in root.spec.draws}
+        return [node for node in self.nodes if node.spec.pool in pools]
 
     def log_change(self, index: int) -> None:
         """Tell the indexes that a node is not what it was."""
@@ -153,6 +169,17 @@ class State:
         """All classes of units that ever stood in a tree."""
         return self._classes_of.get(root.id, [])
 
+    def keep_indexes(self, kind: str, most: int) -> None:
+        """Make room for one more index of a kind: the one not used for longest goes."""
+        same = [key for key in self.indexes if key[0] == kind]
+        if len(same) >= most:
+            del self.indexes[same[0]]
+
+    def forget_indexes(self) -> None:
+        """Rights have changed: who is eligible for whom must be asked anew, also after an undo."""
+        self.indexes.clear()
+        self._undo(self.indexes.clear)
+
     def forget_classes(self) -> None:
         """After the tree itself changed: indexes memoise by class and by place in the tree."""
         self._classes = {}
@@ -174,7 +201,8 @@ class State:
             min_runtime_ms = inherited_ms(job.quota, "min_runtime_ms")
             if min_runtime_ms:
                 unit.protected_until_ms = started_ms + min_runtime_ms
-                heappush(self.protections, (unit.protected_until_ms, job.quota.root.id))
+                if unit.protected_until_ms > self.protections_ended_ms:
+                    heappush(self.protections, (unit.protected_until_ms, job.quota.root.id))
         return unit
 
     def place(self, unit: Unit) -> None:
@@ -198,6 +226,22 @@ class State:
                     actual, still_above = followed_down(above)
                     self.set(above, "actual", actual)
                     self.set(above, "shrinking", still_above)
+
+    def lift(self, unit: Unit) -> None:
+        """Take a unit off for a moment, to see what would fit; `lower` must follow. Nobody is told."""
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].take_away(unit, held)
+            self.log_change(index)
+        self._count(unit, -1)
+
+    def lower(self, unit: Unit) -> None:
+        """Undo `lift`; or let a unit stand for a moment, to be lifted again."""
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].put(unit, held)
+            self.log_change(index)
+        self._count(unit, 1)
 
     def _displace(self, unit: Unit) -> None:
         held = unit.cls.kind is UnitKind.HOLD
@@ -247,6 +291,7 @@ class State:
 
     def end_protections(self, now_ms: int) -> None:
         """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
+        self.protections_ended_ms = max(self.protections_ended_ms, now_ms)
         while self.protections and self.protections[0][0] <= now_ms:
             root = self.quotas.get(heappop(self.protections)[1])
             if root is not None:
@@ -264,6 +309,7 @@ class State:
         job.check_transition(phase)
         self.set(job, "phase", phase)
         self.set(job, "reason", why)
+        self.set(job, "told", None)
         self.tell(job, now_ms, f"{phase.value}: {why}" if why else phase.value)
 
     def enqueue(self, job: Job) -> None:
@@ -294,7 +340,7 @@ class State:
     def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         """Evicted replicas keep their devices busy until the engine confirms (P9)."""
         for place in places:
-            self.nodes[place.node].leave(place, 1)
+            self.nodes[place.node].leave(job.id, place, 1)
             self.log_change(place.node)
             job.leaving[place.replica] = place
         if places:
@@ -308,7 +354,7 @@ class State:
 
     def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         for place in places:
-            self.nodes[place.node].leave(place, -1)
+            self.nodes[place.node].leave(job.id, place, -1)
             self.log_change(place.node)
             del job.leaving[place.replica]
         if not job.leaving:
@@ -317,11 +363,16 @@ class State:
         self.bump(job.quota)
 
     def set_hold(self, job: Job, hold: Hold | None) -> None:
+        if job.hold is not None:
+            for leaver in job.hold.waiting_on:
+                self.drop_entry(self.awaited.get(leaver, {}), job.id)
         self.set(job, "hold", hold)
         if hold is None:
             self.drop_entry(self.held, job.id)
-        else:
-            self.put_entry(self.held, job.id, job)
+            return
+        self.put_entry(self.held, job.id, job)
+        for leaver in hold.waiting_on:
+            self.put_entry(self.awaited.setdefault(leaver, {}), job.id, job)
 
 
 def units_of(job: Job) -> list[Unit]:

@@ -12,6 +12,7 @@ zero at every declared checkpoint interval.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -88,7 +89,7 @@ class Unit:
     """One evictable piece. Identity matters: a new run makes a new unit."""
 
     __slots__ = (
-        "anchor_ms", "base", "cap_ms", "cls", "footprint", "interval_ms", "job", "name", "nodes",
+        "_by_node", "anchor_ms", "base", "cap_ms", "cls", "footprint", "interval_ms", "job", "name", "nodes",
         "places", "protected_until_ms", "slope", "started_ms",
     )  # fmt: skip
 
@@ -99,21 +100,25 @@ class Unit:
         self.started_ms = started_ms
         self.protected_until_ms = 0
         gpu = cpu = memory = 0
-        nodes: dict[int, None] = {}
+        nodes: dict[int, list[Placed]] = {}
         for place in places:
             shape = place.shape
             gpu += shape[0]
             cpu += shape[1]
             memory += shape[2]
-            nodes[place.node] = None
+            nodes.setdefault(place.node, []).append(place)
         self.footprint = Resources(gpu, cpu, memory)
         self.nodes = tuple(nodes)
-        self.name = (job.spec.id, places[0].replica if cls.kind is UnitKind.SURPLUS else -1)
+        self._by_node = nodes if len(nodes) > 1 else None
+        self.name = (job.spec.id, -1 if cls.kind is UnitKind.CORE else places[0].replica)
         self.base = 0
         self.slope = 0
         self.cap_ms: int | None = None
         self.interval_ms: int | None = None
         self.anchor_ms = started_ms
+
+    def places_on(self, node: int) -> Sequence[Placed]:
+        return self.places if self._by_node is None else self._by_node[node]
 
     def price(self, eas_outage_ms: int, checkpoint_ms: int | None) -> None:
         """Fix the parameters of the cost from the job's module and its last checkpoint (P6)."""

@@ -7,15 +7,17 @@ replica (exact), or a gang. What comes back is minimal (P8) and lawful (protecti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
-from quotatree.core.candidates import LADDER, NodeIndex, node_index
+from quotatree.core.candidates import NodeIndex, node_index
 from quotatree.core.eligible import Protections, Signature
 from quotatree.core.gang import GangSearch
 from quotatree.core.job import Idle, Job, Shape
-from quotatree.core.node_search import NOTHING, Taken, cheapest_on_node, room_without, taken, with_companions
+from quotatree.core.node_offer import LADDER
+from quotatree.core.node_search import NOTHING, Taken, cheapest_on_node, room_without, taken, with_companions, without_implied
 from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.quota import Quota
-from quotatree.core.quota_cover import cheapest_cover, quota_reach
+from quotatree.core.quota_cover import cheapest_cover
 from quotatree.core.resources import ZERO, Resources
 from quotatree.core.state import State
 from quotatree.core.unit import Unit, UnitKind, eviction_cost
@@ -54,17 +56,20 @@ class Found:
 
 def search(request: Request) -> Found | None:
     """The best victims of this step, or None."""
+    steps = _steps_that_could_help(request)
+    if not steps:
+        return None
     protections = Protections(request.signature)
     bound = protections if protections.bind() else None
-    steps = [p for p in range(LADDER) if _could_help(request, p)]
     for highest in steps:
         found = _within(request, highest, bound)
         if found is None:
             continue
+        found = without_implied(found, request.now_ms)
         cost = found.cost
         touched = max((_ladder(request.signature, u) for u in found.units), default=0)
         without = cost
-        if highest != steps[-1] and _more_eligible(request, highest):
+        if highest != steps[-1]:
             other = _within(request, LADDER - 1, bound)
             if other is not None:
                 without = min(cost, other.cost)
@@ -75,32 +80,35 @@ def search(request: Request) -> Found | None:
 
 def could_ever_help(request: Request) -> bool:
     """P7's prefilter: would it fit with every eligible unit gone, protections aside?"""
-    return _could_help(request, LADDER - 1)
+    return bool(_steps_that_could_help(request))
 
 
-def _could_help(request: Request, highest: int) -> bool:
-    for i in range(3):
-        if request.deficit[i] > 0:
-            reach = quota_reach(request.state, request.signature, highest, i)
-            if reach < request.deficit[i]:
-                return False
-    if request.nodes_fit:
-        return True
-    for shape, count in _shapes(request.wanted).items():
-        index = _index(request, shape, count)
-        total = index.total[highest] - sum(index.reach[n][highest] for n in request.avoid)
-        if total < count:
-            return False
-    return True
-
-
-def _more_eligible(request: Request, highest: int) -> bool:
+def _steps_that_could_help(request: Request) -> list[int]:
+    """Ladder steps that add something, from the first at which everybody's leaving would be enough."""
+    signature = request.signature
+    present = [False] * LADDER
+    freed = [[0] * LADDER for _ in range(3)]
+    short = [i for i in range(3) if request.deficit[i] > 0]
     for cls in request.state.classes_below(request.root):
-        if cls.buckets:
-            entitled = request.signature.entitled(cls)
-            if entitled is not None and entitled.ladder > highest:
-                return True
-    return False
+        if not cls.buckets:
+            continue
+        entitled = signature.entitled(cls)
+        if entitled is None:
+            continue
+        present[entitled.ladder] = True
+        if entitled.frees_quota:
+            for i in short:
+                freed[i][entitled.ladder] += cls.standing[i]
+    present[0] = present[0] or bool(request.root.idle_units)
+    totals: list[tuple[list[int], int]] = [(list(accumulate(freed[i])), request.deficit[i]) for i in short]
+    if not request.nodes_fit:
+        for shape, count in _shapes(request.wanted).items():
+            index = _index(request, shape, count)
+            total = index.total
+            if request.avoid:
+                total = [t - sum(index.reach_of(n, p) for n in request.avoid) for p, t in enumerate(total)]
+            totals.append((total, count))
+    return [p for p in range(LADDER) if present[p] and all(total[p] >= need for total, need in totals)]
 
 
 def _index(request: Request, shape: Shape, count: int) -> NodeIndex:
@@ -154,16 +162,17 @@ def _one_replica(
     state, signature, now_ms, deficit = request.state, request.signature, request.now_ms, request.deficit
     index = _index(request, shape, 1)
     best: Taken | None = None
-    floor = 0
-    if any(amount > 0 for amount in deficit):
-        alone = cheapest_cover(state, signature, highest, deficit, now_ms, None)
-        if alone is None:
-            return None
-        floor = alone.cost
+    floor: int | None = None if any(amount > 0 for amount in deficit) else 0
     stream = index.cheapest_first(highest, now_ms, request.avoid)
     for bound, node_number in stream:
-        if best is not None and max(bound, floor) >= best.cost:
-            break
+        if best is not None:
+            if bound >= best.cost:
+                break
+            if floor is None:  # what the quota alone costs bounds every node from below
+                alone = cheapest_cover(state, signature, highest, deficit, now_ms, None)
+                floor = alone.cost if alone is not None else best.cost
+            if floor >= best.cost:
+                break
         node = state.nodes[node_number]
         found = cheapest_on_node(node, shape, signature, highest, now_ms, protections)
         if found is None:
@@ -249,23 +258,24 @@ def _several_shapes(request: Request, highest: int, protections: Protections | N
                 complete = False
                 break
             for unit in with_companions(list(found.units)):
-                state.displace(unit)
-                gone.append(unit)
+                if unit not in gone:
+                    state.lift(unit)
+                    gone.append(unit)
             places = find_places(state, request.root, part, now=False, avoid=request.avoid)
             if places is None:
                 complete = False
                 break
         unit = state.make_unit(job, UnitKind.HOLD, job.claim, places, request.now_ms)
-        state.place(unit)
+        state.lower(unit)
         stood.append(unit)
     for unit in stood:
-        state.displace(unit)
+        state.lift(unit)
     result: Taken | None = None
     if complete:
         chosen = [u for u in gone if not _goes_along(u, gone)]
         result = _complete_and_trim(request, highest, protections, chosen, gone)
     for unit in gone:
-        state.place(unit)
+        state.lower(unit)
     return result
 
 
@@ -292,19 +302,20 @@ def _complete_and_trim(
         if more is None:
             return None
         for unit in with_companions(list(more.units)):
-            state.displace(unit)
-            gone.append(unit)
-        chosen += more.units
+            if unit not in gone:  # surplus that went before its core
+                state.lift(unit)
+                gone.append(unit)
+        chosen = [u for u in [*chosen, *more.units] if not _goes_along(u, gone)]
     for unit in sorted(chosen, key=lambda u: (-eviction_cost(u, request.now_ms), u.started_ms, u.name)):
         rest = [u for u in chosen if u is not unit]
         if _left_after(request, rest) != ZERO:
             continue
         back = with_companions([unit])
         for piece in back:
-            state.place(piece)
+            state.lower(piece)
         if find_places(state, request.root, request.wanted, now=False, avoid=request.avoid) is None:
             for piece in back:
-                state.displace(piece)
+                state.lift(piece)
         else:
             chosen = rest
             for piece in back:

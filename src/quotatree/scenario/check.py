@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 from quotatree.core.decisions import Decision
 from quotatree.scenario.amounts import moment_text
 from quotatree.scenario.errors import RuleBroken
-from quotatree.scenario.expect import WORDS, Seen
+from quotatree.scenario.expect import WORDS
 from quotatree.scenario.kinds import kind_of
 from quotatree.scenario.model import Expectation, Scenario
 from quotatree.scenario.run import Instant, Outcome, Player
+from quotatree.scenario.seen import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def _play_and_compare(player: Player) -> list[str]:
 
 
 def _expectation_faults(expected: Expectation, player: Player, instant: Instant) -> list[str]:
-    seen = Seen(player.state, instant.time_ms, instant.decisions, player.scenario.previews)
+    seen = Seen(deepcopy(player.state), instant.time_ms, instant.decisions, player.scenario.previews)
     faults = []
     for check in expected.checks:
         fault = WORDS[check.word].check(seen, check.wanted)

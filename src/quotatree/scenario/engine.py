@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from quotatree.core.decisions import Decision, Evict, Start
+from quotatree.core.decisions import Decision, Evict, Start, Stop
 from quotatree.core.events import Event, JobAdopted, JobCheckpointed, JobEnded, JobLeft, JobStarted
 from quotatree.core.job import JobId, Phase
 from quotatree.core.reasons import Code
@@ -102,7 +102,9 @@ class Engine:
             if isinstance(decision, Start):
                 self._begin(decision.job, decision.run, now_ms)
                 self.push(now_ms, Report(JobStarted(decision.job, decision.run), decision.run))
-            elif isinstance(decision, Evict) and decision.kind is not UnitKind.HOLD:
+            elif isinstance(decision, Stop) or (
+                isinstance(decision, Evict) and decision.kind is not UnitKind.HOLD
+            ):
                 self._let_leave(decision, state, now_ms)
 
     def _begin(self, job_id: JobId, run: int, since_ms: int) -> None:
@@ -116,10 +118,11 @@ class Engine:
         if duration_ms is not None:
             self.push(since_ms + duration_ms - done_ms, Report(JobEnded(job_id), run))
 
-    def _let_leave(self, decision: Evict, state: State, now_ms: int) -> None:
+    def _let_leave(self, decision: Evict | Stop, state: State, now_ms: int) -> None:
         behaviour = self._behaviour(decision.job)
         run = self._runs.get(decision.job)
-        if decision.kind is UnitKind.CORE and run is not None and behaviour.resumes:
+        whole = isinstance(decision, Evict) and decision.kind is UnitKind.CORE
+        if whole and run is not None and behaviour.resumes:
             run.done_ms += self._saved_ms(run, state.jobs[decision.job].spec.checkpoint_interval_ms, now_ms)
         delay_ms = decision.grace_ms
         # Whoever stood on a lost node has no say in how long it takes.

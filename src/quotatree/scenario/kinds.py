@@ -16,6 +16,7 @@ from quotatree.core.decisions import (
     Promote,
     Release,
     Start,
+    Stop,
     Wait,
 )
 from quotatree.core.reasons import Step
@@ -31,16 +32,18 @@ KINDS: Final = {
     "demote": "a regular job runs on as idle (I1)",
     "promote": "an idle job becomes regular in place, or surplus becomes core (I1, P12)",
     "release": "a hold ends without a start: taken, expired or given up (P9)",
+    "stop": "a running job is told to stop because its owner cancelled it",
     "fail": "a job ends as Failed (P11)",
     "alarm": "an operator should look (P11)",
     "wait": "a job was tried and has to wait",
 }
 
-_PLAIN: Final[dict[type[object], str]] = {
+PLAIN: Final[dict[type[object], str]] = {
     Hold: "hold",
     Demote: "demote",
     Promote: "promote",
     Release: "release",
+    Stop: "stop",
     Fail: "fail",
     Alarm: "alarm",
     Wait: "wait",
@@ -56,7 +59,7 @@ def kind_of(decision: Decision) -> str:
         if decision.kind is UnitKind.SURPLUS:
             return "shrink"
         return "move" if decision.moved else "evict"
-    return _PLAIN[type(decision)]
+    return PLAIN[type(decision)]
 
 
 def jobs_by_kind(decisions: Iterable[Decision]) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,15 @@ from typing import Final
 
 from quotatree.core.events import QuotaCreated
 from quotatree.core.job import JobId
-from quotatree.scenario.amounts import ORIGIN_MS, as_flag, as_text, as_text_or_texts, as_texts, as_time_ms
+from quotatree.scenario.amounts import (
+    ORIGIN_MS,
+    as_flag,
+    as_text,
+    as_text_or_texts,
+    as_texts,
+    as_time_ms,
+    moment_text,
+)
 from quotatree.scenario.errors import RuleBroken, ScenarioError
 from quotatree.scenario.load_expect import read_expectations, read_forbidden
 from quotatree.scenario.load_jobs import read_jobs, read_running, read_waiting
@@ -27,8 +35,10 @@ EXAMPLES: Final = Path(__file__).parent / "examples"
 def load_scenario(path: Path) -> Scenario:
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as why:
-        raise ScenarioError(str(path), f"cannot be read: {why}") from None
+    except OSError as why:
+        raise ScenarioError(str(path), f"cannot be read: {why.strerror}") from None
+    except UnicodeDecodeError:
+        raise ScenarioError(str(path), "cannot be read: it is not UTF-8 text") from None
     return read_scenario(text, str(path))
 
 
@@ -75,6 +85,10 @@ def _read_body(
     for job in running.jobs + waiting.jobs:
         known.add_job(name, job)
     timeline = read_timeline(top, name, known)
+    if until_ms is not None and timeline and timeline[-1].time_ms > until_ms:
+        raise ScenarioError(
+            timeline[-1].where, f"lies after `until`, {moment_text(until_ms)}: it would never happen"
+        )
     previews = {}
     for raw in top.tables("preview"):
         table = Table(f"{name}: [[preview]]", raw)

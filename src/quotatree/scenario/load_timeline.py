@@ -71,7 +71,7 @@ def read_timeline(top: Table, name: str, known: Declarations) -> list[Entry]:
     for raw in top.tables("at"):
         table = Table(f"{name}: [[at]]", raw)
         time_ms = table.need("time", as_time_ms)
-        word = table.either(tuple(_STEPS))
+        word = table.either(tuple(STEPS))
         table.where += f" {moment_text(time_ms)}, {word}"
         refused = table.take("refused", as_text_or_texts, ())
         note = table.take("note", as_text, "")
@@ -79,7 +79,7 @@ def read_timeline(top: Table, name: str, known: Declarations) -> list[Entry]:
         refusal = None
         label = word
         try:
-            actions, label = _STEPS[word](table, word, time_ms, known)
+            actions, label = STEPS[word](table, word, time_ms, known)
         except RuleBroken as why:
             if not refused:
                 raise
@@ -212,7 +212,7 @@ def _inner(table: Table, word: str) -> Table:
     return inner
 
 
-_STEPS: Final[dict[str, Callable[[Table, str, int, Declarations], _Read]]] = {
+STEPS: Final[dict[str, Callable[[Table, str, int, Declarations], _Read]]] = {
     "submit": _submit,
     "cancel": _for_jobs(JobCancelled),
     "end": _for_jobs(JobEnded),

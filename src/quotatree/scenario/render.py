@@ -18,6 +18,7 @@ from quotatree.core.decisions import (
     ReplicaPlace,
     Start,
     StepTried,
+    Stop,
 )
 from quotatree.core.reasons import Reason
 from quotatree.core.resources import Resources
@@ -82,6 +83,8 @@ def decision_json(decision: Decision, time_ms: int) -> Json:
             "counts": decision.counts,
             "moved": decision.moved,
         }
+    elif isinstance(decision, Stop):
+        told |= {"run": decision.run, "replicas": list(decision.replicas), "grace_ms": decision.grace_ms}
     elif isinstance(decision, Demote):
         told["preemptor"] = decision.preemptor
     return told
@@ -151,7 +154,7 @@ def plan_rows(instants: Iterable[Instant]) -> list[tuple[str, str, str, str]]:
 def decision_text(decision: Decision) -> str:
     """What a decision says beyond its kind and job: where, at which cost, and why."""
     parts = []
-    if isinstance(decision, Start | Hold):
+    if isinstance(decision, Start | Hold) and decision.replicas:
         parts.append("on " + places_text(decision.replicas))
     if isinstance(decision, Hold):
         if decision.waiting_on:
@@ -160,6 +163,7 @@ def decision_text(decision: Decision) -> str:
             parts.append(f"until {moment_text(decision.expires_ms)}")
     if isinstance(decision, Evict):
         parts.append(f"loses {cost_text(decision.lost_work)}, cost {cost_text(decision.cost)}")
+    if isinstance(decision, Evict | Stop):
         parts.append(f"{span_text(decision.grace_ms)} to leave")
     parts.append(decision.reason.text)
     entry = preemption_of(decision)

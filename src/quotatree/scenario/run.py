@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -82,11 +83,9 @@ class Player:
         raise ScenarioError(self.scenario.name, f"still not at rest at {moment_text(self.now_ms)}")
 
     def at_rest(self) -> list[Decision]:
-        """What a plan would still decide now, or a day later with nothing happening in between: there must be nothing."""
-        found = _deciding(plan(self.state, self.now_ms).decisions)
-        if self._engine.next_time_ms() is None:
-            found += _deciding(plan(self.state, self.now_ms + A_DAY_MS).decisions)
-        return found
+        """What would still be decided if nothing more happened, now or (if nothing is to come) a day later."""
+        later_ms = A_DAY_MS if self._engine.next_time_ms() is None else 0
+        return _decided_afresh(self.state, self.now_ms + later_ms)
 
     def _play_instant(self, time_ms: int) -> Instant:
         self.now_ms = time_ms
@@ -114,6 +113,7 @@ class Player:
         self._record(planned.decisions, instant)
         wake_up_ms = planned.next_wakeup_ms
         if self.scenario.steady:
+            instant.restless += _decided_afresh(self.state, self.now_ms)
             again = plan(self.state, self.now_ms)
             instant.restless += _deciding(again.decisions)
             self._record(again.decisions, instant)
@@ -162,12 +162,14 @@ class Player:
             instant.decisions.append(decision)
 
 
+def _decided_afresh(state: State, now_ms: int) -> list[Decision]:
+    """What a planner would decide that has forgotten what it knew to be hopeless. The state stays as it is."""
+    afresh = deepcopy(state)
+    afresh.begin()
+    afresh.rollback()
+    return _deciding(plan(afresh, now_ms).decisions)
+
+
 def _deciding(decisions: tuple[Decision, ...]) -> list[Decision]:
     """Those that change anything."""
     return [decision for decision in decisions if not isinstance(decision, Wait)]
-
-
-def play_until(scenario: Scenario, until_ms: int | None) -> tuple[Player, list[Instant]]:
-    """Play up to a time (None: to the end) and return the player, standing there, and all that was decided."""
-    player = Player(scenario)
-    return player, list(player.instants(until_ms))

@@ -1,0 +1,201 @@
+"""Every counter the state keeps, computed again from the jobs (Q7), and every table's membership."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from quotatree.core.job import FINAL_PHASES, Claim, Job, Phase
+from quotatree.core.report import quota_report
+from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.state import State, units_of
+from quotatree.core.unit import Unit, UnitKind
+from tests.property.model import Model, total
+
+
+def check_jobs(state: State) -> None:
+    """Phase, claim, core, surplus and hold of each job belong together; tables list exactly who belongs in them."""
+    for job in state.jobs.values():
+        runs = job.phase is Phase.RUNNING
+        assert (job.core is not None) == runs, job.story
+        assert (job.phase is Phase.HELD) <= (job.hold is not None), job.story
+        assert job.hold is None or job.phase in (Phase.HELD, Phase.RUNNING), job.story
+        assert not job.surplus or runs, job.story
+        assert runs or job.claim is Claim.REGULAR or job.phase in FINAL_PHASES or job.phase is Phase.STOPPED
+        replicas = [*job.core_indexes, *job.surplus, *job.leaving]
+        assert len(set(replicas)) == len(replicas), f"a replica twice: {job.story}"
+        assert (job.id in job.quota.queue.of_job) == job.queued, f"{job.id} queue membership: {job.story}"
+        assert (job.id in job.quota.jobs) == (job.phase not in FINAL_PHASES)
+    everybody = state.jobs.values()
+    assert set(state.held) == {j.id for j in everybody if j.hold is not None}
+    assert set(state.leaving_jobs) == {j.id for j in everybody if j.leaving}
+    assert state.leaving_replicas == sum(len(j.leaving) for j in everybody)
+    assert set(state.elastic) >= {j.id for j in everybody if j.running and j.core_replicas < j.spec.total_replicas}
+    assert all(j.running for j in state.elastic.values())
+    assert set(state.waiting_quotas) == {j.quota.id for j in everybody if j.queued}
+
+
+def check_queues(state: State) -> None:
+    for quota in state.quotas.values():
+        queue = quota.queue
+        listed = Counter(job_id for cls in queue.classes.values() for _, job_id in cls.members)
+        assert listed == Counter(list(queue.of_job))
+        for cls in queue.classes.values():
+            assert cls.members == sorted(cls.members)
+            for _, job_id in cls.members:
+                job = state.jobs[job_id]
+                assert queue.of_job[job_id] is cls
+                assert cls.priority == job.priority
+                wanted = [shape for _, shape in Model.of(state).missing(Model.of(state).jobs[job_id])]
+                if not (job.running and job.claim is Claim.IDLE):
+                    assert tuple(cls.request) == total(wanted), (job_id, cls.request)
+
+
+def check_quotas(state: State) -> None:
+    model = Model.of(state)
+    used, idle = model.used(), model.sums(Claim.IDLE)
+    for quota in state.quotas.values():
+        mine = [p for p in model.pieces() if model.jobs[p.job].quota == quota.id]
+        assert quota.used == used[quota.id], quota.id
+        assert quota.idle == idle[quota.id], quota.id
+        for claim, own in ((Claim.REGULAR, quota.own_used), (Claim.IDLE, quota.own_idle)):
+            assert own == [sum(p.size[i] for p in mine if p.claim is claim) for i in range(3)], quota.id
+        assert quota.surplus_units == sum(1 for p in mine if p.kind == "surplus")
+        guard = model.guards.get(model.root(quota.id))
+        kept = [0, 0, 0]
+        if guard is not None:
+            waiting = model.jobs[guard[0]]
+            assert waiting.phase is Phase.WAITING, f"the guard keeps capacity for {waiting.id}: {waiting.phase}"
+            if quota.id in model.path(waiting.quota):
+                kept = list(total(shape for _, shape in model.missing(waiting)))
+        assert quota.shadow == kept, quota.id
+        above = any(m is not None and used[quota.id][i] > m for i, m in enumerate(quota.min))
+        assert not quota.shrinking or above, f"{quota.id} shrinks no more"
+    for root in state.roots:
+        mates = [r for r in state.roots if pools(r.id, state) & pools(root.id, state)]
+        assert root.idle_units == sum(
+            1
+            for p in model.pieces()
+            if p.claim is Claim.IDLE and model.root(model.jobs[p.job].quota) in {m.id for m in mates}
+        )
+        if len(root.spec.draws) > 1:
+            standing = Counter[str]()
+            for piece in model.pieces():
+                if model.root(model.jobs[piece.job].quota) == root.id:
+                    for place in piece.places:
+                        standing[model.nodes[place.node].pool] += place.shape.gpu_milli
+            assert {p: n for p, n in root.pool_used.items() if n} == {p: n for p, n in standing.items() if n}
+
+
+def pools(root: str, state: State) -> set[str]:
+    return {pool for pool, _ in state.quotas[root].spec.draws}  # type: ignore[index]
+
+
+def check_nodes(state: State) -> None:
+    model = Model.of(state)
+    for node in state.nodes:
+        gpus = node.spec.gpus
+        free, held, leaving = [WHOLE_GPU] * gpus, [0] * gpus, [0] * gpus
+        cpu, memory, held_cpu, held_memory, leaving_cpu, leaving_memory, count = (
+            node.spec.cpu_milli, node.spec.memory_mib, 0, 0, 0, 0, 0,
+        )  # fmt: skip
+        shared = 0
+        for piece in model.pieces():
+            for place in piece.places:
+                if place.node != node.spec.name:
+                    continue
+                cpu, memory = cpu - place.shape.cpu_milli, memory - place.shape.memory_mib
+                shared += 0 < place.shape.gpu_milli < WHOLE_GPU
+                for device in place.devices:
+                    free[device] -= place.on_device()
+                    held[device] += place.on_device() if piece.kind == "hold" else 0
+                if piece.kind == "hold":
+                    held_cpu, held_memory = held_cpu + place.shape.cpu_milli, held_memory + place.shape.memory_mib
+        for job in model.jobs.values():
+            for place in job.leaving.values():
+                if place.node == node.spec.name:
+                    count += 1
+                    leaving_cpu, leaving_memory = (
+                        leaving_cpu + place.shape.cpu_milli, leaving_memory + place.shape.memory_mib,
+                    )  # fmt: skip
+                    for device in place.devices:
+                        leaving[device] += place.on_device()
+        assert (node.free, node.held, node.leaving) == (free, held, leaving), node.spec.name
+        assert (node.free_cpu, node.free_memory) == (cpu, memory)
+        assert (node.held_cpu, node.held_memory) == (held_cpu, held_memory)
+        assert (node.leaving_cpu, node.leaving_memory, len(node.leavers)) == (leaving_cpu, leaving_memory, count)
+        assert node.shared == shared
+        now = [f - max(0, going - promised) for f, going, promised in zip(free, leaving, held, strict=True)]
+        assert node.whole_free == free.count(WHOLE_GPU)
+        assert node.whole_now == now.count(WHOLE_GPU)
+        standing = {u for job in state.jobs.values() for u in units_of(job) if node.index in u.nodes}
+        assert set(node.units) == standing, node.spec.name
+
+
+def check_units(state: State) -> None:
+    """Unit classes hold exactly the units that stand, in order, and agree with their jobs."""
+    everything: list[Unit] = [u for job in state.jobs.values() for u in units_of(job)]
+    seen: Counter[int] = Counter()
+    for cls in state._classes.values():
+        members = [u for u in everything if u.cls is cls]
+        assert list(cls.standing) == [sum(u.footprint[i] for u in members) for i in range(3)]
+        listed = [entry[3] for bucket in cls.buckets.values() for entry in bucket]
+        assert Counter(map(id, listed)) == Counter(map(id, members))
+        for (gpu_milli, interval_ms), bucket in cls.buckets.items():
+            assert bucket
+            assert [e[:3] for e in bucket] == sorted(e[3].order_entry()[:3] for e in bucket)
+            assert all((e[3].footprint.gpu_milli, e[3].interval_ms) == (gpu_milli, interval_ms) for e in bucket)
+        seen.update(id(u) for u in members)
+    assert len(seen) == len(everything), "a unit of a forgotten class"
+    for unit in everything:
+        job: Job = unit.job
+        assert (unit.cls.quota, unit.cls.priority, unit.cls.module) == (job.quota, job.priority, job.spec.module)
+        assert unit.cls.claim is (Claim.REGULAR if unit.cls.kind is UnitKind.HOLD else job.claim)
+
+
+def check_limits(state: State) -> None:
+    for quota, limits in state.limits.items():
+        for limit in limits:
+            used = sum(
+                unit.footprint.gpu_milli
+                for job in state.jobs.values()
+                if job.quota.id == quota and limit.subject in job.spec.subjects and limit.low <= job.priority <= limit.high
+                for unit in units_of(job)
+            )
+            assert state.limit_used.get(limit, 0) == used, limit
+
+
+def check_reports(state: State) -> None:
+    """Q4, Q7: what is shown for a quota, said again."""
+    model = Model.of(state)
+    used, idle = model.used(), model.sums(Claim.IDLE)
+    for quota in model.quotas.values():
+        report = quota_report(state, quota.id)
+        own = [
+            sum(p.size[i] for p in model.pieces() if p.claim is Claim.REGULAR and model.jobs[p.job].quota == quota.id)
+            for i in range(3)
+        ]
+        waiting = [j for j in model.jobs.values() if j.quota == quota.id and j.phase is Phase.WAITING]
+        queued = [total(shape for j in waiting for _, shape in model.missing(j))[i] for i in range(3)]
+        assert list(report.used_own) == own
+        assert [a + b for a, b in zip(report.used_own, report.used_below, strict=True)] == used[quota.id]
+        assert list(report.loan) == model.loan(quota.id, used)
+        assert list(report.idle_borrowed) == idle[quota.id]
+        assert (list(report.queued), report.queued_jobs) == (queued, len(waiting))
+        for i in range(3):
+            rooms = [
+                m - used[q][i] for q in model.path(quota.id) for m in [model.quotas[q].min[i]] if m is not None
+            ]
+            above = [
+                m - used[q][i] for q in model.path(quota.id)[1:] for m in [model.quotas[q].min[i]] if m is not None
+            ]
+            assert report.free[i] == (max(0, min(rooms)) if rooms else 0)
+            bound = quota.min[i]
+            squeezed = 0
+            if bound is not None and above:
+                squeezed = max(0, bound - used[quota.id][i] - max(0, min(above)))
+            assert report.squeezed[i] == squeezed
+            actual = report.actual[i]
+            assert bound is None or (actual is not None and actual >= bound), "actual follows desired from above"
+
+
+ALL = (check_jobs, check_queues, check_quotas, check_nodes, check_units, check_limits, check_reports)

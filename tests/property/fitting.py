@@ -1,0 +1,159 @@
+"""Would it fit? By quota (Q3, Q8, S10) and on devices (R1-R3), by trying everything; no index, no heuristic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from quotatree.core.job import Shape
+from tests.property.model import Model, Piece, Place, total
+
+Room = tuple[list[int], int, int]
+"""Free milli-GPU of each device, CPU, memory of one node."""
+
+
+def rooms(model: Model, *, physical: bool = False, without: Iterable[Piece] = ()) -> dict[str, list[int]]:
+    """What is left on every node: its devices, then CPU, then memory.
+
+    By plan what runs and what is promised counts; physically what runs and what is still leaving.
+    """
+    left = {n.name: [1000] * n.gpus + [n.cpu, n.memory] for n in model.nodes.values()}
+    for piece in model.pieces(without):
+        if not (physical and piece.kind == "hold"):
+            for place in piece.places:
+                take(left[place.node], place)
+    if physical:
+        for job in model.jobs.values():
+            for place in job.leaving.values():
+                take(left[place.node], place)
+    return left
+
+
+def take(room: list[int], place: Place, sign: int = 1) -> None:
+    for device in place.devices:
+        room[device] -= sign * place.on_device()
+    room[-2] -= sign * place.shape.cpu_milli
+    room[-1] -= sign * place.shape.memory_mib
+
+
+def suits(model: Model, node: str, shape: Shape) -> bool:
+    spec = model.nodes[node]
+    return (
+        spec.ready
+        and (not shape.models or spec.model in shape.models)
+        and all(spec.labels.get(key) == value for key, value in shape.labels)
+    )
+
+
+def pool_rooms(model: Model, root: str, without: Iterable[Piece] = ()) -> dict[str, int]:
+    """How much the root may still take from each of its pools. One pool is bounded by the root's min already."""
+    draws = model.quotas[root].spec.draws
+    if len(draws) == 1:
+        return {draws[0][0]: 1 << 60}
+    left = {pool: bounds.gpu_milli or 0 for pool, bounds in draws}
+    for piece in model.pieces(without):
+        if model.root(model.jobs[piece.job].quota) == root:
+            for place in piece.places:
+                left[model.nodes[place.node].pool] -= place.shape.gpu_milli
+    return left
+
+
+def devices_fit(
+    model: Model,
+    root: str,
+    wanted: list[Shape],
+    without: Iterable[Piece] = (),
+    avoid: frozenset[str] = frozenset(),
+    *,
+    physical: bool = False,
+) -> bool:
+    """Can all replicas stand on real devices at once? Complete search."""
+    gone = list(without)
+    left = rooms(model, physical=physical, without=gone)
+    pools = pool_rooms(model, root, gone)
+    nodes = [n for n in model.nodes if model.nodes[n].pool in pools and n not in avoid]
+    order = sorted(wanted, key=lambda s: (-s.gpu_milli, s))
+    return _place_all(model, order, 0, nodes, left, pools, (0, ""))
+
+
+def _place_all(
+    model: Model,
+    wanted: list[Shape],
+    number: int,
+    nodes: list[str],
+    left: dict[str, list[int]],
+    pools: dict[str, int],
+    least: tuple[int, str],
+) -> bool:
+    """Equal replicas go in ascending order of (node, device), which breaks the symmetry."""
+    if number == len(wanted):
+        return True
+    shape = wanted[number]
+    if number and wanted[number - 1] != shape:
+        least = (0, "")
+    for position, node in enumerate(nodes):
+        if position < least[0] or not suits(model, node, shape):
+            continue
+        room, pool = left[node], model.nodes[node].pool
+        if shape.gpu_milli > pools[pool] or shape.cpu_milli > room[-2] or shape.memory_mib > room[-1]:
+            continue
+        for devices in _choices(room, shape):
+            place = Place(node, devices, shape)
+            take(room, place)
+            pools[pool] -= shape.gpu_milli
+            done = _place_all(model, wanted, number + 1, nodes, left, pools, (position, node))
+            pools[pool] += shape.gpu_milli
+            take(room, place, -1)
+            if done:
+                return True
+    return False
+
+
+def _choices(room: list[int], shape: Shape) -> list[tuple[int, ...]]:
+    """Ways to stand on one node that are worth trying: whole devices are all alike, shared ones differ by room."""
+    devices = range(len(room) - 2)
+    if shape.gpu_milli == 0:
+        return [()]
+    if shape.gpu_milli >= 1000:
+        whole = [d for d in devices if room[d] == 1000]
+        return [tuple(whole[: shape.whole_gpus])] if len(whole) >= shape.whole_gpus else []
+    by_room = {room[d]: d for d in devices if room[d] >= shape.gpu_milli}
+    return [(d,) for d in by_room.values()]
+
+
+def quota_fits(
+    model: Model,
+    quota: str,
+    request: tuple[int, int, int],
+    without: Iterable[Piece] = (),
+    *,
+    loan: bool,
+    past_guard: bool,
+) -> bool:
+    """used + request <= min for the quota (unless on loan) and every ancestor, reserved parts left alone (Q3, Q8)."""
+    used = model.used(without)
+    path = model.path(quota)
+    guarded = model.guards.get(path[-1])
+    kept = (0, 0, 0)
+    kept_for: list[str] = []
+    if guarded is not None and not past_guard:
+        waiting = model.jobs[guarded[0]]
+        kept = total(shape for _, shape in model.missing(waiting))
+        kept_for = model.path(waiting.quota)
+    for above in path:
+        if loan and above == quota:
+            continue
+        for i, bound in enumerate(model.quotas[above].min):
+            if bound is None or not request[i]:
+                continue
+            spoken_for = sum(unmet(model, c, i, used, quota, request[i]) for c in model.children(above))
+            promised = kept[i] if above in kept_for else 0
+            if used[above][i] + request[i] + spoken_for + promised > bound:
+                return False
+    return True
+
+
+def unmet(model: Model, quota: str, i: int, used: dict[str, list[int]], taker: str, added: int) -> int:
+    """The part of what is reserved at `quota` or below that nobody uses yet, once `added` runs at `taker` (Q8)."""
+    extra = added if quota in model.path(taker) else 0
+    own = model.quotas[quota].spec.reserved[i] - used[quota][i] - extra
+    return max(0, own, sum(unmet(model, c, i, used, taker, added) for c in model.children(quota)))

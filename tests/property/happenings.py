@@ -1,0 +1,172 @@
+"""What may happen next: random events that make sense in a given state. Some are refused, which is fine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from quotatree.core import events as ev
+from quotatree.core.job import FINAL_PHASES, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.node import NodeState
+from quotatree.core.policy import Module
+from quotatree.core.quota import AmountLimit
+from quotatree.core.resources import WHOLE_GPU, Bounds
+from quotatree.core.state import State
+from tests.property.worlds import MINUTE_MS, chance, pick, quota_spec
+
+Happening = Callable[[Random, State, int], ev.Event | None]
+
+
+def anything(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    """One random event, mostly of the ordinary kind; None where there is nobody it could happen to."""
+    ordinary = (submit, submit, submit, submit, submit, submit, submit, left, left, end, end, cancel, checkpoint, confirm)
+    return pick(random, *ordinary, *ordinary, *RARE)(random, state, now_ms)
+
+
+def submit(random: Random, state: State, now_ms: int) -> ev.Event:
+    return ev.JobSubmitted(job_spec(random, state, JobId(f"j{len(state.jobs):03}"), now_ms))
+
+
+def job_spec(random: Random, state: State, job_id: JobId, now_ms: int) -> JobSpec:
+    groups = (_group(random),)
+    module = pick(random, Module.DLC, Module.DLC, Module.DSW, Module.EAS)
+    min_replicas = None
+    if chance(random, 10):
+        groups += (_group(random),)
+    elif groups[0].replicas > 1 and chance(random, 50):
+        min_replicas = random.randint(1, groups[0].replicas)
+    return JobSpec(
+        job_id,
+        pick(random, *state.quotas),
+        groups,
+        max(0, now_ms - pick(random, 0, 0, 0, 15 * MINUTE_MS)),
+        module=module,
+        priority=random.randint(1, 9),
+        min_replicas=min_replicas,
+        idle=pick(random, Idle.NEVER, Idle.NEVER, Idle.NEVER, Idle.ALLOW, Idle.ONLY),
+        grace_ms=pick(random, 30_000, 0, 120_000),
+        checkpoint_interval_ms=pick(random, None, None, None, 5 * MINUTE_MS, 7 * MINUTE_MS),
+        max_preemptions=pick(random, None, None, None, 0, 1),
+        requeue=chance(random, 50),
+        subjects=("user:ann",) if chance(random, 30) else (),
+    )
+
+
+def _group(random: Random) -> ReplicaGroup:
+    gpu_milli = pick(random, 1000, 1000, 2000, 2000, 4000, 3000, 500, 250, 700, 0)
+    cpu_milli = pick(random, 0, 0, 1000, 3000) or (1000 if not gpu_milli else 0)
+    memory_mib = pick(random, 0, 0, 0, 3072)
+    models = (pick(random, "A", "B"),) if chance(random, 8) else ()
+    labels = (("rack", "x"),) if chance(random, 5) else ()
+    replicas = pick(random, 1, 1, 1, 2, 2, 3)
+    return ReplicaGroup(replicas, Shape(gpu_milli, cpu_milli, memory_mib, models, labels))
+
+
+def adopt(random: Random, state: State, now_ms: int) -> ev.Event:
+    spec = job_spec(random, state, JobId(f"j{len(state.jobs):03}"), now_ms)
+    started_ms = max(0, now_ms - random.randint(0, 60) * MINUTE_MS)
+    saved_ms = random.randint(started_ms, now_ms) if chance(random, 50) else None
+    idle = spec.idle is Idle.ONLY or (spec.idle is Idle.ALLOW and chance(random, 50))
+    return ev.JobAdopted(replace(spec, submitted_ms=started_ms), started_ms, saved_ms, idle=idle)
+
+
+def _one(random: Random, state: State, *phases: Phase) -> Job | None:
+    jobs = [job for job in state.jobs.values() if job.phase in phases]
+    return pick(random, *jobs) if jobs else None
+
+
+def end(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, Phase.RUNNING)
+    how = pick(random, Phase.SUCCEEDED, Phase.SUCCEEDED, Phase.FAILED, Phase.STOPPED)
+    return ev.JobEnded(job.id, how) if job else None
+
+
+def left(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    jobs = list(state.leaving_jobs.values())
+    if not jobs:
+        return None
+    job = pick(random, *jobs)
+    one = (pick(random, *job.leaving),) if chance(random, 30) else None
+    return ev.JobLeft(job.id, one)
+
+
+def cancel(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, *(p for p in Phase if p not in FINAL_PHASES))
+    return ev.JobCancelled(job.id) if job else None
+
+
+def checkpoint(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, Phase.RUNNING)
+    return ev.JobCheckpointed(job.id) if job else None
+
+
+def confirm(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, Phase.RUNNING)
+    return ev.JobStarted(job.id, job.run) if job else None
+
+
+def resize(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    jobs = [j for j in state.jobs.values() if j.phase not in FINAL_PHASES and j.spec.total_replicas > 1]
+    job = pick(random, *jobs) if jobs else None
+    return ev.JobResized(job.id, random.randint(1, job.spec.total_replicas)) if job else None
+
+
+def change_priority(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, Phase.WAITING)
+    return ev.JobPriorityChanged(job.id, random.randint(1, 9)) if job else None
+
+
+def resubmit(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, Phase.STOPPED)
+    return ev.JobResubmitted(job.id) if job else None
+
+
+def change_policy(random: Random, state: State, now_ms: int) -> ev.Event:
+    quota = pick(random, *state.quotas.values())
+    return ev.QuotaUpdated(quota_spec(random, quota.id, quota.spec.parent, Bounds(*quota.min)))
+
+
+def scale(random: Random, state: State, now_ms: int) -> ev.Event:
+    quota = pick(random, *state.quotas.values())
+    gpus = (quota.min[0] or 0) // WHOLE_GPU + random.randint(-3, 2)
+    mode = pick(random, *ev.ScaleMode)
+    if quota.parent is None and len(quota.spec.draws) > 1:
+        draws = tuple(
+            (pool, Bounds(max(0, (b.gpu_milli or 0) - WHOLE_GPU), b.cpu_milli)) for pool, b in quota.spec.draws
+        )
+        return ev.QuotaScaled(quota.id, draws=draws, mode=mode)
+    return ev.QuotaScaled(quota.id, Bounds(max(0, gpus) * WHOLE_GPU), mode=mode)
+
+
+def transfer(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    quotas = [q for q in state.quotas.values() if q.siblings()]
+    if not quotas:
+        return None
+    source = pick(random, *quotas)
+    target = pick(random, *source.siblings())
+    amount = Bounds(random.randint(1, 3) * WHOLE_GPU)
+    return ev.QuotaTransferred(source.id, target.id, amount, pick(random, *ev.ScaleMode))
+
+
+def return_loan(random: Random, state: State, now_ms: int) -> ev.Event:
+    return ev.LoanReturned(pick(random, *state.quotas))
+
+
+def set_limits(random: Random, state: State, now_ms: int) -> ev.Event:
+    quota = pick(random, *state.quotas)
+    low = random.randint(1, 9)
+    limit = AmountLimit(quota, "user:ann", low, random.randint(low, 9), random.randint(0, 4) * WHOLE_GPU)
+    return ev.LimitsSet(quota, (limit,) if chance(random, 70) else ())
+
+
+def change_node(random: Random, state: State, now_ms: int) -> ev.Event:
+    node = pick(random, *state.nodes)
+    wanted = pick(random, NodeState.READY, NodeState.READY, NodeState.READY, *NodeState)
+    return ev.NodeChanged(node.spec.name, wanted)
+
+
+RARE: tuple[Happening, ...] = (
+    adopt, resize, resize, change_priority, resubmit, change_policy, scale, scale, transfer, return_loan, set_limits,
+    change_node, change_node,
+)  # fmt: skip

@@ -1,0 +1,243 @@
+"""A second, naive picture of the world, computed from the jobs' records alone and changed by replaying decisions.
+
+Nothing here uses the core's counters or its rules: amounts are summed over jobs each time they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from quotatree.core.decisions import ReplicaPlace
+from quotatree.core.job import Claim, Idle, Job, Phase, Shape
+from quotatree.core.node import NodeState
+from quotatree.core.quota import QuotaSpec
+from quotatree.core.state import State
+
+Amount = tuple[int, int, int]
+
+
+class Place(NamedTuple):
+    node: str
+    devices: tuple[int, ...]
+    shape: Shape
+
+    def on_device(self) -> int:
+        return min(self.shape.gpu_milli, 1000)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Something that can be evicted as one: a core, one surplus replica, or a hold."""
+
+    job: str
+    kind: str
+    claim: Claim
+    places: tuple[Place, ...]
+    started_ms: int = 0
+    replica: int = -1
+
+    @property
+    def size(self) -> Amount:
+        return total(p.shape for p in self.places)
+
+
+@dataclass
+class JobView:
+    """What the records say of one job."""
+
+    id: str
+    spec: object
+    quota: str
+    priority: int
+    module: str
+    idle: Idle
+    phase: Phase
+    claim: Claim
+    wants_core: int
+    started_ms: int
+    checkpoint_ms: int | None
+    queued_ms: int
+    again: bool = False
+    core: dict[int, Place] = field(default_factory=dict)
+    surplus: dict[int, tuple[Place, int]] = field(default_factory=dict)
+    hold: dict[int, Place] | None = None
+    waiting_on: tuple[str, ...] = ()
+    expires_ms: int = 0
+    leaving: dict[int, Place] = field(default_factory=dict)
+
+    def pieces(self) -> list[Piece]:
+        found = []
+        if self.core:
+            found.append(Piece(self.id, "core", self.claim, tuple(self.core.values()), self.started_ms))
+        for replica, (place, since) in self.surplus.items():
+            found.append(Piece(self.id, "surplus", self.claim, (place,), since, replica))
+        if self.hold is not None:
+            found.append(Piece(self.id, "hold", Claim.REGULAR, tuple(self.hold.values())))
+        return found
+
+
+class QuotaView(NamedTuple):
+    id: str
+    parent: str | None
+    min: tuple[int | None, ...]
+    spec: QuotaSpec
+    shrinking: bool
+
+
+class NodeView(NamedTuple):
+    name: str
+    pool: str
+    model: str
+    gpus: int
+    cpu: int
+    memory: int
+    labels: dict[str, str]
+    ready: bool
+
+
+@dataclass
+class Model:
+    quotas: dict[str, QuotaView]
+    nodes: dict[str, NodeView]
+    jobs: dict[str, JobView]
+    limits: list[tuple[str, str, int, int, int]]
+    guards: dict[str, tuple[str, frozenset[str]]]
+    """By root: the job the starvation guard keeps capacity for, and the nodes it keeps."""
+
+    @classmethod
+    def of(cls, state: State) -> Model:
+        names = [node.spec.name for node in state.nodes]
+        return cls(
+            {
+                q.id: QuotaView(q.id, q.parent.id if q.parent else None, tuple(q.min), q.spec, q.shrinking)
+                for q in state.quotas.values()
+            },
+            {
+                n.spec.name: NodeView(
+                    n.spec.name, n.spec.pool, n.spec.model, n.spec.gpus, n.spec.cpu_milli, n.spec.memory_mib,
+                    dict(n.spec.labels), n.state is NodeState.READY,
+                )
+                for n in state.nodes
+            },
+            {job.id: _view(job, names) for job in state.jobs.values()},
+            [tuple(limit) for limits in state.limits.values() for limit in limits],
+            {
+                r.id: (r.guard, frozenset(names[i] for i in r.guard_nodes))
+                for r in state.roots
+                if r.guard is not None
+            },
+        )  # fmt: skip
+
+    def copy(self) -> Model:
+        jobs = {
+            name: replace(
+                job, core=dict(job.core), surplus=dict(job.surplus), leaving=dict(job.leaving)
+            )
+            for name, job in self.jobs.items()
+        }  # fmt: skip
+        return Model(self.quotas, self.nodes, jobs, self.limits, dict(self.guards))
+
+    # -- the tree --------------------------------------------------------------------------------------------
+
+    def path(self, quota: str) -> list[str]:
+        """The quota, its parent, ... the root."""
+        found = [quota]
+        while (parent := self.quotas[found[-1]].parent) is not None:
+            found.append(parent)
+        return found
+
+    def root(self, quota: str) -> str:
+        return self.path(quota)[-1]
+
+    def below(self, quota: str, other: str) -> bool:
+        """Is `other` a proper descendant of `quota`?"""
+        return quota in self.path(other)[1:]
+
+    def children(self, quota: str) -> list[str]:
+        return [q.id for q in self.quotas.values() if q.parent == quota]
+
+    def sibling_above(self, taker: str, victim: str) -> str | None:
+        """The sibling of `taker` that is `victim` or above it."""
+        parent = self.quotas[taker].parent
+        for quota in self.path(victim):
+            if parent is not None and quota != taker and self.quotas[quota].parent == parent:
+                return quota
+        return None
+
+    # -- amounts ---------------------------------------------------------------------------------------------
+
+    def pieces(self, without: Iterable[Piece] = ()) -> Iterator[Piece]:
+        gone = set(without)
+        for job in self.jobs.values():
+            for piece in job.pieces():
+                if piece not in gone:
+                    yield piece
+
+    def sums(self, claim: Claim, without: Iterable[Piece] = ()) -> dict[str, list[int]]:
+        """Work of every quota and its descendants, by one claim."""
+        found = {quota: [0, 0, 0] for quota in self.quotas}
+        for piece in self.pieces(without):
+            if piece.claim is claim:
+                for quota in self.path(self.jobs[piece.job].quota):
+                    for i in range(3):
+                        found[quota][i] += piece.size[i]
+        return found
+
+    def used(self, without: Iterable[Piece] = ()) -> dict[str, list[int]]:
+        return self.sums(Claim.REGULAR, without)
+
+    def loan(self, quota: str, used: dict[str, list[int]]) -> list[int]:
+        return [max(0, used[quota][i] - m) if m is not None else 0 for i, m in enumerate(self.quotas[quota].min)]
+
+    def missing(self, job: JobView) -> list[tuple[int, Shape]]:
+        """Replicas that the core still lacks."""
+        have = set(job.core)
+        if not have:
+            return [(i, shape_of(job, i)) for i in range(job.wants_core)]
+        spare = [i for i in range(replicas_of(job)) if i not in have]
+        return [(i, shape_of(job, i)) for i in spare[: max(0, job.wants_core - len(have))]]
+
+
+def _view(job: Job, names: list[str]) -> JobView:
+    def place(p: object) -> Place:
+        return Place(names[p.node], p.devices, p.shape)  # type: ignore[attr-defined]
+
+    view = JobView(
+        job.id, job.spec, job.quota.id, job.priority, job.spec.module.value, job.spec.idle, job.phase, job.claim,
+        job.core_replicas, job.core.started_ms if job.core else job.started_ms, job.checkpoint_ms, job.queued_ms,
+        job.replan_first,
+    )  # fmt: skip
+    if job.core is not None:
+        view.core = {p.replica: place(p) for p in job.core.places}
+    view.surplus = {i: (place(u.places[0]), u.started_ms) for i, u in job.surplus.items()}
+    if job.hold is not None:
+        view.hold = {p.replica: place(p) for p in job.hold.unit.places}
+        view.waiting_on = job.hold.waiting_on
+        view.expires_ms = job.hold.expires_ms
+    view.leaving = {i: place(p) for i, p in job.leaving.items()}
+    return view
+
+
+def total(shapes: Iterable[Shape]) -> Amount:
+    gpu = cpu = memory = 0
+    for shape in shapes:
+        gpu, cpu, memory = gpu + shape.gpu_milli, cpu + shape.cpu_milli, memory + shape.memory_mib
+    return gpu, cpu, memory
+
+
+def shape_of(job: JobView, index: int) -> Shape:
+    for group in job.spec.groups:  # type: ignore[attr-defined]
+        if index < group.replicas:
+            return group.shape
+        index -= group.replicas
+    raise IndexError(index)
+
+
+def replicas_of(job: JobView) -> int:
+    return sum(group.replicas for group in job.spec.groups)  # type: ignore[attr-defined]
+
+
+def placed(job: JobView, replicas: Iterable[ReplicaPlace]) -> dict[int, Place]:
+    return {r.replica: Place(r.node, r.devices, shape_of(job, r.replica)) for r in replicas}

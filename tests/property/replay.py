@@ -1,0 +1,381 @@
+"""Plays the decisions of a plan on the model, one after the other, and checks each where it is made."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from quotatree.core import decisions as say
+from quotatree.core.job import Claim, Idle, Phase
+from quotatree.core.reasons import Code, Step
+from tests.property import rights
+from tests.property.fitting import devices_fit, quota_fits, rooms
+from tests.property.model import JobView, Model, Piece, placed, total
+
+BRUTE_FORCE = 9
+"""Up to so many eligible pieces, every subset is tried."""
+
+
+class Replay:
+    """One plan. `model` moves from the state before the plan to the one after it."""
+
+    def __init__(self, model: Model, plan: say.Plan, outage_ms: int) -> None:
+        self.model, self.plan, self.now_ms, self.outage_ms = model, plan, plan.now_ms, outage_ms
+        self.started: set[tuple[str, int]] = set()
+        self.held: set[str] = set()
+        self.promoted: set[str] = set()
+        self.preemptions = 0
+        self.brute_forced = 0
+        self.gang_ratios: list[tuple[int, int]] = []
+        self._pending: list[say.Evict | say.Demote] = []
+
+    def run(self) -> None:
+        for decision in self.plan.decisions:
+            if isinstance(decision, say.Evict | say.Demote):
+                assert decision.preemptor is not None, f"nobody needs {decision}"
+                assert decision.job != decision.preemptor, decision
+                self._pending.append(decision)
+                continue
+            if isinstance(decision, say.Start | say.Hold):
+                self._its_turn(decision)
+            if self._pending:
+                self._preemption(decision)
+            if isinstance(decision, say.Start):
+                self._start(decision)
+            elif isinstance(decision, say.Hold):
+                self._hold(decision)
+            elif isinstance(decision, say.Promote):
+                self._promote(decision)
+            elif isinstance(decision, say.Release):
+                self._release(decision)
+            elif isinstance(decision, say.Fail):
+                self.model.jobs[decision.job].phase = Phase.FAILED
+        assert not self._pending, f"evictions that helped nobody (P7): {self._pending}"
+        self._moved()
+
+    # -- starts ----------------------------------------------------------------------------------------------
+
+    def _start(self, start: say.Start) -> None:
+        model, job = self.model, self.model.jobs[start.job]
+        places = placed(job, start.replicas)
+        assert start.replicas
+        assert not set(places) & (set(job.core) | set(job.surplus) | set(job.leaving)), "a replica runs twice"
+        request = total(p.shape for p in places.values())
+        from_hold = job.hold is not None
+        if from_hold:
+            assert not start.surplus
+            assert set(places) == set(job.hold or ())
+        elif start.claim is Claim.REGULAR:
+            self._within_quota(job, request, may_lend=not start.surplus, what=start)
+        if start.claim is Claim.IDLE:
+            assert job.idle is not Idle.NEVER, "idle: never runs idle (I1)"
+            self._within_idle_room(job, request)
+        if not start.surplus and start.claim is Claim.REGULAR:
+            assert job.idle is not Idle.ONLY, "idle: only became regular (I1)"
+        if start.surplus:
+            assert job.core, "surplus before the core (P12)"
+            assert len(job.core) >= job.wants_core, "surplus before the core is whole (P12)"
+            assert start.preemption is None
+            for replica, place in places.items():
+                job.surplus[replica] = (place, self.now_ms)
+        else:
+            assert {i for i, _ in model.missing(job)} == set(places), "not exactly the missing core (P7)"
+            job.hold = None
+            if not job.core:
+                job.started_ms, job.claim, job.checkpoint_ms = self.now_ms, start.claim, None
+            job.core.update(places)
+            job.phase = Phase.RUNNING
+            self._guard_done(job)
+        self.started |= {(job.id, replica) for replica in places}
+        self._nothing_exceeded(f"after {start}")
+
+    def _hold(self, hold: say.Hold) -> None:
+        job = self.model.jobs[hold.job]
+        if not hold.replicas:  # the starvation guard (S10): no places, no victims
+            assert hold.reason.code is Code.StarvationGuard
+            assert hold.preemption is None
+            return
+        places = placed(job, hold.replicas)
+        assert job.hold is None
+        assert {i for i, _ in self.model.missing(job)} == set(places), "a hold is made whole or not at all (P9)"
+        self._within_quota(job, total(p.shape for p in places.values()), may_lend=True, what=hold)
+        assert hold.waiting_on, "a hold that waits for nobody should be a start"
+        assert all(self.model.jobs[j].leaving for j in hold.waiting_on), "waits for somebody who is not leaving"
+        job.hold = places
+        job.waiting_on, job.expires_ms = hold.waiting_on, hold.expires_ms or 0
+        if job.phase is Phase.WAITING:
+            job.phase = Phase.HELD
+        self.held.add(job.id)
+        self._guard_done(job)
+        self._nothing_exceeded(f"after {hold}")
+
+    def _guard_done(self, job: JobView) -> None:
+        root = self.model.root(job.quota)
+        if self.model.guards.get(root, ("",))[0] == job.id:
+            del self.model.guards[root]
+
+    def _within_quota(self, job: JobView, request: tuple[int, int, int], *, may_lend: bool, what: object) -> None:
+        model = self.model
+        past = rights.passes_guard(model, job)
+        if quota_fits(model, job.quota, request, loan=False, past_guard=past):
+            return
+        assert may_lend, f"surplus beyond a min (P12): {what}"
+        assert rights.may_borrow(model, job), f"beyond min without the right to a loan (P3): {what}"
+        assert quota_fits(model, job.quota, request, loan=True, past_guard=past), f"beyond an ancestor: {what}"
+
+    def _within_idle_room(self, job: JobView, request: tuple[int, int, int]) -> None:
+        """I2: idle work of a tree <= capacity - used(root) - unused min of the topmost non-lending quotas."""
+        model, root = self.model, self.model.root(job.quota)
+        used, idle = model.used(), model.sums(Claim.IDLE)
+        for i, capacity in enumerate(model.quotas[root].min):
+            if capacity is None or not request[i]:
+                continue
+            shut = [q for q in model.quotas if self._topmost_closed(q) and model.root(q) == root]
+            kept_for_others = 0
+            for quota in shut:
+                bound = model.quotas[quota].min[i]
+                if bound is not None and quota not in model.path(job.quota):
+                    kept_for_others += max(0, bound - used[quota][i] - idle[quota][i])
+            standing = used[root][i] + idle[root][i] + request[i]
+            assert standing + kept_for_others <= capacity, f"{job.id} exceeds the idle room of {root} (I2)"
+        limit = model.quotas[job.quota].spec.idle_limit_milli
+        if limit is not None and request[0]:
+            own = sum(
+                p.size[0] for p in model.pieces()
+                if p.claim is Claim.IDLE and model.jobs[p.job].quota == job.quota
+            )  # fmt: skip
+            assert own + request[0] <= limit, f"{job.id} exceeds the idle limit of {job.quota}"
+
+    def _topmost_closed(self, quota: str) -> bool:
+        above = self.model.path(quota)[1:]
+        specs = self.model.quotas
+        return not specs[quota].spec.lending and all(specs[q].spec.lending for q in above)
+
+    def _its_turn(self, decision: say.Start | say.Hold) -> None:
+        job = self.model.jobs[decision.job]
+        idle_or_surplus = isinstance(decision, say.Start) and (decision.claim is Claim.IDLE or decision.surplus)
+        if decision.replicas and not idle_or_surplus and job.hold is None:
+            self._not_passing_a_head(job)
+
+    def _not_passing_a_head(self, job: JobView) -> None:
+        """S1, and S4 for priorities from 7 on: whoever is ahead and could start if somebody left is not passed."""
+        model = self.model
+        strategy = model.quotas[job.quota].spec.strategy.value
+        if strategy not in ("fifo", "intelligent") or job.phase is not Phase.WAITING or job.again:
+            return  # a job whose hold expired is planned anew before anybody else (P9)
+        for other in model.jobs.values():
+            waits = other.phase is Phase.WAITING or (
+                other.phase is Phase.RUNNING and other.claim is Claim.IDLE and other.idle is Idle.ALLOW
+            )
+            if other.quota != job.quota or other is job or not waits or rights.is_passed(model, other):
+                continue
+            if strategy == "intelligent" and other.priority < 7:
+                continue
+            ahead = self._queue_key(other) < self._queue_key(job)
+            assert not ahead, f"{job.id} passes {other.id} in {job.quota} ({strategy})"
+
+    def _queue_key(self, job: JobView) -> tuple[int, int, str]:
+        return (-job.priority, job.spec.submitted_ms, job.id)  # type: ignore[attr-defined]
+
+    def _promote(self, promote: say.Promote) -> None:
+        model, job = self.model, self.model.jobs[promote.job]
+        if promote.reason.code is Code.Promoted:
+            assert job.claim is Claim.IDLE
+            assert job.idle is Idle.ALLOW, "idle: only is never regular (I1)"
+            runs = total(p.shape for piece in job.pieces() for p in piece.places)
+            past = rights.passes_guard(model, job)
+            assert quota_fits(model, job.quota, runs, loan=False, past_guard=past), f"promoted beyond min {promote}"
+            job.claim = Claim.REGULAR
+            self.promoted.add(job.id)
+            return
+        assert promote.reason.code is Code.CoreGrows
+        for replica in sorted(job.surplus)[: job.wants_core - len(job.core)]:
+            job.core[replica] = job.surplus.pop(replica)[0]
+
+    def _release(self, release: say.Release) -> None:
+        job = self.model.jobs[release.job]
+        assert release.reason.code is Code.HoldExpired, release
+        assert job.hold is not None
+        assert job.waiting_on, "released though nobody was in its way"
+        assert job.expires_ms <= self.now_ms, "released before it expired (P9)"
+        job.hold = None
+        if job.phase is Phase.HELD:
+            job.phase, job.again = Phase.WAITING, True
+
+    # -- preemptions -----------------------------------------------------------------------------------------
+
+    def _preemption(self, after: say.Decision) -> None:
+        pending, self._pending = self._pending, []
+        assert isinstance(after, say.Start | say.Hold), f"evictions that helped nobody (P7): {pending} {after}"
+        ledger = after.preemption
+        assert ledger is not None
+        assert {p.preemptor for p in pending} == {after.job} == {ledger.preemptor}, "victims of somebody else"
+        self.preemptions += 1
+        taker = self.model.jobs[after.job]
+        assert not (taker.phase is Phase.RUNNING and taker.claim is Claim.IDLE), "idle jobs never preempt (I1)"
+        evicted = [self._piece(d) for d in pending]
+        demoted = [self._piece(d) for d in pending if isinstance(d, say.Demote)]
+        self._waited_long_enough(taker, evicted)
+        self._lawful(taker, evicted, ledger.step)
+        self._does_not_fit_before(taker, ledger)
+        self._minimal(taker, evicted, ledger)
+        self._ledger(evicted, demoted, ledger, pending)
+        self._best(taker, evicted, demoted, ledger)
+        for decision in pending:
+            self._gone(decision)
+
+    def _piece(self, decision: say.Evict | say.Demote) -> Piece:
+        job = self.model.jobs[decision.job]
+        kind = "core" if isinstance(decision, say.Demote) else decision.kind.value
+        for piece in job.pieces():
+            if piece.kind == kind and (kind != "surplus" or decision.replicas == (piece.replica,)):  # type: ignore[union-attr]
+                return piece
+        raise AssertionError(f"no such piece: {decision}")
+
+    def _waited_long_enough(self, taker: JobView, evicted: list[Piece]) -> None:
+        free_of_delay = all(rights.may_take(self.model, taker, p, Step.IDLE, self.now_ms) for p in evicted)
+        due = taker.queued_ms + rights.preemption_delay(self.model, taker.quota)
+        assert free_of_delay or self.now_ms >= due, f"{taker.id} preempts before its delay is over (P11)"
+
+    def _lawful(self, taker: JobView, evicted: list[Piece], step: Step) -> None:
+        for piece in evicted:
+            if not self._goes_along(piece, evicted):
+                assert rights.may_take(self.model, taker, piece, step, self.now_ms), (
+                    f"{taker.id} may not take {piece} at step {step.value}"
+                )
+            assert (piece.job, piece.replica) not in self.started, "started and evicted in one plan (S8)"
+            core = set(self.model.jobs[piece.job].core)
+            assert piece.kind != "core" or not {(piece.job, r) for r in core} & self.started, "S8"
+            assert piece.kind != "hold" or piece.job not in self.held, "held and taken in one plan (S8)"
+            assert piece.claim is Claim.IDLE or piece.job not in self.promoted, "promoted and taken (S8)"
+        wrong = rights.lawful_together(self.model, taker, self._whole(evicted), step, self.now_ms)
+        assert wrong is None, f"{taker.id} takes {evicted}: {wrong}"
+
+    def _whole(self, pieces: list[Piece]) -> list[Piece]:
+        """With the surplus that cores take along (P12)."""
+        cores = {p.job for p in pieces if p.kind == "core"}
+        more = [p for job in cores for p in self.model.jobs[job].pieces() if p.kind == "surplus"]
+        return list(dict.fromkeys([*pieces, *more]))
+
+    def _goes_along(self, piece: Piece, others: list[Piece]) -> bool:
+        return piece.kind == "surplus" and any(p.kind == "core" and p.job == piece.job for p in others)
+
+    def _fits(self, taker: JobView, gone: list[Piece], step: Step, *, idle_stay: bool = True) -> bool:
+        """The whole core, on every quota of the path and on devices, by plan."""
+        model = self.model
+        wanted = [shape for _, shape in model.missing(taker)]
+        past = rights.passes_guard(model, taker)
+        avoid = frozenset() if past else model.guards[model.root(taker.quota)][1]
+        loan = rights.at_least(step, Step.LOAN) and rights.may_borrow(model, taker)
+        whole = self._whole(gone)
+        return quota_fits(
+            model, taker.quota, total(wanted), whole, loan=loan, past_guard=past
+        ) and devices_fit(model, model.root(taker.quota), wanted, whole, avoid)
+
+    def _does_not_fit_before(self, taker: JobView, ledger: say.Preemption) -> None:
+        assert not self._fits(taker, [], Step.FREE), f"{taker.id} fits on free capacity and evicts all the same"
+        assert not self._fits(taker, [], ledger.step), f"{taker.id} needs a loan only and evicts all the same"
+
+    def _minimal(self, taker: JobView, evicted: list[Piece], ledger: say.Preemption) -> None:
+        for back in evicted:
+            rest = [p for p in evicted if p is not back]
+            assert not self._fits(taker, rest, ledger.step), f"{back} need not go for {taker.id} (P8)"
+
+    def _ledger(
+        self, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption, pending: list[say.Evict | say.Demote]
+    ) -> None:  # fmt: skip
+        """P13: the decision says what it costs, and it is true."""
+        model = self.model
+        paid = {p: rights.cost(model, p, self.now_ms, self.outage_ms) for p in evicted if p not in demoted}
+        assert sorted(v.cost for v in ledger.victims) == sorted(paid.values())
+        assert ledger.cost == sum(paid.values())
+        assert ledger.cost_without_ladder <= ledger.cost
+        assert {v.job for v in ledger.victims} == {p.job for p in paid}
+        assert set(ledger.demoted) == {p.job for p in demoted}
+        for decision in pending:
+            if isinstance(decision, say.Evict):
+                assert decision.cost == paid[self._piece(decision)]
+
+    def _best(self, taker: JobView, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption) -> None:
+        """P4, P5 by brute force where it is small: no earlier step, no lower priority, no lower cost would have done."""
+        model, now_ms = self.model, self.now_ms
+        everyone = list(model.pieces())
+        eligible = [p for p in everyone if rights.may_take(model, taker, p, ledger.step, now_ms)]
+        if len(eligible) > BRUTE_FORCE or demoted:
+            return
+        self.brute_forced += 1
+        touched = max(rights.ladder(model, p) for p in evicted)
+        price = {p: rights.cost(model, p, now_ms, self.outage_ms) for p in eligible}
+        best: tuple[int, int, int] | None = None
+        step_of = {}
+        for step in Step:
+            if step is not Step.FREE and rights.at_least(ledger.step, step):
+                for piece in eligible:
+                    if piece not in step_of and rights.may_take(model, taker, piece, step, now_ms):
+                        step_of[piece] = rights.ORDER.index(step)
+        for size in range(len(eligible) + 1):
+            for subset in combinations(eligible, size):
+                chosen = [p for p in subset if not self._goes_along(p, list(subset))]
+                if len(chosen) < len(subset):
+                    continue
+                highest = max((rights.ladder(model, p) for p in chosen), default=0)
+                spent = sum(price[p] for p in chosen)
+                for step in self._useful_steps(ledger.step):
+                    key = (rights.ORDER.index(step), highest, spent)
+                    if best is not None and key >= best:
+                        break
+                    if any(step_of[p] > key[0] for p in chosen) or not self._fits(taker, chosen, step):
+                        continue
+                    whole = self._whole(chosen)
+                    if rights.lawful_together(model, taker, whole, step, now_ms) is None:
+                        best = key
+                        break
+        assert best is not None, "brute force finds no lawful set at all"
+        found = (rights.ORDER.index(ledger.step), touched, ledger.cost)
+        assert best[0] >= found[0], f"{taker.id}: step {rights.ORDER[best[0]].value} was enough (P4), took {evicted}"
+        assert best[1] >= found[1] or best[0] > found[0], f"{taker.id}: priority {best[1]} was enough (P5): {evicted}"
+        wanted = model.missing(taker)
+        if len(wanted) == 1:
+            assert best == found, f"{taker.id}: cost {best[2]} was enough, paid {found[2]} (P5): {evicted}"
+        self.gang_ratios.append((found[2], best[2]))
+
+    def _useful_steps(self, last: Step) -> list[Step]:
+        return [step for step in Step if step is not Step.FREE and rights.at_least(last, step)]
+
+    def _gone(self, decision: say.Evict | say.Demote) -> None:
+        job = self.model.jobs[decision.job]
+        if isinstance(decision, say.Demote):
+            assert job.idle is Idle.ALLOW
+            assert job.claim is Claim.REGULAR
+            job.claim = Claim.IDLE
+            return
+        if decision.kind.value == "hold":
+            job.hold = None
+            if job.phase is Phase.HELD:
+                job.phase = Phase.WAITING
+            return
+        if decision.kind.value == "surplus":
+            (replica,) = decision.replicas
+            job.leaving[replica] = job.surplus.pop(replica)[0]
+            return
+        assert set(decision.replicas) == set(job.core) | set(job.surplus), "a core goes as a whole, with all surplus"
+        job.leaving.update(job.core)
+        job.leaving.update({r: place for r, (place, _) in job.surplus.items()})
+        job.core, job.surplus, job.hold, job.claim = {}, {}, None, Claim.REGULAR
+        job.phase = Phase.WAITING if decision.requeued else Phase.STOPPED
+        job.queued_ms = self.now_ms
+
+    def _moved(self) -> None:
+        """P8: a victim that found another place in the same plan is moved, and nothing is counted against it."""
+        for decision in self.plan.decisions:
+            if isinstance(decision, say.Evict) and decision.kind.value == "core":
+                again = self.model.jobs[decision.job].phase in (Phase.RUNNING, Phase.HELD)
+                assert decision.moved == again, decision
+                assert not (decision.moved and decision.counts)
+
+    # -- always ----------------------------------------------------------------------------------------------
+
+    def _nothing_exceeded(self, when: str) -> None:
+        for physical in (False, True):
+            for node, room in rooms(self.model, physical=physical).items():
+                how = "physically" if physical else "by plan"
+                assert min(room) >= 0, f"{node} is exceeded {how}: {room} {when}"

@@ -1,0 +1,225 @@
+"""Who may take whom, said a second time and straight from the rules: P1, P2, P4, P11, P12, P15, Q8, I3, W3, S4.
+
+The core's own `eligible` and `rights` are not used here; where they differ from this page, one of the two is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quotatree.core.job import Claim, Idle
+from quotatree.core.policy import Scope
+from quotatree.core.reasons import Step
+from tests.property.model import JobView, Model, Piece, total
+
+ORDER = list(Step)
+HOUR_MS = 3_600_000
+
+
+def at_least(step: Step, first: Step) -> bool:
+    return ORDER.index(step) >= ORDER.index(first)
+
+
+def may_take(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -> bool:
+    """Is this piece a lawful victim of `taker` at this step of P4, looked at by itself?"""
+    victim = model.jobs[piece.job]
+    if victim.id == taker.id:
+        return False
+    if piece.claim is Claim.IDLE:
+        return share_pools(model, taker.quota, victim.quota)
+    if piece.kind == "surplus" and victim.quota == taker.quota and victim.priority <= taker.priority:
+        return True
+    return bool(rules(model, taker, piece, step, now_ms))
+
+
+def rules(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -> list[str]:
+    """The rules by which a regular piece may be taken."""
+    victim = model.jobs[piece.job]
+    spec = model.quotas[taker.quota].spec
+    found = []
+    ran_long_enough = piece.kind == "hold" or now_ms - piece.started_ms >= min_runtime(model, victim.quota)
+    policy = spec.self_level
+    by_self = (
+        policy is not None
+        and policy.high.low <= taker.priority <= policy.high.high
+        and policy.low.low <= victim.priority <= policy.low.high
+        and victim.module in {m.value for m in policy.modules}
+        and ran_long_enough
+    )
+    scope = policy.scope if policy is not None else None
+    sibling = model.sibling_above(taker.quota, victim.quota)
+    above_min = sibling is not None and any(model.loan(sibling, model.used()))
+    if by_self and victim.quota == taker.quota and scope is not Scope.SIBLINGS and at_least(step, Step.OWN):
+        found.append("own")
+    if by_self and sibling is not None and scope is not Scope.OWN:
+        if at_least(step, Step.SIBLINGS):
+            found.append("sibling")
+        elif at_least(step, Step.SIBLINGS_ABOVE_MIN) and above_min:
+            found.append("sibling down to min")
+    child = spec.child_level
+    if (
+        child is not None
+        and model.below(taker.quota, victim.quota)
+        and child.priorities.low <= victim.priority <= child.priorities.high
+        and victim.module in {m.value for m in child.modules}
+        and ran_long_enough
+        and at_least(step, Step.DESCENDANTS)
+    ):
+        found.append("child")
+    if (
+        sibling is not None
+        and above_min
+        and victim.priority <= taker.priority
+        and fits_own_min(model, taker)
+        and at_least(step, Step.RETURN)
+    ):
+        found.append("return")
+    return found
+
+
+def lawful_together(
+    model: Model, taker: JobView, pieces: Sequence[Piece], step: Step, now_ms: int
+) -> str | None:
+    """What forbids taking exactly these pieces together, or None: reserved (Q8), siblings not below min (P4, P15)."""
+    before, after = model.used(), model.used(pieces)
+    for quota in model.quotas.values():
+        if quota.id in model.path(taker.quota):
+            continue
+        for i in range(3):
+            if after[quota.id][i] < before[quota.id][i] and after[quota.id][i] < quota.spec.reserved[i]:
+                return f"{quota.id} falls below its reserved part"
+    bounded: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        victim = model.jobs[piece.job]
+        sibling = model.sibling_above(taker.quota, victim.quota)
+        if sibling is None or piece.claim is Claim.IDLE:
+            continue
+        if not {"sibling"} & set(rules(model, taker, piece, step, now_ms)):
+            bounded.setdefault(sibling, []).append(piece)
+    for sibling, taken in bounded.items():
+        loan = model.loan(sibling, before)
+        # In some order, each of them is taken while the sibling is still above its min.
+        if not any(
+            loan[i] and sum(p.size[i] for p in taken if p is not last) < loan[i]
+            for i in range(3)
+            for last in taken
+        ):
+            return f"{sibling} is taken from though back at its min"
+    return None
+
+
+def may_borrow(model: Model, job: JobView) -> bool:
+    """P3: a loan needs self-level with scope siblings or level, a parent, and a quota that is not shrinking (Q5)."""
+    quota = model.quotas[job.quota]
+    policy = quota.spec.self_level
+    return (
+        quota.parent is not None
+        and not quota.shrinking
+        and policy is not None
+        and policy.scope is not Scope.OWN
+        and policy.high.low <= job.priority <= policy.high.high
+    )
+
+
+def passes_guard(model: Model, job: JobView) -> bool:
+    """S10: the guarded job itself and who could evict it look past what is kept for it."""
+    guarded = model.guards.get(model.root(job.quota))
+    if guarded is None or guarded[0] == job.id:
+        return True
+    waiting = model.jobs[guarded[0]]
+    as_if_running = Piece(waiting.id, "hold", Claim.REGULAR, ())
+    found = rules(model, job, as_if_running, Step.SIBLINGS, 0)
+    return any(rule != "return" for rule in found)
+
+
+def fits_own_min(model: Model, job: JobView) -> bool:
+    request = total(shape for _, shape in model.missing(job))
+    used = model.used()[job.quota]
+    return all(m is None or used[i] + request[i] <= m for i, m in enumerate(model.quotas[job.quota].min))
+
+
+def share_pools(model: Model, first: str, second: str) -> bool:
+    def pools(quota: str) -> set[str]:
+        return {pool for pool, _ in model.quotas[model.root(quota)].spec.draws}
+
+    return bool(pools(first) & pools(second))
+
+
+def min_runtime(model: Model, quota: str) -> int:
+    """Of the nearest quota upwards that sets one (P11)."""
+    found = [model.quotas[q].spec.min_runtime_ms for q in model.path(quota)]
+    return next((ms for ms in found if ms is not None), 0)
+
+
+def preemption_delay(model: Model, quota: str) -> int:
+    found = [model.quotas[q].spec.preemption_delay_ms for q in model.path(quota)]
+    return next((ms for ms in found if ms is not None), 0)
+
+
+def ladder(model: Model, piece: Piece) -> int:
+    """P5: idle borrowers and surplus count as priority 0."""
+    return 0 if piece.claim is Claim.IDLE or piece.kind == "surplus" else model.jobs[piece.job].priority
+
+
+def lost_work(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
+    """P6, in milli-GPU x milliseconds."""
+    if piece.kind == "hold":
+        return 0
+    job = model.jobs[piece.job]
+    gpu = piece.size[0] or 100
+    lost_ms = 40_000 if gpu <= 8000 else 60_000
+    if piece.kind == "core":
+        if job.module == "EAS":
+            lost_ms += outage_ms
+        else:
+            age = now_ms - max(piece.started_ms, job.checkpoint_ms or 0)
+            interval = job.spec.checkpoint_interval_ms  # type: ignore[attr-defined]
+            if job.checkpoint_ms is None and interval is not None:
+                age %= interval
+            lost_ms += min(age, HOUR_MS) if job.module == "DSW" else age
+    return gpu * max(0, lost_ms)
+
+
+def cost(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
+    """P5: lost work, doubled with every priority; a core takes its surplus along (P12)."""
+    weight = 1 << max(0, ladder(model, piece) - 1)
+    found = weight * lost_work(model, piece, now_ms, outage_ms)
+    if piece.kind == "core":
+        others = [p for p in model.jobs[piece.job].pieces() if p.kind == "surplus"]
+        found += sum(lost_work(model, p, now_ms, outage_ms) for p in others)
+    return found
+
+
+def over_limit(model: Model, job: JobView) -> bool:
+    """W3, W4: would some limit of its owner be passed?"""
+    request = total(shape for _, shape in model.missing(job))[0]
+    for quota, subject, low, high, amount in model.limits:
+        subjects = job.spec.subjects  # type: ignore[attr-defined]
+        if quota != job.quota or subject not in subjects or not low <= job.priority <= high:
+            continue
+        used = sum(
+            piece.size[0]
+            for piece in model.pieces()
+            for owner in [model.jobs[piece.job]]
+            if owner.quota == quota
+            and subject in owner.spec.subjects  # type: ignore[attr-defined]
+            and low <= owner.priority <= high
+        )
+        if used + request > amount:
+            return True
+    return False
+
+
+def can_never_fit(model: Model, job: JobView) -> bool:
+    request = total(shape for _, shape in model.missing(job))
+    for quota in model.path(job.quota):
+        if quota == job.quota and may_borrow(model, job):
+            continue
+        if any(m is not None and request[i] > m for i, m in enumerate(model.quotas[quota].min)):
+            return True
+    return False
+
+
+def is_passed(model: Model, job: JobView) -> bool:
+    """Section 4: passed in every strategy, so no head."""
+    return job.idle is Idle.ONLY or job.hold is not None or over_limit(model, job) or can_never_fit(model, job)

@@ -1,0 +1,56 @@
+"""The whole state as one comparable value, without what may differ between equal states (indexes, stamps, memory)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotatree.core.job import Job
+from quotatree.core.state import State
+
+
+def snapshot(state: State) -> dict[str, Any]:
+    return {
+        "jobs": {job.id: _job(job) for job in state.jobs.values()},
+        "quotas": {
+            q.id: (
+                q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.idle, q.own_idle, q.shadow, sorted(q.jobs),
+                q.surplus_units, q.idle_units, {p: n for p, n in q.pool_used.items() if n}, q.guard, q.guard_nodes,
+                q.shrinking, q.shares_reserved, q.queue.stood, sorted(q.queue.of_job),
+                sorted((repr(c.key), c.members, c.request, c.limits) for c in q.queue.classes.values()),
+            )
+            for q in state.quotas.values()
+        },
+        "nodes": [
+            (
+                n.spec, n.state, n.free, n.held, n.leaving, n.free_cpu, n.free_memory, n.held_cpu, n.held_memory,
+                n.leaving_cpu, n.leaving_memory, sorted(n.leavers), n.whole_free, n.whole_now, n.shared,
+                sorted((u.name, u.cls.kind.value, s[1:]) for u, s in n.units.items()),
+            )
+            for n in state.nodes
+        ],
+        "classes": {
+            key: (list(cls.standing), {k: [e[:3] for e in b] for k, b in cls.buckets.items()})
+            for key, cls in state._classes.items()
+            if cls.buckets
+        },
+        "tables": (
+            sorted(state.held), sorted(state.elastic), sorted(state.waiting_quotas), sorted(state.leaving_jobs),
+            state.leaving_replicas, {k: n for k, n in state.limit_used.items() if n}, dict(state.limits),
+            dict(state.pools), sorted(state.protections),
+        ),
+    }  # fmt: skip
+
+
+def _job(job: Job) -> tuple[Any, ...]:
+    units = [job.core, *job.surplus.values(), job.hold.unit if job.hold else None]
+    return (
+        job.spec, job.quota.id, job.phase, job.claim, job.priority, job.core_replicas, job.queued_ms, job.run,
+        job.started_ms, job.checkpoint_ms, sorted(job.surplus), sorted(job.leaving.items()), job.preempted_ms,
+        job.preempted_by, job.lost_last, job.replan_first, job.reason, tuple(job.story),
+        (job.hold.waiting_on, job.hold.expires_ms) if job.hold else None,
+        [
+            (u.name, u.cls.kind, u.cls.claim, u.places, u.started_ms, u.base, u.slope, u.anchor_ms, u.interval_ms,
+             u.cap_ms, u.protected_until_ms)
+            for u in units if u is not None
+        ],
+    )  # fmt: skip

@@ -1,0 +1,161 @@
+"""A cluster that lives: events happen, plans are made, and every promise is checked after every plan."""
+
+from __future__ import annotations
+
+from random import Random
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.commands import apply
+from quotatree.core.errors import Refused
+from quotatree.core.plan import plan
+from quotatree.core.state import Settings, State
+from tests.property import accounting, happenings, worlds
+from tests.property.fitting import rooms
+from tests.property.model import Model
+from tests.property.replay import Replay
+from tests.property.snapshot import snapshot
+
+START_MS = 100_000_000
+PLAN = "plan"
+
+Log = list[tuple[int, ev.Event | str]]
+"""What happened when; PLAN where a plan was made."""
+
+
+class Walk:
+    """The state, its log, and the last plan with its replay."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.state = State(self.settings)
+        self.now_ms = START_MS
+        self.log: Log = []
+        self.refused = 0
+        self.preemptions = self.brute_forced = 0
+        self.gang_ratios: list[tuple[int, int]] = []
+
+    def happen(self, event: ev.Event) -> tuple[say.Decision, ...]:
+        """Let an event happen; one that is refused changes nothing."""
+        before = snapshot(self.state)
+        self.log.append((self.now_ms, event))
+        try:
+            found = apply(self.state, event, self.now_ms)
+        except Refused as refusal:
+            assert refusal.field
+            assert refusal.rule
+            assert snapshot(self.state) == before, f"refused, yet something changed: {event}"
+            self.refused += 1
+            self.log.pop()
+            return ()
+        return found
+
+    def wait(self, milliseconds: int) -> None:
+        self.now_ms += milliseconds
+
+    def plan(self, check: bool = True) -> say.Plan:
+        self.log.append((self.now_ms, PLAN))
+        if not check:
+            return plan(self.state, self.now_ms)
+        before = Model.of(self.state)
+        made = plan(self.state, self.now_ms)
+        replay = Replay(before, made, self.settings.eas_outage_ms)
+        replay.run()
+        self.preemptions += replay.preemptions
+        self.brute_forced += replay.brute_forced
+        self.gang_ratios += replay.gang_ratios
+        self._decisions_tell_all(replay.model)
+        return made
+
+    def _decisions_tell_all(self, told: Model) -> None:
+        """Whoever only reads the decisions knows where everything stands."""
+        real = Model.of(self.state)
+        for name, job in real.jobs.items():
+            other = told.jobs[name]
+            for what in ("phase", "claim", "core", "surplus", "hold", "leaving"):
+                mine, theirs = getattr(job, what), getattr(other, what)
+                if what == "claim" and not job.core:
+                    continue
+                assert mine == theirs, f"{name}.{what} is {mine}, the decisions say {theirs}"
+
+    # -- promises about the state ----------------------------------------------------------------------------
+
+    def check_capacity(self) -> None:
+        for physical in (False, True):
+            for node, room in rooms(Model.of(self.state), physical=physical).items():
+                assert min(room) >= 0, f"{node} exceeded, physically={physical}: {room}"
+
+    def check_accounting(self) -> None:
+        for check in accounting.ALL:
+            check(self.state)
+
+    def check_steady(self) -> None:
+        """P10: planning again right after a plan yields nothing, and changes nothing."""
+        before = snapshot(self.state)
+        again = plan(self.state, self.now_ms)
+        assert again.decisions == (), f"planning twice decides more: {again.decisions}"
+        assert snapshot(self.state) == before
+
+    def check_holds(self) -> None:
+        for job in self.state.held.values():
+            assert job.hold is not None
+            assert job.hold.waiting_on, f"{job.id} could start"
+            assert job.hold.expires_ms > self.now_ms, f"the hold of {job.id} has expired"
+            for other in job.hold.waiting_on:
+                assert self.state.jobs[other].leaving, f"{job.id} waits for {other}, which has left"
+
+    def check_before_wakeup(self, made: say.Plan) -> None:
+        """Until `next_wakeup_ms` the clock alone changes nothing."""
+        until = made.next_wakeup_ms
+        later = self.now_ms + 20_000_000 if until is None else until - 1
+        if later <= self.now_ms:
+            return
+        self.state.begin()
+        try:
+            more = plan(self.state, later).decisions
+        finally:
+            self.state.rollback()
+        more = tuple(d for d in more if not (isinstance(d, say.Hold) and not d.replicas))
+        assert more == (), f"planning at {later}, before the wakeup {until}, decides {more}"
+
+    def settle(self, most: int = 60) -> None:
+        """No loops (P10): with nobody coming or going of their own will, decisions come to an end."""
+        for _ in range(most):
+            for job_id in list(self.state.leaving_jobs):
+                self.happen(ev.JobLeft(job_id))
+            made = self.plan()
+            if not made.decisions and not self.state.leaving_jobs:
+                return
+        raise AssertionError("the cluster does not come to rest")
+
+
+def rerun(log: Log, settings: Settings | None = None) -> list[say.Plan]:
+    """The plans of a log, made by a fresh state."""
+    state = State(settings)
+    plans = []
+    for now_ms, entry in log:
+        if isinstance(entry, str):
+            plans.append(plan(state, now_ms))
+        else:
+            apply(state, entry, now_ms)
+    return plans
+
+
+def begin(random: Random) -> Walk:
+    """A random cluster with a crowd at the door."""
+    walk = Walk(worlds.settings(random))
+    for event in worlds.world(random):
+        walk.happen(event)
+    for _ in range(random.randint(0, 10)):
+        walk.happen(happenings.submit(random, walk.state, walk.now_ms))
+    return walk
+
+
+def step(random: Random, walk: Walk, check: bool = True) -> say.Plan:
+    """Some time passes, one to three things happen, a plan is made."""
+    walk.wait(worlds.pick(random, 0, 1_000, 1_000, 20_000, 90_000, 700_000))
+    for _ in range(random.randint(1, 3)):
+        event = happenings.anything(random, walk.state, walk.now_ms)
+        if event is not None:
+            walk.happen(event)
+    return walk.plan(check)
