@@ -128,8 +128,14 @@ def passes_guard(model: Model, job: JobView) -> bool:
         return True
     waiting = model.jobs[guarded[0]]
     as_if_running = Piece(waiting.id, "hold", Claim.REGULAR, ())
-    found = rules(model, job, as_if_running, Step.SIBLINGS, 0)
-    return any(rule != "return" for rule in found)
+    if any(rule != "return" for rule in rules(model, job, as_if_running, Step.SIBLINGS, 0)):
+        return True
+    sibling = model.sibling_above(job.quota, waiting.quota)
+    if sibling is None or waiting.priority > job.priority:
+        return False
+    request = total(shape for _, shape in model.missing(waiting))
+    used = model.used()[sibling]
+    return any(m is not None and used[i] + request[i] > m for i, m in enumerate(model.quotas[sibling].min))
 
 
 def fits_own_min(model: Model, job: JobView) -> bool:

@@ -17,14 +17,14 @@ from quotatree.core.eligible import (
     return_clauses,
     sibling_clauses,
 )
-from quotatree.core.job import Claim, Idle, Job, missing_core
+from quotatree.core.job import Claim, Idle, Job, JobId, missing_core, total_request
 from quotatree.core.node_search import with_companions
 from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import Quota, Shortage, idle_room, inherited_ms, loan, protected, shortage
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.resources import GPU, Resources, amount_text, resources_text
-from quotatree.core.rights import could_evict, may_borrow, work_of
+from quotatree.core.rights import could_evict, may_borrow, work_of, would_be_on_loan
 from quotatree.core.state import State
 from quotatree.core.unit import GPU_SECOND, Unit, UnitKind, eviction_cost
 from quotatree.core.victims import Found, Request, could_ever_help, search
@@ -48,7 +48,7 @@ class Attempt:
     job: Job
     cls: WaitClass
     now_ms: int
-    siblings_first: SiblingsFirst
+    around: Surroundings
     quota: Quota = field(init=False)
     request: Resources = field(init=False)
     wanted: Wanted = field(init=False)
@@ -82,6 +82,9 @@ class Attempt:
         if self._with_victims(Step.IDLE, (), loan_allowed=False):
             return self.outcome
         borrows = may_borrow(self.quota, job.priority)
+        if not borrows and self.quota.shrinking and short is not None:
+            refused = because(Code.LoanNotAllowed, quota=self.quota.id)
+            self.outcome.tried.append(say.StepTried(Step.LOAN, refused))
         if borrows and short is not None and self._on_loan():
             return self.outcome
         if self._fits_as_idle():
@@ -140,11 +143,14 @@ class Attempt:
         short = self._shortage(True)
         if short is not None:
             self.outcome.tried.append(say.StepTried(Step.LOAN, _why_short(self.quota, short)))
-            return False
-        first = self.siblings_first.before_loan(self.job)
+            if not self.quota.surplus_units:  # idle borrowers free no quota
+                return False
+        first = self.around.before_loan(self.job)
         if first is not None:
             self.outcome.first = first
             return True
+        if short is not None:
+            return self._with_victims(Step.LOAN, (), loan_allowed=True)
         over = amount_text(GPU, loan(self.quota, GPU) + self._beyond_min(GPU))
         reason = because(Code.OnLoan, quota=self.quota.id, loan=over)
         if self._on_free(Step.LOAN, reason):
@@ -227,7 +233,7 @@ class Attempt:
         if _needs_proof(quota, self.wanted) and not self._proved(found):
             self.outcome.tried.append(say.StepTried(step, self._why_no_place()))
             return False
-        self._take(step, signature, found, room)
+        self._take(step, signature, found)
         return True
 
     def _signature(self, step: Step, clauses: tuple[Clause, ...]) -> Signature:
@@ -270,14 +276,16 @@ class Attempt:
             state.lower(unit)
         return places is not None
 
-    def _take(self, step: Step, signature: Signature, found: Found, room: int) -> None:
+    def _take(self, step: Step, signature: Signature, found: Found) -> None:
         state, job, now_ms = self.state, self.job, self.now_ms
         victims: list[say.VictimCost] = []
         demoted: list[Unit] = []
         evictions: list[say.Decision] = []
         for unit in found.units:
-            if unit in found.demoted and unit.footprint.gpu_milli <= room:
-                room -= unit.footprint.gpu_milli
+            if self.around.placed_now(unit.job):
+                raise TakenInSamePlan(unit.job.id, job.id)
+        for unit in found.units:
+            if unit in found.demoted:
                 demoted.append(unit)
                 act.change_claim(state, unit.job, Claim.IDLE, now_ms, f"demoted for {job.id}")
                 evictions.append(say.Demote(unit.job.id, job.id, because(Code.Demoted, preemptor=job.id)))
@@ -298,7 +306,9 @@ class Attempt:
         assert entitled is not None
         if unit.cls.kind is UnitKind.HOLD:
             return because(Code.HoldTaken, preemptor=self.job.id)
-        by = unit.job.quota if entitled.rule is Code.ReturnOfLoan else self.quota
+        by = self.quota
+        if entitled.rule is Code.ReturnOfLoan:
+            by = next(q for q in unit.job.quota.path if q.parent is self.quota.parent)
         return because(entitled.rule, preemptor=self.job.id, quota=by.id)
 
     def _why_started(self, step: Step, found: Found, count: int) -> Reason:
@@ -325,12 +335,28 @@ class Attempt:
         )  # fmt: skip
 
 
-class SiblingsFirst:
-    """The planner's answer to P3: is there a waiting sibling job that must be tried before a loan?"""
+class TakenInSamePlan(Exception):
+    """A search chose a job that was started in the plan being made (S8)."""
+
+    def __init__(self, started: JobId, preemptor: JobId) -> None:
+        super().__init__(started)
+        self.started, self.preemptor = started, preemptor
+
+
+class Surroundings:
+    """What an attempt asks the plan it is part of; alone, as in `explain`, there is none.
+
+    `before_loan`: is there a waiting sibling job that must be tried before a loan (P3)?
+    """
 
     def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
         del borrower
         return None
+
+    def placed_now(self, job: Job) -> bool:
+        """Did this job get its places in the plan that is being made?"""
+        del job
+        return False
 
 
 def passes_guard(state: State, job: Job) -> bool:
@@ -338,7 +364,10 @@ def passes_guard(state: State, job: Job) -> bool:
     root = job.quota.root
     if root.guard is None or root.guard == job.id:
         return True
-    return could_evict(job.quota, job.priority, work_of(state.jobs[root.guard]))
+    guarded = state.jobs[root.guard]
+    request = total_request(guarded, missing_core(guarded))
+    on_loan = would_be_on_loan(job.quota, guarded.quota, request)
+    return could_evict(job.quota, job.priority, work_of(guarded), victim_on_loan=on_loan)
 
 
 def _running_total(job: Job) -> Resources:
@@ -357,8 +386,8 @@ def _needs_proof(quota: Quota, wanted: Wanted) -> bool:
 def _why_short(quota: Quota, short: Shortage) -> Reason:
     code = Code.OwnQuotaFull if short.quota is quota else Code.AncestorFull
     bound = short.quota.min[short.resource] or 0
-    kept = short.quota.shadow[short.resource]
-    if kept and short.wanted <= short.free + kept:
+    kept = short.quota.shadow[short.resource] if quota.root.guard is not None else 0
+    if kept and short.free < short.wanted <= short.free + kept:
         return because(
             Code.KeptForGuard, quota=short.quota.id, kept=amount_text(short.resource, kept),
             head=quota.root.guard or "",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quotatree.core import events as ev
-from quotatree.core.attempt import Attempt, SiblingsFirst, idle_refusal
+from quotatree.core.attempt import Attempt, Surroundings, idle_refusal
 from quotatree.core.commands import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
@@ -156,7 +156,7 @@ def _why_waiting(state: State, job: Job, now_ms: int) -> tuple[list[Reason], tup
     if job.spec.idle is not Idle.ONLY:
         state.begin()
         try:
-            outcome = Attempt(state, job, cls, now_ms, SiblingsFirst()).run()
+            outcome = Attempt(state, job, cls, now_ms, Surroundings()).run()
         finally:
             state.rollback()
         tried = tuple(outcome.tried)

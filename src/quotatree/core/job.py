@@ -15,8 +15,8 @@ from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 from quotatree.core.resources import WHOLE_GPU, ZERO, Resources
 
 if TYPE_CHECKING:
-    from quotatree.core.reasons import Reason
     from quotatree.core.quota import Quota
+    from quotatree.core.reasons import Reason
     from quotatree.core.unit import Unit
 
 JobId = NewType("JobId", str)

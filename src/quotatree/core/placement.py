@@ -217,7 +217,9 @@ def _gang(
     rooms: PoolRooms | None,
 ) -> list[Placed] | None:  # fmt: skip
     """Fill nodes one after the other, tightest first, inside as few racks as can be."""
-    exact = rooms is None and not overlay.touched  # else the slots counted are not all there: look at every node
+    exact = (
+        rooms is None and not overlay.touched
+    )  # else the slots counted are not all there: look at every node
     order = _racks_first(state, free, len(indexes), len(indexes) if exact else free.total, avoid)
     placed: list[Placed] = []
     todo = list(reversed(indexes))

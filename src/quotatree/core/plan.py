@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from quotatree.core import act
 from quotatree.core import decisions as say
-from quotatree.core.attempt import Attempt, Outcome, SiblingsFirst, idle_refusal, passes_guard
+from quotatree.core.attempt import Attempt, Outcome, Surroundings, TakenInSamePlan, idle_refusal, passes_guard
 from quotatree.core.guard import next_guard_ms, place_guards
 from quotatree.core.job import Claim, Idle, Job, JobId, Phase, missing_core
 from quotatree.core.order import Candidate, Ordering
 from quotatree.core.placement import find_places
 from quotatree.core.queueing import Failure, WaitClass
-from quotatree.core.quota import Quota, shortage
+from quotatree.core.quota import has_loan, shortage
 from quotatree.core.reasons import Code, Step, because
 from quotatree.core.resources import Resources, resources_text
-from quotatree.core.rights import could_evict, work_of
+from quotatree.core.rights import could_evict, work_of, would_be_on_loan
 from quotatree.core.state import State
 from quotatree.core.unit import UnitKind
 
@@ -29,27 +29,53 @@ ALARM_WINDOW_MS = 24 * 3_600_000
 
 
 def plan(state: State, now_ms: int) -> say.Plan:
-    """Decide everything that can be decided now. The decisions are applied to the state when this returns."""
-    planner = _Planner(state, now_ms)
-    planner.run()
+    """Decide everything that can be decided now. The decisions are applied to the state when this returns.
+
+    Nothing is started only to be evicted (S8). Trying rivals first sees to it but for chains that no order foresees (a
+    loan whose return takes what was just started); then the plan is taken back and made anew without that start.
+    """
+    alone = not state.in_transaction
+    if alone:
+        state.begin()
+    postponed: dict[JobId, JobId] = {}
+    while True:
+        mark = state.mark()
+        planner = _Planner(state, now_ms, postponed)
+        try:
+            planner.run()
+            break
+        except TakenInSamePlan as conflict:
+            state.rollback_to(mark)
+            postponed[conflict.started] = conflict.preemptor
+    if alone:
+        state.commit()
     return say.Plan(now_ms, tuple(planner.decisions), planner.next_wakeup())
 
 
-class _Planner(SiblingsFirst):
-    def __init__(self, state: State, now_ms: int) -> None:
+class _Planner(Surroundings):
+    def __init__(self, state: State, now_ms: int, postponed: dict[JobId, JobId]) -> None:
         self._state = state
         self._now_ms = now_ms
+        self._postponed = postponed
+        self._placed: set[JobId] = set()  # who got places in this plan
         self._ordering = Ordering(state, now_ms)
         self._waits: dict[JobId, say.Wait] = {}
+        self._settled: set[int] = set()  # evictions, by position, whose preemption was counted
         self.decisions: list[say.Decision] = []
 
     def run(self) -> None:
         self._state.end_protections(self._now_ms)
+        for root in self._state.roots:
+            if root.loans:
+                root.loans = any(has_loan(quota) for quota in root.subtree())
         self._expire_holds()
         self._retry_expired()
         self._finish_holds()
-        while self._regular() or self._idle() or self._surplus():
-            pass
+        while True:
+            while self._regular() or self._idle() or self._surplus():
+                pass
+            if not self._fail_over_limit() and not self._finish_holds():
+                break
         self.decisions += place_guards(self._state, self._ordering, self._now_ms)
         self._settle_victims()
         self.decisions += self._news()
@@ -72,9 +98,10 @@ class _Planner(SiblingsFirst):
                 reason = because(Code.HoldExpired)
                 self.decisions.append(act.release(self._state, job, self._now_ms, reason, again=True))
 
-    def _finish_holds(self) -> None:
+    def _finish_holds(self) -> bool:
         """Start whoever's places are empty now, or who fits elsewhere at once."""
         state = self._state
+        decided = len(self.decisions)
         nowhere: set[tuple[object, ...]] = set()  # what did not fit elsewhere fits for no other hold alike
         for job in list(state.held.values()):
             self._takers_first(job)
@@ -106,6 +133,7 @@ class _Planner(SiblingsFirst):
             self.decisions.append(
                 act.start(state, job, elsewhere, Claim.REGULAR, self._now_ms, Step.FREE, reason)
             )
+        return len(self.decisions) > decided
 
     def _takers_first(self, job: Job) -> None:
         """S8: who could evict a job that is about to leave its hold for a start takes the hold, not the start."""
@@ -155,11 +183,20 @@ class _Planner(SiblingsFirst):
         return candidate
 
     def _try(self, cls: WaitClass, job: Job) -> bool:
-        outcome = Attempt(self._state, job, cls, self._now_ms, self).run()
+        outcome = self._attempt(cls, job)
         while outcome.first is not None:
             cls, job = outcome.first
-            outcome = Attempt(self._state, job, cls, self._now_ms, self).run()
+            outcome = self._attempt(cls, job)
         return self._record(cls, job, outcome)
+
+    def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
+        if job.id in self._postponed:
+            reason = because(Code.WouldBeTaken, preemptor=self._postponed[job.id])
+            return Outcome(failure=Failure(reason, job.quota.root.version))
+        return Attempt(self._state, job, cls, self._now_ms, self).run()
+
+    def placed_now(self, job: Job) -> bool:
+        return job.id in self._placed
 
     def _record(self, cls: WaitClass, job: Job, outcome: Outcome) -> bool:
         if outcome.failure is not None:
@@ -168,6 +205,7 @@ class _Planner(SiblingsFirst):
             if job.phase is Phase.WAITING:
                 self._waits[job.id] = say.Wait(job.id, outcome.failure.reason)
             return False
+        self._placed.update(d.job for d in outcome.decisions if isinstance(d, say.Start | say.Hold))
         self.decisions += outcome.decisions
         self._ordering.touch(job.quota)
         return True
@@ -179,7 +217,7 @@ class _Planner(SiblingsFirst):
         for quota in self._ordering.quotas_that_could_take(job.quota):
             if found is not None and found.quota.depth <= quota.depth:
                 continue
-            on_loan = _would_be_on_loan(quota, job.quota, request)
+            on_loan = would_be_on_loan(quota, job.quota, request)
             for cls, other in self._ordering.ready(quota):
                 if other is not job and could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
                     found = Candidate(quota, cls, other)
@@ -256,6 +294,21 @@ class _Planner(SiblingsFirst):
 
     # -- the end ---------------------------------------------------------------------------------------------
 
+    def _fail_over_limit(self) -> bool:
+        """Victims that found no other place and were preempted too often end now: they block nobody (P11)."""
+        failed = False
+        for position, decision in enumerate(list(self.decisions)):
+            if not isinstance(decision, say.Evict) or not decision.counts or position in self._settled:
+                continue
+            job = self._state.jobs[decision.job]
+            limit = job.spec.max_preemptions
+            if job.phase is Phase.WAITING and limit is not None and len(job.preempted_ms) + 1 > limit:
+                self._settled.add(position)
+                self.decisions += count_preemption(self._state, job, self._now_ms)
+                self._ordering.touch(job.quota)
+                failed = True
+        return failed
+
     def _settle_victims(self) -> None:
         """Count preemptions: not for victims that found another place in this very plan (P8), and end those
         that were preempted more often than their owner allows (P11)."""
@@ -267,7 +320,7 @@ class _Planner(SiblingsFirst):
             if job.phase in (Phase.HELD, Phase.RUNNING):
                 self.decisions[position] = replace(decision, moved=True, counts=False)
                 continue
-            if decision.counts:
+            if decision.counts and position not in self._settled:
                 self.decisions += count_preemption(state, job, self._now_ms)
 
     def next_wakeup(self) -> int | None:
@@ -295,11 +348,3 @@ def count_preemption(state: State, job: Job, now_ms: int) -> list[say.Decision]:
         state.drop_entry(job.quota.jobs, job.id)
         found.append(say.Fail(job.id, reason))
     return found
-
-
-def _would_be_on_loan(taker: Quota, victim: Quota, request: tuple[int, int, int]) -> bool:
-    """Would the sibling of `taker` that contains `victim` stand above its min with `request` more? (P15)"""
-    for above in victim.path:
-        if above.parent is taker.parent and above is not taker:
-            return any(above.used[i] + request[i] > bound for i, bound in above.named)
-    return False

@@ -27,8 +27,8 @@ POSITIONS_WATCHED: Final = 64
 class Failure(NamedTuple):
     """Why a class could not start, and what must change before trying it again makes sense.
 
-    `short`: only room in that quota can help, and it is looked at directly. Otherwise anything that happens in the
-    tree may help: `version` is the root's version at the time.
+    `short`: only room in that quota can help, and it is looked at directly, as long as no surplus and no loan gives
+    new rights. Otherwise anything that happens in the tree may help: `version` is the root's version at the time.
     """
 
     reason: Reason
@@ -56,10 +56,10 @@ class WaitClass:
         if failure is None:
             return False
         short = failure.short
-        if short is not None and not self.quota.surplus_units:
+        if short is not None and not self.quota.surplus_units and not self.quota.path[-1].loans:
             quota, i, wanted, _ = short
             bound = quota.min[i]
-            return bound is not None and bound - quota.used[i] - quota.shadow[i] < wanted
+            return bound is not None and bound - quota.used[i] < wanted
         if failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms:
             return False
         return self.quota.path[-1].version == failure.version

@@ -380,6 +380,7 @@ def _set_target(state: State, quota: Quota, target: Bounds) -> None:
             actual[i] = max(t, min(quota.used[i], was))
     state.set(quota, "actual", actual)
     state.set(quota, "shrinking", above)
+    quota.root.loans = quota.root.loans or above
     state.bump(quota)
 
 

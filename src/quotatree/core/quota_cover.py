@@ -17,7 +17,7 @@ from quotatree.core.job import Idle
 from quotatree.core.node_search import NOTHING, Taken, taken, with_companions
 from quotatree.core.resources import GPU, Resources
 from quotatree.core.state import State
-from quotatree.core.unit import Unit, UnitClass, eviction_cost
+from quotatree.core.unit import Unit, UnitClass, UnitKind, eviction_cost
 
 EXACT_STEPS: Final = 60_000
 """Largest table (items x reachable amounts) that is solved exactly."""
@@ -37,7 +37,8 @@ def cheapest_cover(
 ) -> Taken | None:  # fmt: skip
     """Cheapest eligible units, none of `gone`, whose leaving frees `deficit`; None if there are not enough.
 
-    `demote_room`: where only quota is short, a unit whose job allows idle and that fits this room costs nothing (I1).
+    `demote_room`: where only quota is short and the tree's idle work may grow (not below 0), a unit whose job allows
+    idle costs nothing: it is turned idle. That moves its share from used to idle, so the room stays what it is (I1).
     """
     short = [i for i in range(3) if deficit[i] > 0]
     if not short:
@@ -78,7 +79,7 @@ def _prefixes(
                 unit = bucket[start - 1 - k][3] if interval_ms is not None else bucket[k][3]
                 if unit in gone or (entitled.honours_min_runtime and unit.protected_until_ms > now_ms):
                     continue
-                free = unit.job.spec.idle is Idle.ALLOW and unit.footprint.gpu_milli <= demote_room
+                free = demote_room >= 0 and unit.job.spec.idle is Idle.ALLOW and cls.kind is UnitKind.CORE
                 items.append((0 if free else eviction_cost(unit, now_ms), unit))
                 count += not free
                 if count >= enough:

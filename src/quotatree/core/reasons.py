@@ -66,6 +66,7 @@ class Code(Enum):
     IdleNoPlacement = "idle room is there, but no free devices for {shape}"
     KeptForGuard = "{quota} keeps {kept} free for {head}, which has waited too long"
     LoanNotAllowed = "{quota} takes no new loan while it shrinks"
+    WouldBeTaken = "starting it now would only make it a victim of {preemptor} in the same plan"
     NotYetTried = "not tried yet: it comes up at the next plan"
 
 

@@ -77,3 +77,11 @@ def may_borrow(quota: Quota, priority: int) -> bool:
         and quota.parent is not None
         and not quota.shrinking
     )
+
+
+def would_be_on_loan(taker: Quota, victim: Quota, request: tuple[int, int, int]) -> bool:
+    """Would the sibling of `taker` that contains `victim` stand above its min with `request` more? (P15)"""
+    for above in victim.path:
+        if above.parent is taker.parent and above is not taker:
+            return any(above.used[i] + request[i] > bound for i, bound in above.named)
+    return False

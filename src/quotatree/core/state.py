@@ -14,7 +14,7 @@ from typing import Any, Final
 from quotatree.core.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.node import Node, NodeSpec
 from quotatree.core.policy import Module
-from quotatree.core.quota import AmountLimit, Quota, QuotaId, charge, followed_down, inherited_ms
+from quotatree.core.quota import AmountLimit, Quota, QuotaId, charge, followed_down, has_loan, inherited_ms
 from quotatree.core.unit import Unit, UnitClass, UnitKind
 
 HOLD_MARGIN_MS: Final = 60_000
@@ -78,9 +78,29 @@ class State:
     def commit(self) -> None:
         self._journal = None
 
-    def rollback(self) -> None:
-        """Take back everything since `begin`. Remembered failures are forgotten: they may be of the future undone."""
+    @property
+    def in_transaction(self) -> bool:
+        return self._journal is not None
+
+    def mark(self) -> int:
+        """A point inside a transaction to which `rollback_to` can return."""
+        if self._journal is None:
+            raise RuntimeError("no transaction is open")
+        return len(self._journal)
+
+    def rollback_to(self, mark: int) -> None:
+        """Take back everything since the mark; the transaction stays open."""
         journal, self._journal = self._journal or [], None
+        self._undo_all(journal[mark:])
+        self._journal = journal[:mark]
+
+    def rollback(self) -> None:
+        """Take back everything since `begin`."""
+        journal, self._journal = self._journal or [], None
+        self._undo_all(journal)
+
+    def _undo_all(self, journal: list[Callable[[], None]]) -> None:
+        """Remembered failures are forgotten too: they may be of the future undone."""
         if not journal:
             return
         for undo in reversed(journal):
@@ -255,6 +275,8 @@ class State:
         quota, cls = unit.job.quota, unit.cls
         idle = cls.claim is Claim.IDLE
         charge(quota, unit.footprint, sign, idle)
+        if sign > 0 and not idle and not quota.path[-1].loans:
+            quota.path[-1].loans = any(has_loan(above) for above in quota.path)
         cls.count(unit, sign)
         if idle:
             for root in quota.path[-1].pool_mates:

@@ -14,7 +14,15 @@ from quotatree.core.eligible import Protections, Signature
 from quotatree.core.gang import GangSearch
 from quotatree.core.job import Idle, Job, Shape
 from quotatree.core.node_offer import LADDER
-from quotatree.core.node_search import NOTHING, Taken, cheapest_on_node, room_without, taken, with_companions, without_implied
+from quotatree.core.node_search import (
+    NOTHING,
+    Taken,
+    cheapest_on_node,
+    room_without,
+    taken,
+    with_companions,
+    without_implied,
+)
 from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.quota import Quota
 from quotatree.core.quota_cover import cheapest_cover
@@ -36,7 +44,7 @@ class Request:
     now_ms: int
     avoid: frozenset[int]
     nodes_fit: bool  # by plan there is room on nodes already: only quota is short
-    demote_room: int  # idle room for units that may be turned idle instead of stopped (I1)
+    demote_room: int  # idle room left beside the preemptor; not below 0: units may be turned idle (I1)
 
     @property
     def root(self) -> Quota:
@@ -128,11 +136,7 @@ def _ladder(signature: Signature, unit: Unit) -> int:
 
 
 def _demotable(request: Request, unit: Unit) -> bool:
-    return (
-        unit.cls.kind is UnitKind.CORE
-        and unit.job.spec.idle is Idle.ALLOW
-        and unit.footprint.gpu_milli <= request.demote_room
-    )
+    return unit.cls.kind is UnitKind.CORE and unit.job.spec.idle is Idle.ALLOW and request.demote_room >= 0
 
 
 def _within(request: Request, highest: int, protections: Protections | None) -> Taken | None:
