@@ -170,3 +170,10 @@ RARE: tuple[Happening, ...] = (
     adopt, resize, resize, change_priority, resubmit, change_policy, scale, scale, transfer, return_loan, set_limits,
     change_node, change_node,
 )  # fmt: skip
+
+
+def submit_possible(random: Random, state: State, now_ms: int) -> ev.Event:
+    """A small job that is never refused."""
+    quota = next(iter(state.quotas.values())).root
+    spec = job_spec(random, state, JobId("possible"), now_ms)
+    return ev.JobSubmitted(replace(spec, quota=quota.id, groups=(ReplicaGroup(1, Shape(0, 1, 0)),), min_replicas=None))

@@ -114,7 +114,7 @@ def may_borrow(model: Model, job: JobView) -> bool:
     policy = quota.spec.self_level
     return (
         quota.parent is not None
-        and not quota.shrinking
+        and not (quota.shrinking and any(model.loan(quota.id, model.used())))
         and policy is not None
         and policy.scope is not Scope.OWN
         and policy.high.low <= job.priority <= policy.high.high

@@ -21,12 +21,12 @@ from quotatree.core.job import Claim, Idle, Job, JobId, missing_core, total_requ
 from quotatree.core.node_search import with_companions
 from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.queueing import Failure, WaitClass
-from quotatree.core.quota import Quota, Shortage, idle_room, inherited_ms, loan, protected, shortage
+from quotatree.core.quota import Quota, Shortage, idle_room, loan, protected, shortage
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.resources import GPU, Resources, amount_text, resources_text
 from quotatree.core.rights import could_evict, may_borrow, work_of, would_be_on_loan
 from quotatree.core.state import State
-from quotatree.core.unit import GPU_SECOND, Unit, UnitKind, eviction_cost
+from quotatree.core.unit import GPU_SECOND, Unit, UnitClass, UnitKind
 from quotatree.core.victims import Found, Request, could_ever_help, search
 
 
@@ -180,7 +180,7 @@ class Attempt:
         if not steps:
             self.outcome.tried.append(say.StepTried(Step.OWN, because(Code.NoPolicy)))
             return self._fail(self.outcome.tried[0].reason, self._shortage(borrows) and short)
-        delay = inherited_ms(self.quota, "preemption_delay_ms")
+        delay = self.quota.preemption_delay_ms
         due = self.job.queued_ms + delay
         if self.now_ms < due:
             left = _seconds(due - self.now_ms)
@@ -281,6 +281,7 @@ class Attempt:
         victims: list[say.VictimCost] = []
         demoted: list[Unit] = []
         evictions: list[say.Decision] = []
+        reasons: dict[UnitClass, Reason] = {}
         for unit in found.units:
             if self.around.placed_now(unit.job):
                 raise TakenInSamePlan(unit.job.id, job.id)
@@ -290,8 +291,12 @@ class Attempt:
                 act.change_claim(state, unit.job, Claim.IDLE, now_ms, f"demoted for {job.id}")
                 evictions.append(say.Demote(unit.job.id, job.id, because(Code.Demoted, preemptor=job.id)))
                 continue
-            victims.append(victim_cost(unit, now_ms))
-            evictions.append(act.evict(state, unit, now_ms, self._why_taken(signature, unit), job.id, True))
+            why = reasons.get(unit.cls)
+            if why is None:
+                why = reasons[unit.cls] = self._why_taken(signature, unit)
+            eviction = act.evict(state, unit, now_ms, why, job.id, True)
+            victims.append(victim_cost(unit, eviction))
+            evictions.append(eviction)
         reason = self._why_started(step, found, len(victims))
         preemption = say.Preemption(
             job.id, step, tuple(victims), tuple(u.job.id for u in demoted), sum(v.cost for v in victims),
@@ -414,10 +419,12 @@ def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
     return None
 
 
-def victim_cost(unit: Unit, now_ms: int) -> say.VictimCost:
+def victim_cost(unit: Unit, eviction: say.Evict) -> say.VictimCost:
+    """The ledger's line for one eviction."""
+    cls = unit.cls
     return say.VictimCost(
-        unit.job.id, unit.cls.kind, tuple(p.replica for p in unit.places), unit.cls.quota.id, unit.cls.priority,
-        unit.lost_work(now_ms), eviction_cost(unit, now_ms), unit.footprint,
+        eviction.job, cls.kind, eviction.replicas, cls.quota.spec.id, cls.priority, eviction.lost_work,
+        eviction.cost, unit.footprint,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from quotatree.core.order import Ordering
 from quotatree.core.plan import plan
 from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Strategy
 from quotatree.core.queueing import FIFO_FROM, WaitClass
-from quotatree.core.quota import Quota, has_loan, inherited_ms, shortage
+from quotatree.core.quota import Quota, has_loan, shortage
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.resources import GPU, amount_text
 from quotatree.core.rights import rules_against, work_of
@@ -116,7 +116,7 @@ def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:
         who = f"regular jobs of {job.quota.id} with priority {job.priority}-{HIGHEST_PRIORITY}"
         found.append(Exposure(job.quota.id, Code.SurplusGivesWay.name, who + " (surplus replicas)"))
     victim = work_of(job)
-    protected = inherited_ms(job.quota, "min_runtime_ms") and job.core.protected_until_ms > now_ms
+    protected = job.quota.min_runtime_ms and job.core.protected_until_ms > now_ms
     for taker in job.quota.root.subtree():
         on_loan = any(q.parent is taker.parent and q is not taker and has_loan(q) for q in job.quota.path)
         by_rule: dict[Code, list[int]] = {}

@@ -34,12 +34,13 @@ def plan(state: State, now_ms: int) -> say.Plan:
     Nothing is started only to be evicted (S8). Trying rivals first sees to it but for chains that no order foresees (a
     loan whose return takes what was just started); then the plan is taken back and made anew without that start.
     """
-    alone = not state.in_transaction
+    chains = any(root.lends or root.loans for root in state.roots)
+    alone = chains and not state.in_transaction
     if alone:
         state.begin()
     postponed: dict[JobId, JobId] = {}
     while True:
-        mark = state.mark()
+        mark = state.mark() if chains else 0
         planner = _Planner(state, now_ms, postponed)
         try:
             planner.run()
@@ -196,7 +197,7 @@ class _Planner(Surroundings):
         return Attempt(self._state, job, cls, self._now_ms, self).run()
 
     def placed_now(self, job: Job) -> bool:
-        return job.id in self._placed
+        return self._state.in_transaction and job.id in self._placed
 
     def _record(self, cls: WaitClass, job: Job, outcome: Outcome) -> bool:
         if outcome.failure is not None:

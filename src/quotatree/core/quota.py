@@ -79,11 +79,14 @@ class Quota:
     version: int = 0  # root only: rises whenever something may have become possible
     pool_mates: tuple[Quota, ...] = ()  # root only: roots that share a pool with this one, itself included
     idle_units: int = 0  # root only
+    lends: bool = False  # root only: some policy of the tree lets a quota borrow from its siblings
     loans: bool = False  # root only: some quota of the tree may be above its min
     pool_used: dict[str, int] = field(default_factory=dict)  # root only: milli-GPU standing in each pool
     guard: JobId | None = None  # root only: the job the starvation guard keeps capacity for (S10)
     guard_nodes: frozenset[int] = frozenset()
     shrinking: bool = False
+    min_runtime_ms: int = 0  # own or inherited (P11)
+    preemption_delay_ms: int = 0
     shares_reserved: bool = False  # root only: some quota of the tree has a reserved part
 
     @property

@@ -159,6 +159,11 @@ def _renumber(state: State, root: Quota) -> None:
 
 def _refresh_flags(state: State, root: Quota) -> None:
     state.set(root, "shares_reserved", any(any(q.spec.reserved) for q in root.subtree()))
+    for quota in root.subtree():
+        for name in ("min_runtime_ms", "preemption_delay_ms"):
+            state.set(quota, name, inherited_ms(quota, name))
+    policies = [q.spec.self_level for q in root.subtree()]
+    state.set(root, "lends", any(p is not None and p.reaches_siblings for p in policies))
 
 
 def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
@@ -174,7 +179,7 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
     state.forget_indexes()
     _refresh_flags(state, quota.root)
     for below in quota.subtree():
-        min_runtime_ms = inherited_ms(below, "min_runtime_ms")
+        min_runtime_ms = below.min_runtime_ms
         for job in below.jobs.values():
             for unit in [job.core, *job.surplus.values()]:
                 if unit is not None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from quotatree.core.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.node import Node, NodeSpec
 from quotatree.core.policy import Module
-from quotatree.core.quota import AmountLimit, Quota, QuotaId, charge, followed_down, has_loan, inherited_ms
+from quotatree.core.quota import AmountLimit, Quota, QuotaId, charge, followed_down, has_loan
 from quotatree.core.unit import Unit, UnitClass, UnitKind
 
 HOLD_MARGIN_MS: Final = 60_000
@@ -218,7 +218,7 @@ class State:
         unit = Unit(job, cls, places, started_ms)
         unit.price(self.settings.eas_outage_ms, job.checkpoint_ms)
         if kind is not UnitKind.HOLD:
-            min_runtime_ms = inherited_ms(job.quota, "min_runtime_ms")
+            min_runtime_ms = job.quota.min_runtime_ms
             if min_runtime_ms:
                 unit.protected_until_ms = started_ms + min_runtime_ms
                 if unit.protected_until_ms > self.protections_ended_ms:
@@ -336,7 +336,7 @@ class State:
 
     def enqueue(self, job: Job) -> None:
         quota = job.quota
-        delayed = bool(inherited_ms(quota, "preemption_delay_ms"))
+        delayed = bool(quota.preemption_delay_ms)
         quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
         self.waiting_quotas[quota.id] = quota
         self._undo(lambda: self._unqueue(job))

@@ -1,0 +1,92 @@
+"""A3: the same events give byte-identical plans: in another process, under another hash seed, whoever asked meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+from hypothesis import given
+
+from quotatree.core import decisions as say
+from quotatree.core.commands import apply
+from quotatree.core.explain import explain, exposure, preview
+from quotatree.core.plan import plan
+from quotatree.core.state import State
+from tests.property import happenings
+from tests.property.test_promises import RANDOM
+from tests.property.walk import Walk, begin, rerun, step
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = range(25)
+
+
+def digest(plans: list[say.Plan]) -> str:
+    """Sets are the one thing whose repr depends on the hash seed; plans must not contain any."""
+    text = repr(plans)
+    assert "frozenset" not in text
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def seeded_walk(seed: int) -> Walk:
+    random = Random(seed)
+    walk = begin(random)
+    for _ in range(15):
+        step(random, walk, check=False)
+    return walk
+
+
+def all_digests() -> str:
+    walks = [seeded_walk(seed) for seed in SEEDS]
+    return "\n".join(digest(rerun(walk.log, walk.settings)) for walk in walks)
+
+
+@given(RANDOM)
+def test_the_same_events_give_the_same_plans(random: Random) -> None:
+    walk = begin(random)
+    plans = [step(random, walk, check=False) for _ in range(10)]
+    assert digest(rerun(walk.log, walk.settings)) == digest(plans)
+
+
+def test_the_hash_seed_of_the_process_changes_nothing() -> None:
+    program = "from tests.property.test_determinism import all_digests; import sys; sys.stdout.write(all_digests())"
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "4242")
+    ]
+    assert answers[0] == answers[1]
+    assert len(answers[0].split()) == len(SEEDS)
+
+
+def test_asking_questions_in_between_changes_no_plan() -> None:
+    for seed in SEEDS:
+        walk = seeded_walk(seed)
+        assert plans_with_questions(walk, seed) == rerun(walk.log, walk.settings), f"seed {seed}"
+
+
+def plans_with_questions(walk: Walk, seed: int) -> list[say.Plan]:
+    random = Random(f"questions {seed}")
+    state = State(walk.settings)
+    plans = []
+    for now_ms, entry in walk.log:
+        if state.quotas:
+            for job in list(state.jobs.values()):
+                explain(state, job.id, now_ms)
+                if job.core is not None:
+                    exposure(state, job.id, now_ms)
+            preview(state, [happenings.submit_possible(random, state, now_ms)], now_ms)
+        if isinstance(entry, str):
+            plans.append(plan(state, now_ms))
+        else:
+            apply(state, entry, now_ms)
+    return plans

@@ -1,0 +1,82 @@
+"""X1-X4: questions change nothing, and the answers are what a plan then does."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.commands import apply
+from quotatree.core.errors import Refused
+from quotatree.core.explain import PREVIEWABLE, explain, exposure, preview
+from quotatree.core.job import Phase
+from quotatree.core.plan import plan
+from quotatree.core.reasons import Code
+from tests.property import happenings
+from tests.property.snapshot import snapshot
+from tests.property.test_promises import RANDOM
+from tests.property.walk import Walk, begin, step
+
+
+def lived(random: Random, steps: int = 6) -> Walk:
+    walk = begin(random)
+    for _ in range(steps):
+        step(random, walk, check=False)
+    return walk
+
+
+@given(RANDOM)
+def test_questions_leave_no_trace(random: Random) -> None:
+    walk = lived(random)
+    before = snapshot(walk.state)
+    for job in list(walk.state.jobs.values()):
+        explain(walk.state, job.id, walk.now_ms)
+        if job.core is not None:
+            exposure(walk.state, job.id, walk.now_ms)
+    for _ in range(4):
+        preview(walk.state, previewable(random, walk), walk.now_ms)
+    assert snapshot(walk.state) == before
+
+
+@given(RANDOM)
+def test_a_preview_is_what_happens_then(random: Random) -> None:
+    walk = lived(random)
+    for _ in range(4):
+        events = previewable(random, walk)
+        told = preview(walk.state, events, walk.now_ms)
+        found: tuple[say.Decision, ...] = ()
+        for event in events:
+            found += apply(walk.state, event, walk.now_ms)
+        assert told == found + plan(walk.state, walk.now_ms).decisions
+
+
+@given(RANDOM)
+def test_a_job_that_still_waits_after_a_plan_is_told_why(random: Random) -> None:
+    walk = lived(random)
+    for job in walk.state.jobs.values():
+        if job.phase is not Phase.WAITING:
+            continue
+        explanation = explain(walk.state, job.id, walk.now_ms)
+        assert explanation.reasons, f"{job.id} waits for no reason"
+        assert Code.NotYetTried not in {r.code for r in explanation.reasons}
+        assert all(reason.text for reason in explanation.reasons)
+        assert explanation.position == len(explanation.ahead) + 1
+
+
+def previewable(random: Random, walk: Walk) -> list[ev.Event]:
+    """One or two events that are not refused, submissions mostly."""
+    found: list[ev.Event] = []
+    for _ in range(20):
+        event = happenings.anything(random, walk.state, walk.now_ms)
+        if event is None or not isinstance(event, PREVIEWABLE):
+            continue
+        try:
+            preview(walk.state, [*found, event], walk.now_ms)
+        except Refused:
+            continue
+        found.append(event)
+        if len(found) == 1 + random.randint(0, 1):
+            break
+    return found

@@ -1,0 +1,43 @@
+"""The same promises on plain seeded walks: faster than hypothesis, and a failing seed is a whole story by itself."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+
+from tests.property.walk import Walk, begin, step
+
+WALKS = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 35
+"""Walks of each chunk."""
+STEPS = 25
+
+
+@pytest.mark.parametrize("chunk", range(8))
+def test_every_promise_holds_on_seeded_walks(chunk: int) -> None:
+    for seed in range(chunk * 10_000, chunk * 10_000 + WALKS):
+        try:
+            walk_with_all_checks(seed)
+        except Exception as problem:
+            raise AssertionError(f"seed {seed}: {problem}") from problem
+
+
+def walk_with_all_checks(seed: int) -> Walk:
+    random = Random(seed)
+    walk = begin(random)
+    made = walk.plan()
+    for _ in range(STEPS):
+        check(walk)
+        walk.check_before_wakeup(made)
+        made = step(random, walk)
+    walk.settle()
+    check(walk)
+    return walk
+
+
+def check(walk: Walk) -> None:
+    walk.check_capacity()
+    walk.check_accounting()
+    walk.check_holds()
+    walk.check_steady()
