@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from quotatree.cli import COMMANDS, main
+from quotatree.core.errors import IllegalTransition
+from quotatree.scenario.check import Verdict
 from quotatree.scenario.kinds import KINDS
+from quotatree.scenario.model import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
+check_command = import_module("quotatree.cli.check")
 
 WORLD = """
 title = "batch and production"
@@ -235,6 +240,71 @@ def test_preview_a_scaling(world: str):
     assert ("start", "humble") in {(d["kind"], d["job"]) for d in grown["decisions"]}
 
 
+CHILD_LEVEL = 'quota = "shop"\nchild_level = { priorities = 1, modules = ["DLC"] }\n'
+
+
+def policy_file(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "policy.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_preview_a_policy_tells_whose_running_work_it_exposes(world: str, tmp_path: Path):
+    told = run_json("preview", world, "--policy", policy_file(tmp_path, CHILD_LEVEL), "--at", "0s")
+    assert told["decisions"] == []
+    assert told["exposed"] == [
+        {"job": "batch", "quota": "shop", "rule": "ChildLevel", "who": "jobs of shop with priority 1-9"}
+    ]
+    text = run("preview", world, "--policy", policy_file(tmp_path, CHILD_LEVEL), "--at", "0s").output
+    assert "batch  jobs of shop with priority 1-9 [ChildLevel]" in text
+
+
+def test_preview_a_policy_decides_what_it_would_for_those_who_wait(tmp_path: Path):
+    world = tmp_path / "world.toml"
+    world.write_text(
+        WORLD + '\n[[waiting]]\nid = "large"\nquota = "shop"\ngpus = 8\nreplicas = 2\n', encoding="utf-8"
+    )
+    before = run_json("tree", str(world), "--at", "0s")
+    told = run_json("preview", str(world), "--policy", policy_file(tmp_path, CHILD_LEVEL), "--at", "0s")
+    assert {("evict", "batch"), ("hold", "large")} <= {(d["kind"], d["job"]) for d in told["decisions"]}
+    assert run_json("tree", str(world), "--at", "0s") == before
+
+
+def test_preview_of_a_policy_together_with_a_job(world: str, tmp_path: Path):
+    job = tmp_path / "job.toml"
+    job.write_text('id = "large"\nquota = "shop"\ngpus = 8\nreplicas = 2\n', encoding="utf-8")
+    arguments = ("preview", world, "--submit", str(job), "--at", "0s")
+    assert {d["kind"] for d in run_json(*arguments)["decisions"]} == {"wait"}
+    told = run_json(*arguments, "--policy", policy_file(tmp_path, CHILD_LEVEL))
+    assert ("evict", "batch") in {(d["kind"], d["job"]) for d in told["decisions"]}
+
+
+def test_preview_of_taking_a_policy_away_exposes_nobody(world: str, tmp_path: Path):
+    off = policy_file(tmp_path, 'quota = "team"\nself_level = "off"\n')
+    result = run("preview", world, "would-be", "--policy", off, "--at", "0s")
+    assert result.exit_code == 0
+    assert "evict" not in result.output
+    assert "no running work becomes exposed that is not exposed now" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('quota = "team"\n', "changes nothing about team"),
+        ('quota = "nobody"\n', "no such quota; there are: shop, team"),
+        ('quota = "team"\nchild = 1\n', "child is not a field here"),
+        (
+            'quota = "team"\nself_level = { high = "4-6", low = 6, modules = ["DLC"] }\n',
+            "its highest value 6 must be below 4",
+        ),
+    ],
+)
+def test_preview_of_a_bad_policy(world: str, tmp_path: Path, text: str, message: str):
+    result = run("preview", world, "--policy", policy_file(tmp_path, text))
+    assert result.exit_code == 2
+    assert message in result.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -245,6 +315,7 @@ def test_preview_a_scaling(world: str):
         (["--scale", "team=8:hard"], "such as team=56 or team=56:lazy"),
         (["--scale", "team=99"], "99 GPU"),
         (["--submit", "gone.toml"], "gone.toml: cannot be read"),
+        (["--policy", "gone.toml"], "gone.toml: cannot be read"),
     ],
 )
 def test_preview_of_nonsense(world: str, arguments: list[str], message: str):
@@ -297,6 +368,49 @@ def test_check_of_bad_input_goes_on_with_the_others(tmp_path: Path, world: str):
     assert result.exit_code == 2
     assert "title = 3: must be a text" in result.output
     assert "ok     world.toml" in result.output
+
+
+def crash(*_: object) -> None:
+    raise AssertionError("the core is\nwrong")
+
+
+def test_check_of_a_crash_fails_that_file_and_goes_on(
+    tmp_path: Path, world: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Not bad input: the file may be right, the core is not."""
+    other = tmp_path / "other.toml"
+    other.write_text(WORLD.replace("batch and production", "crash"), encoding="utf-8")
+    real = check_command.check_scenario
+
+    def crashes_on_other(scenario: Scenario) -> Verdict:
+        if scenario.title == "crash":
+            crash()
+        return real(scenario)
+
+    monkeypatch.setattr(check_command, "check_scenario", crashes_on_other)
+    result = run("check", str(other), world)
+    assert result.exit_code == 1
+    assert "FAILED other.toml  crashed: AssertionError: the core is wrong" in result.output
+    assert "ok     world.toml" in result.output
+    assert "1 of 2 scenarios as told" in result.output
+    assert "Traceback" not in result.output
+    whole = run("check", "--traceback", str(other))
+    assert "Traceback (most recent call last)" in whole.output
+    assert "crashes_on_other" in whole.output
+    [told] = json.loads(run("check", str(other), "-o", "json").output)["scenarios"]
+    assert told == {"file": str(other), "good": False, "crash": "AssertionError: the core is wrong"}
+    [told] = json.loads(run("check", str(other), "--traceback", "-o", "json").output)["scenarios"]
+    assert "crashes_on_other" in told["traceback"]
+
+
+def test_check_takes_an_illegal_transition_for_a_crash(world: str, monkeypatch: pytest.MonkeyPatch):
+    def illegal(_: Scenario) -> Verdict:
+        raise IllegalTransition("a", "Running", "Held", ("0 submitted",))
+
+    monkeypatch.setattr(check_command, "check_scenario", illegal)
+    result = run("check", world)
+    assert result.exit_code == 1
+    assert "crashed: quotatree.core.errors.IllegalTransition: job a" in result.output
 
 
 def test_check_json(world: str):

@@ -16,7 +16,10 @@ COMMANDS: Final = {
         "Print what is decided when a scenario file is played, with reasons and costs.",
     ),
     "explain": ("quotatree.cli.explain", "Say why a job waits, or who took its place."),
-    "preview": ("quotatree.cli.preview", "Say what a submission or a scaling would do, without doing it."),
+    "preview": (
+        "quotatree.cli.preview",
+        "Say what a submission, a scaling or a policy would do, without doing it.",
+    ),
     "check": ("quotatree.cli.check", "Run the expectations of scenario files."),
     "tree": ("quotatree.cli.tree", "Draw the quotas of a scenario file with what they use."),
     "demo": ("quotatree.cli.demo", "Play the 128-GPU example: a service arrives, victims go and come back."),

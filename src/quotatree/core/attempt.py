@@ -200,7 +200,8 @@ class Attempt:
         """The steps that give this job a right, each with what it adds."""
         quota, job = self.quota, self.job
         steps: list[tuple[Step, tuple[Clause, ...]]] = []
-        if _fits_own_min(quota, self.request):
+        in_own_min = self._in_own_min()
+        if in_own_min and _fits_own_min(quota, self.request):
             steps.append((Step.RETURN, return_clauses(quota, job.priority)))
         policy = quota.spec.self_level
         if policy is not None and policy.lets_preempt(job.priority):
@@ -208,10 +209,20 @@ class Attempt:
             steps.append((Step.OWN, (own,) if own is not None else ()))
         below = descendants_clause(quota)
         steps.append((Step.DESCENDANTS, (below,) if below is not None else ()))
-        if policy is not None and policy.lets_preempt(job.priority):
+        # What siblings give up frees nothing in the own quota: without a right to a loan that must be free already.
+        beside = in_own_min or may_borrow(quota, job.priority)
+        if policy is not None and policy.lets_preempt(job.priority) and beside:
             steps.append((Step.SIBLINGS_ABOVE_MIN, sibling_clauses(quota, above_min_only=True)))
             steps.append((Step.SIBLINGS, sibling_clauses(quota, above_min_only=False)))
         return [(step, clauses) for step, clauses in steps if clauses]
+
+    def _in_own_min(self) -> bool:
+        """Is the own quota not what is short, with what a guard keeps in it left alone?"""
+        quota, request = self.quota, self.request
+        kept = (0, 0, 0) if self.past_guard else quota.shadow
+        return all(
+            not request[i] or quota.used[i] + request[i] + kept[i] <= bound for i, bound in quota.named
+        )
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> bool:
         """Search within one step and, if a set is found, take it and start or hold."""

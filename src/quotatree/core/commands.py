@@ -258,6 +258,7 @@ def _started(state: State, event: ev.JobStarted, now_ms: int) -> Decisions:
     if job.phase is Phase.RUNNING and job.run == event.run and job.core is not None:
         state.set(job, "started_ms", now_ms)
         state.reprice(job.core, now_ms)
+        state.protect(job.core)
     return ()
 
 

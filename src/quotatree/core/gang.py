@@ -116,7 +116,8 @@ class GangSearch:
             return None
         if any(self._freed[i] < self._deficit[i] for i in range(3)):
             return None
-        self._put_back()
+        if self._slots > self._wanted or not all(self._cost(u) for u in self._gone):
+            self._put_back()  # else every node's cover is a cheapest one, so nobody on it is superfluous
         return self._better(None) if self._lawful() else None
 
     def _better(self, best: Taken | None) -> Taken:
@@ -303,10 +304,16 @@ class GangSearch:
     def _account(self, unit: Unit, sign: int) -> None:
         entitled = self._signature.entitled(unit.cls)
         if entitled is not None and entitled.frees_quota:
-            for i in range(3):
-                self._freed[i] += sign * unit.footprint[i]
+            gpu_milli, cpu_milli, memory_mib = unit.footprint
+            freed = self._freed
+            freed[0] += sign * gpu_milli
+            freed[1] += sign * cpu_milli
+            freed[2] += sign * memory_mib
         self._steps += 1
         nodes = self._state.nodes
+        if len(unit.nodes) == 1 and self._simple_shape and not unit.job.surplus:
+            self._account_on_one_node(unit, unit.nodes[0], sign)
+            return
         for piece in with_companions([unit]) if unit.job.surplus else (unit,):
             for node_index in piece.nodes:
                 share = nodes[node_index].units.get(piece)
@@ -321,6 +328,22 @@ class GangSearch:
                 after = self._slots_on(node_index)
                 self._node_slots[node_index] = after
                 self._slots += after - before
+
+    def _account_on_one_node(self, unit: Unit, node_index: int, sign: int) -> None:
+        """The plain case of `_account`, which is nearly all of them."""
+        node = self._state.nodes[node_index]
+        share = node.units.get(unit)
+        if share is None:
+            return
+        freed = self._node_freed[node_index] = self._node_freed.get(node_index, 0) + sign * share.whole
+        if not self._usable(node_index):
+            return
+        before = self._node_slots.get(node_index)
+        if before is None:
+            before = self._free_slots[node_index]
+        after = self._slots_on(node_index) if node.shared else (node.whole_free + freed) // self._gpus
+        self._node_slots[node_index] = after
+        self._slots += after - before
 
     def _slots_on(self, node_index: int) -> int:
         node = self._state.nodes[node_index]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from quotatree.core.job import Idle, Job, JobId
@@ -105,15 +104,18 @@ class Ordering:
         found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self.passed)
         return None if found is None else self._state.jobs[found[1]]
 
-    def quotas_that_could_take(self, victim: Quota) -> Iterator[Quota]:
-        """Waiting quotas that stand above the victim's, beside its path, or are it (P1, P2, P15)."""
+    def quotas_that_could_take(self, victim: Quota) -> list[Quota]:
+        """Waiting quotas that stand above the victim's, beside its path, or are it (P1, P2, P15), in tree order."""
         path = victim.path
-        for quota in self._state.waiting_quotas.values():
-            if quota in path or (quota.parent is not None and quota.parent in path):
-                yield quota
+        found = [
+            quota
+            for quota in self._state.waiting_quotas.values()
+            if quota in path or (quota.parent is not None and quota.parent in path)
+        ]
+        return sorted(found, key=_tree_order)
 
     def waiting_below(self, parent: Quota) -> list[Quota]:
-        return [q for q in self._state.waiting_quotas.values() if parent.contains(q)]
+        return sorted((q for q in self._state.waiting_quotas.values() if parent.contains(q)), key=_tree_order)
 
     def wakeups(self) -> list[int]:
         """Times at which a strategy or a delay lets somebody else be tried."""
@@ -127,6 +129,10 @@ class Ordering:
         if times or self._state.waiting_quotas:
             times += [ends for ends, _ in self._state.protections[:1]]
         return times
+
+
+def _tree_order(quota: Quota) -> int:
+    return quota.tin
 
 
 def _borrows(cls: WaitClass) -> bool:

@@ -93,8 +93,12 @@ class _Planner(Surroundings):
 
     # -- holds (P9) ------------------------------------------------------------------------------------------
 
+    def _holders(self) -> list[Job]:
+        """In an order that does not depend on who was entered first: a rollback enters again."""
+        return sorted(self._state.held.values(), key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
+
     def _expire_holds(self) -> None:
-        for job in list(self._state.held.values()):
+        for job in self._holders():
             if job.hold is not None and job.hold.waiting_on and job.hold.expires_ms <= self._now_ms:
                 reason = because(Code.HoldExpired)
                 self.decisions.append(act.release(self._state, job, self._now_ms, reason, again=True))
@@ -104,7 +108,7 @@ class _Planner(Surroundings):
         state = self._state
         decided = len(self.decisions)
         nowhere: set[tuple[object, ...]] = set()  # what did not fit elsewhere fits for no other hold alike
-        for job in list(state.held.values()):
+        for job in self._holders():
             self._takers_first(job)
             hold = job.hold
             if hold is None:

@@ -179,25 +179,15 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
     state.forget_indexes()
     _refresh_flags(state, quota.root)
     for below in quota.subtree():
-        min_runtime_ms = below.min_runtime_ms
         for job in below.jobs.values():
             for unit in [job.core, *job.surplus.values()]:
                 if unit is not None:
-                    _protect(state, unit, min_runtime_ms)
+                    state.protect(unit)
             if job.id in below.queue.of_job:
                 state.requeue(job)
         below.queue.forget_failures()
     state.bump(quota)
     return ()
-
-
-def _protect(state: State, unit: Unit, min_runtime_ms: int) -> None:
-    until = unit.started_ms + min_runtime_ms if min_runtime_ms else 0
-    if until != unit.protected_until_ms:
-        state.set(unit, "protected_until_ms", until)
-        for index in unit.nodes:
-            state.nodes[index].touch()
-            state.log_change(index)
 
 
 def delete(state: State, event: ev.QuotaDeleted, now_ms: int) -> Decisions:

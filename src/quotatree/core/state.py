@@ -311,6 +311,19 @@ class State:
         become(None)
         self._undo(lambda: become(before))
 
+    def protect(self, unit: Unit) -> None:
+        """Its start was confirmed, or min_runtime of its quota changed: protected until another time (P11)."""
+        min_runtime_ms = unit.job.quota.min_runtime_ms
+        until = unit.started_ms + min_runtime_ms if min_runtime_ms else 0
+        if until == unit.protected_until_ms:
+            return
+        self.set(unit, "protected_until_ms", until)
+        if until > self.protections_ended_ms:
+            heappush(self.protections, (until, unit.job.quota.root.id))
+        for index in unit.nodes:
+            self.nodes[index].touch()
+            self.log_change(index)
+
     def end_protections(self, now_ms: int) -> None:
         """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
         self.protections_ended_ms = max(self.protections_ended_ms, now_ms)

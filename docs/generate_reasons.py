@@ -1,0 +1,221 @@
+"""Writes docs/reference/reasons.md from `quotatree.core.reasons`: run it after a change there.
+
+    .venv/bin/python docs/generate_reasons.py
+
+Codes, sentences, their order and their groups come from the enum; when each appears is said here, in WHEN. A code
+without a line there, or a line without a code, is an error, and tests/docs fails when the page is not up to date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from quotatree.core.reasons import Code, Step
+
+PAGE: Final = Path(__file__).parent / "reference" / "reasons.md"
+
+# The groups are the comments inside `Code`.
+HEADINGS: Final = {
+    "starts": (
+        "Starts, holds and promotions",
+        "Why a job got its places: carried by `start`, `grow`, `hold` and `promote`.",
+    ),
+    "evictions": (
+        "Evictions and other ends",
+        "Why something stopped: carried by `evict`, `shrink`, `move`, `demote`, `release`, `stop`, `fail` and `alarm`.",
+    ),
+    "waits": (
+        "Waits",
+        "Why a job has no places yet: carried by `wait`, by `explain`, and by the steps a preemption lists as tried.",
+    ),
+}
+
+# code: (rules, when it appears)
+WHEN: Final = {
+    "FitsFree": ("P4", "`start`: quota and devices were free; nobody was touched."),
+    "AfterIdleBorrowers": (
+        "P4, I3, P12",
+        "`start` or `hold` after idle borrowers, or surplus replicas of the own quota, were told to leave. No policy is needed.",
+    ),
+    "OnLoan": ("P3, P4", "`start` beyond the own min, never beyond an ancestor's, without a victim."),
+    "AfterPreemption": (
+        "P4, P5, P13",
+        "`start` or `hold` after regular work was evicted; the ledger's entry names each victim and its cost.",
+    ),
+    "HoldComplete": ("P9", "`start` of a held job on its promised places."),
+    "StartsElsewhere": ("P9", "`start` of a held job before its victims have left; its hold is given up."),
+    "FitsIdle": (
+        "I1, I2",
+        "`start` on an idle claim, in the second round of a plan; regular work may take it back at any time.",
+    ),
+    "SurplusFits": ("P12", "`grow`: one more replica beyond the core, in the last round of a plan."),
+    "Promoted": ("I1", "`promote`: quota has room for a job that runs idle; nothing restarts."),
+    "CoreGrows": (
+        "P12",
+        "`promote`: `min_replicas` was raised and running surplus covers it, or part of it.",
+    ),
+    "WaitsForLeaving": (
+        "P9",
+        "`hold` without victims: the job fits as soon as those who are leaving already have left. `explain` says it of every held job.",
+    ),
+    "StarvationGuard": (
+        "S10",
+        "`hold` without places and without an end: quota and nodes are kept for the longest-waiting head of a tree.",
+    ),
+    "SelfLevelOwn": ("P1", "`evict` by the self-level policy of the quota, from the quota itself."),
+    "SelfLevelSibling": (
+        "P1, P3",
+        "`evict` by the self-level policy of the preemptor's quota, from a sibling or from below one.",
+    ),
+    "ChildLevel": ("P2", "`evict` by the child-level policy of an ancestor."),
+    "ReturnOfLoan": (
+        "P15",
+        "`evict` from a sibling above its min, for a job that fits the min of its own quota. No policy is needed.",
+    ),
+    "IdleTakenBack": ("I3", "`evict` of an idle claim. Not counted as a preemption."),
+    "SurplusGivesWay": (
+        "P12",
+        "`shrink`, for a waiting job of the same quota with equal or higher priority. Not counted as a preemption.",
+    ),
+    "Demoted": (
+        "I1",
+        "`demote`: a victim with `idle: allow` runs on, because only quota was short. It costs nothing.",
+    ),
+    "ScaleReclaim": (
+        "Q5",
+        "`evict` at the moment a quota is scaled down, or gives capacity away, in mode `reclaim`.",
+    ),
+    "LoanReturnedByHand": ("P15", "`evict` when an admin returns a loan."),
+    "NodeDrained": ("R5", "`evict` with grace, or the end of a hold there. Not counted as a preemption."),
+    "NodeLost": ("R5", "`evict`, or the end of a hold there. Not counted as a preemption."),
+    "HoldExpired": (
+        "P9",
+        "`release`: somebody did not leave within the longest grace and 60 s; the job is planned anew before its victims.",
+    ),
+    "CoreResized": ("P12", "`release`: the owner changed `min_replicas` of a held job."),
+    "HoldTaken": ("P9", "`release`: whoever could evict the job took its hold; nothing of it was running."),
+    "CancelledByOwner": ("P9", "`stop` of a running job."),
+    "PreemptionLimit": ("P11", "`fail`, after an eviction that counts and found the job no other place."),
+    "OftenPreempted": ("P11", "`alarm`, from the fifth counted preemption within 24 hours on."),
+    "OwnQuotaFull": (
+        "Q3",
+        "The job's own quota has too little left of its min. Free may be negative: a loan.",
+    ),
+    "AncestorFull": (
+        "Q3, Q4",
+        "A quota above has too little left; reserved parts of others count as taken (Q8).",
+    ),
+    "OverAmountLimit": (
+        "W3, W4",
+        "`explain`: the job is passed over in every strategy until jobs of the same subject end.",
+    ),
+    "BehindHead": ("S1–S4", "`explain`: the job has not been tried; `traverse` never says this."),
+    "NoPlacement": (
+        "P7",
+        "Quota has room, nodes have not: too few replicas of the largest shape fit on free devices.",
+    ),
+    "NoPolicy": ("P1, P2, P15", "No step of P4 beyond the loan gives the job a right to anybody's work."),
+    "NoEligibleVictims": (
+        "P7",
+        "The search was skipped: not even all victims of the step together would help.",
+    ),
+    "NoLawfulSet": (
+        "Q8, P15",
+        "Enough units are eligible, but no set was found that leaves reserved parts and lenders' mins alone.",
+    ),
+    "PreemptionDelayed": ("P11", "The job has not waited for the `preemption_delay` of its quota."),
+    "StopsAtIdle": (
+        "P4, I1",
+        "A job with `idle: allow` fits as idle, so the steps with regular victims are not tried.",
+    ),
+    "IdleRoomShort": ("I2", "Non-lending quotas and other idle work leave too little for an idle claim."),
+    "IdleLimitReached": ("I2", "The quota's own `idle_limit` is used up."),
+    "IdleNoPlacement": ("I2", "The idle claim is allowed, but the devices are not there."),
+    "KeptForGuard": ("S10", "There would be room, but the starvation guard keeps it for somebody else."),
+    "LoanNotAllowed": ("Q5", "The quota is being scaled down in mode `lazy` and is still above its target."),
+    "WouldBeTaken": (
+        "S8",
+        "The plan was made anew without this start, because a later decision would have evicted the job.",
+    ),
+    "NotYetTried": ("X1", "`explain`: tried now, it would start; the next plan will see to it."),
+}
+
+STEPS: Final = {
+    "FREE": "start at once, or on places that others are leaving already",
+    "IDLE": "take idle borrowers, and surplus replicas of the own quota, back",
+    "LOAN": "go beyond the own min, on what siblings do not use",
+    "RETURN": "take what siblings have above their min, for a job that fits its own min",
+    "OWN": "evict by self-level, from the own quota",
+    "DESCENDANTS": "evict by child-level, from below",
+    "SIBLINGS_ABOVE_MIN": "evict by self-level, from siblings above their min, down to it",
+    "SIBLINGS": "evict by self-level, from all siblings and what is below them",
+}
+
+HEAD: Final = """# Reasons
+
+<!-- Written by docs/generate_reasons.py from quotatree.core.reasons. Do not edit. -->
+
+Every decision carries one reason, made where the decision is made (A2). Its code is stable: it stands in the JSON of
+`plan`, `explain` and `preview`, and in the words `reason` and `why` of [scenario files](scenario.md). Names in braces are the
+reason's `facts`. There is no "unknown".
+"""
+
+STEPS_HEAD: Final = """## Steps
+
+What a waiting job tries, least disruptive first (P4); each step may use everything of the steps before it. `step` of a start or
+hold says which one worked, and `tried` why those before it did not. [Preemption](../explanation/preemption.md) explains them.
+
+| step | told as | what it adds |
+|---|---|---|
+"""
+
+
+def page() -> str:
+    """The whole text of the page."""
+    parts = [HEAD]
+    for group, codes in groups().items():
+        heading, intro = HEADINGS[group]
+        parts.append(f"\n## {heading}\n\n{intro}\n\n| code | told as | when | rule |\n|---|---|---|---|\n")
+        for code in codes:
+            rules, when = WHEN[code.name]
+            parts.append(f"| `{code.name}` | {code.value} | {when} | {rules} |\n")
+    parts.append("\n" + STEPS_HEAD)
+    parts += [f"| `{_word(step)}` | {step.value} | {STEPS[step.name]} |\n" for step in Step]
+    return "".join(parts)
+
+
+def groups() -> dict[str, list[Code]]:
+    """The codes under the comments that group them in the source."""
+    _check_names("WHEN", WHEN, [code.name for code in Code])
+    _check_names("STEPS", STEPS, [step.name for step in Step])
+    found: dict[str, list[Code]] = {}
+    group = ""
+    for line in inspect.getsource(Code).splitlines():
+        comment = re.fullmatch(r" {4}# (\w+)", line)
+        member = re.match(r" {4}(\w+) = ", line)
+        if comment:
+            group = comment[1]
+        elif member:
+            found.setdefault(group, []).append(Code[member[1]])
+    return found
+
+
+def _check_names(table: str, told: Collection[str], names: list[str]) -> None:
+    missing = [name for name in names if name not in told]
+    superfluous = [name for name in told if name not in names]
+    if missing or superfluous:
+        raise ValueError(
+            f"{table} in docs/generate_reasons.py: missing {missing}, no longer there {superfluous}"
+        )
+
+
+def _word(step: Step) -> str:
+    return step.name.lower().replace("_", "-")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
