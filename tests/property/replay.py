@@ -246,7 +246,7 @@ class Replay:
             core = set(self.model.jobs[piece.job].core)
             assert piece.kind != "core" or not {(piece.job, r) for r in core} & self.started, "S8"
             assert piece.kind != "hold" or piece.job not in self.held, "held and taken in one plan (S8)"
-            assert piece.claim is Claim.IDLE or piece.job not in self.promoted, "promoted and taken (S8)"
+            assert piece.kind != "core" or piece.job not in self.promoted, "promoted and taken in one plan (S8)"
         wrong = rights.lawful_together(self.model, taker, self._whole(evicted), step, self.now_ms)
         assert wrong is None, f"{taker.id} takes {evicted}: {wrong}"
 

@@ -338,7 +338,7 @@ class Attempt:
 
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Outcome:
         """Remember why, and what must change: a release in the quota that is full, or anything in the tree."""
-        if short is not None and self.outcome_depends_on_tree():
+        if short is not None and not self.job.running and self.outcome_depends_on_tree():
             short = None
         self.outcome.failure = Failure(reason, self.quota.root.version, short, retry_at_ms)
         return self.outcome
@@ -347,7 +347,7 @@ class Attempt:
         """Could anything but a release inside the full quota change the answer?"""
         return bool(
             self.quota.surplus_units or self._steps() or may_borrow(self.quota, self.job.priority)
-            or self.job.spec.idle is Idle.ALLOW or self.quota.root.shares_reserved or not self.past_guard
+            or self.quota.root.shares_reserved or not self.past_guard
         )  # fmt: skip
 
 

@@ -26,17 +26,18 @@ def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Deci
     return found
 
 
-def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
-    """When the next head will have waited long enough."""
+def next_guard_ms(state: State, now_ms: int) -> list[int]:
+    """When somebody will have waited long enough: at the earliest, whether or not he is head by then."""
     after_ms = state.settings.starvation_guard_ms
     if not after_ms:
         return []
-    heads = [
-        job
+    first = [
+        state.jobs[cls.members[0][1]].queued_ms
         for quota in state.waiting_quotas.values()
-        if quota.root.guard is None and (job := ordering.head(quota)) is not None and not job.running
+        if quota.path[-1].guard is None
+        for cls in quota.queue.classes.values()
     ]
-    return [job.queued_ms + after_ms for job in heads if job.queued_ms + after_ms > now_ms]
+    return [queued_ms + after_ms for queued_ms in first if queued_ms + after_ms > now_ms]
 
 
 def _longest_waiting(ordering: Ordering, root: Quota, queued_before_ms: int) -> Job | None:

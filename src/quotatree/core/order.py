@@ -8,6 +8,7 @@ from quotatree.core.job import Idle, Job, JobId
 from quotatree.core.policy import Strategy
 from quotatree.core.queueing import WaitClass, head, tryable
 from quotatree.core.quota import Quota, own_share_key, share_key
+from quotatree.core.resources import GPU
 from quotatree.core.state import State
 
 
@@ -70,8 +71,13 @@ class Ordering:
         """Second round: waiting jobs that may run idle; a blocked head does not hold them back (ADR 0006)."""
         found: list[tuple[int, int, JobId, Candidate]] = []
         for quota in self._state.waiting_quotas.values():
+            root = quota.path[-1]
+            capacity = root.min[GPU]
+            unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
             for cls in quota.queue.classes.values():
-                if cls.idle is Idle.NEVER or cls.still_fails(cls.failed_idle, self._now_ms):
+                if cls.idle is Idle.NEVER or (unused is not None and cls.request[GPU] > unused):
+                    continue
+                if cls.still_fails(cls.failed_idle, self._now_ms):
                     continue
                 if self._over_limit(cls):
                     continue
@@ -90,6 +96,8 @@ class Ordering:
         return self._over_limit(cls) or self._never_fits(cls)
 
     def _over_limit(self, cls: WaitClass) -> bool:
+        if not cls.limits:
+            return False
         used = self._state.limit_used
         return any(used.get(lim, 0) + cls.request.gpu_milli > lim.gpu_milli for lim in cls.limits)
 
@@ -123,6 +131,8 @@ class Ordering:
         balance_ms = self._state.settings.balance_timeout_ms
         for quota in self._state.waiting_quotas.values():
             times += [since + balance_ms for _, since in quota.queue.stood]
+            if not quota.preemption_delay_ms:
+                continue
             for cls in quota.queue.classes.values():
                 if cls.failed is not None and cls.failed.retry_at_ms is not None:
                     times.append(cls.failed.retry_at_ms)

@@ -332,7 +332,7 @@ class _Planner(Surroundings):
         """When the clock alone could change the answer."""
         times = [job.hold.expires_ms for job in self._state.held.values() if job.hold and job.hold.waiting_on]
         times += self._ordering.wakeups()
-        times += next_guard_ms(self._state, self._ordering, self._now_ms)
+        times += next_guard_ms(self._state, self._now_ms)
         later = [t for t in times if t > self._now_ms]
         return min(later) if later else None
 

@@ -47,6 +47,7 @@ class WaitClass:
     idle: Idle
     request: Resources
     limits: tuple[AmountLimit, ...]
+    promotes: bool = False  # these jobs run idle and wait for a regular claim (I1)
     members: list[tuple[int, JobId]] = field(default_factory=list)
     failed: Failure | None = None
     failed_idle: Failure | None = None
@@ -55,14 +56,23 @@ class WaitClass:
         """Is the remembered failure still the answer?"""
         if failure is None:
             return False
-        short = failure.short
-        if short is not None and not self.quota.surplus_units and not self.quota.path[-1].loans:
-            quota, i, wanted, _ = short
+        if failure.short is not None:
+            quota, i, wanted, _ = failure.short
             bound = quota.min[i]
-            return bound is not None and bound - quota.used[i] < wanted
+            if bound is not None and self._only_room_helps(quota):
+                return bound - quota.used[i] < wanted
         if failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms:
             return False
         return self.quota.path[-1].version == failure.version
+
+    def _only_room_helps(self, full: Quota) -> bool:
+        """Are there no surplus to give way and no loans to be returned, which would be new rights?
+
+        A return (P15) is for jobs that fit their own quota; a promotion takes from nobody.
+        """
+        if self.promotes:
+            return True
+        return not self.quota.surplus_units and (full is self.quota or not self.quota.path[-1].loans)
 
     def queue_priority(self, submitted_ms: int, now_ms: int, aging_interval_ms: int, ages: bool) -> int:
         """S4, S5: rises with waiting, never above 6; from 7 on it is what was submitted."""
@@ -83,6 +93,7 @@ class WaitQueue:
     of_job: dict[JobId, WaitClass] = field(default_factory=dict)
     stood: tuple[tuple[JobId, int], ...] = ()
     stamp: int = 0  # rises with every change of membership
+    urgent: int = 0  # classes that `intelligent` treats as fifo
 
     def __len__(self) -> int:
         return len(self.of_job)
@@ -93,8 +104,10 @@ class WaitQueue:
         found = self.classes.get(key)
         if found is None:
             request = total_request(job, missing_core(job))
-            found = WaitClass(job.quota, key, job.priority, job.spec.idle, request, limits)
+            promotes = job.phase is Phase.RUNNING and job.claim is Claim.IDLE
+            found = WaitClass(job.quota, key, job.priority, job.spec.idle, request, limits, promotes)
             self.classes[key] = found
+            self.urgent += job.priority >= FIFO_FROM
         insort(found.members, (job.spec.submitted_ms, job.id))
         self.of_job[job.id] = found
         return found
@@ -106,6 +119,7 @@ class WaitQueue:
         del found.members[bisect_left(found.members, entry)]
         if not found.members:
             del self.classes[found.key]
+            self.urgent -= found.priority >= FIFO_FROM
         return found
 
     def forget_failures(self) -> None:
@@ -148,12 +162,12 @@ class WaitQueue:
 def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
     """What two jobs must share to be tried as one."""
     spec = job.spec
-    if job.phase is Phase.RUNNING:
-        return ("grow" if job.claim is Claim.REGULAR else "promote", job.id)
+    if job.phase is Phase.RUNNING and job.claim is Claim.REGULAR:
+        return ("grow", job.id)
     if job.replan_first:
         return ("again", job.id)
     since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
-    leaving = bool(job.leaving)
+    runs_or_leaves = "idle" if job.phase is Phase.RUNNING else "leaving" if job.leaving else ""
     return (
         job.priority,
         spec.groups,
@@ -162,7 +176,7 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
         spec.idle,
         spec.subjects,
         since,
-        leaving,
+        runs_or_leaves,
     )
 
 
@@ -176,9 +190,7 @@ def tryable(
     queue, strategy = quota.queue, quota.spec.strategy
     if strategy is Strategy.BALANCE:
         return _balance_window(quota, now_ms, aging_ms, balance_ms, passed)
-    if strategy is Strategy.INTELLIGENT and not any(
-        p >= FIFO_FROM for p in map(_priority, queue.classes.values())
-    ):
+    if strategy is Strategy.INTELLIGENT and not queue.urgent:
         strategy = Strategy.TRAVERSE
     if strategy is Strategy.TRAVERSE:
         ready = [c for c in queue.classes.values() if not c.still_fails(c.failed, now_ms) and not passed(c)]
@@ -194,10 +206,6 @@ def tryable(
         if blocks:
             break
     return found, ()
-
-
-def _priority(cls: WaitClass) -> int:
-    return cls.priority
 
 
 def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[WaitClass, JobId] | None:
