@@ -16,6 +16,7 @@ from benchmarks.speed import decision, gang, growth, reclaims
 
 SUITES = {"decision": decision, "growth": growth, "gang": gang, "reclaims": reclaims, "quality": quality}
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
+SUITE = "<!-- suite: "
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
@@ -25,23 +26,29 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"no benchmark called {', '.join(unknown)}; there are {', '.join(SUITES)}", file=sys.stderr)
         return 2
-    tables: list[Table] = []
+    made: dict[str, list[Table]] = {}
     for name in names:
-        for table in SUITES[name]():
-            tables.append(table)
+        made[name] = SUITES[name]()
+        for table in made[name]:
             print(table.text(), end="\n\n", flush=True)
     if "--write" in arguments:
-        _write(tables)
+        _write(made)
     return 0
 
 
-def _write(tables: list[Table]) -> None:
-    page = PAGE.read_text()
-    head, _, rest = page.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    made = f"Python {platform.python_version()}, {platform.machine()}."
-    figures = "\n\n".join(table.text() for table in tables)
-    PAGE.write_text(f"{head}{BEGIN}\n{made}\n\n{figures}\n{END}{tail}")
+def _write(made: dict[str, list[Table]]) -> None:
+    """Put each suite's tables under its own mark; suites that did not run keep what is there."""
+    head, _, rest = PAGE.read_text().partition(BEGIN)
+    body, _, tail = rest.partition(END)
+    blocks = dict.fromkeys(SUITES, "")
+    for part in body.split(SUITE)[1:]:
+        name, _, text = part.partition(" -->")
+        blocks[name] = text.strip()
+    where = f"Python {platform.python_version()}, {platform.machine()}."
+    for name, tables in made.items():
+        blocks[name] = "\n\n".join([where, *(table.text() for table in tables)])
+    figures = "\n\n".join(f"{SUITE}{name} -->\n{text}" for name, text in blocks.items() if text)
+    PAGE.write_text(f"{head}{BEGIN}\n{figures}\n{END}{tail}")
     print(f"written to {PAGE.name}")
 
 

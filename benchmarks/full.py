@@ -12,7 +12,7 @@ def full_cluster(
 ) -> Instance:
     """`nodes` 8-GPU nodes full of jobs with `gpus_each` GPUs; the quota is as full as the nodes."""
     random = Random(f"full/{nodes}/{gpus_each}/{seed}")
-    jobs = []
+    jobs: list[InstanceJob] = []
     for node in range(nodes):
         for first in range(0, GPUS_PER_NODE, gpus_each):
             started = NOW_MS - random.randrange(HOUR_MS, 30 * HOUR_MS)

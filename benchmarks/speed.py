@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import resource
 from dataclasses import replace
+from functools import partial
 
 from benchmarks import peers
 from benchmarks.full import full_cluster
@@ -104,11 +105,11 @@ def gang() -> list[Table]:
             _warm_up(state, given)
             submit = _request("gang", 200, 8, given.now_ms)
             apply(state, ev.JobSubmitted(submit), given.now_ms)
-            made, took = timed(lambda state=state, given=given: plan(state, given.now_ms))
+            made, took = timed(partial(plan, state, given.now_ms))
             ours = _preemption(made)
             problem = to_problem(given)
             room = peers.Room(problem)
-            chosen, peer_took = timed(lambda problem=problem, room=room: peers.evict(problem, room))
+            chosen, peer_took = timed(partial(peers.evict, problem, room))
             assert chosen is not None
             times.append(took)
             peer_times.append(peer_took)
@@ -134,7 +135,7 @@ def reclaims() -> list[Table]:
     settle()
     for number in range(4_000):
         apply(state, ev.JobSubmitted(_request(f"waiting-{number:04}", 1, 1, given.now_ms)), given.now_ms)
-    made, took = timed(lambda: plan(state, given.now_ms))
+    made, took = timed(partial(plan, state, given.now_ms))
     holds = sum(1 for d in made.decisions if isinstance(d, say.Hold))
     assert holds == 4_000, holds
     theirs = _peers_ms(given, repeat=5) * 4_000
@@ -154,7 +155,7 @@ def _decisions(state: State, given: Instance, rounds: int) -> tuple[list[float],
         now_ms += 1_000
         spec = _request(f"arrival-{number}", 1, SIZES[number % len(SIZES)], now_ms)
         apply(state, ev.JobSubmitted(spec), now_ms)
-        made, took = timed(lambda now_ms=now_ms: plan(state, now_ms))
+        made, took = timed(partial(plan, state, now_ms))
         assert _preemption(made).victims
         if number < len(SIZES):
             first.append(took)
@@ -193,7 +194,7 @@ def _peers_ms(given: Instance, repeat: int) -> float:
         problem = to_problem(replace(given, request=Request(1, size)))
         room = peers.Room(problem)
         for _ in range(repeat):
-            chosen, took = timed(lambda problem=problem, room=room: peers.evict(problem, room))
+            chosen, took = timed(partial(peers.evict, problem, room))
             assert chosen is not None
             times.append(took)
     return middle(times)

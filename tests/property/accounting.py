@@ -29,7 +29,9 @@ def check_jobs(state: State) -> None:
     assert set(state.held) == {j.id for j in everybody if j.hold is not None}
     assert set(state.leaving_jobs) == {j.id for j in everybody if j.leaving}
     assert state.leaving_replicas == sum(len(j.leaving) for j in everybody)
-    assert set(state.elastic) >= {j.id for j in everybody if j.running and j.core_replicas < j.spec.total_replicas}
+    assert set(state.elastic) >= {
+        j.id for j in everybody if j.running and j.core_replicas < j.spec.total_replicas
+    }
     assert all(j.running for j in state.elastic.values())
     assert set(state.waiting_quotas) == {j.quota.id for j in everybody if j.queued}
 
@@ -64,7 +66,9 @@ def check_quotas(state: State) -> None:
         kept = [0, 0, 0]
         if guard is not None:
             waiting = model.jobs[guard[0]]
-            assert waiting.phase is Phase.WAITING, f"the guard keeps capacity for {waiting.id}: {waiting.phase}"
+            assert waiting.phase is Phase.WAITING, (
+                f"the guard keeps capacity for {waiting.id}: {waiting.phase}"
+            )
             if quota.id in model.path(waiting.quota):
                 kept = list(total(shape for _, shape in model.missing(waiting)))
         assert quota.shadow == kept, quota.id
@@ -109,7 +113,10 @@ def check_nodes(state: State) -> None:
                     free[device] -= place.on_device()
                     held[device] += place.on_device() if piece.kind == "hold" else 0
                 if piece.kind == "hold":
-                    held_cpu, held_memory = held_cpu + place.shape.cpu_milli, held_memory + place.shape.memory_mib
+                    held_cpu, held_memory = (
+                        held_cpu + place.shape.cpu_milli,
+                        held_memory + place.shape.memory_mib,
+                    )
         for job in model.jobs.values():
             for place in job.leaving.values():
                 if place.node == node.spec.name:
@@ -122,7 +129,11 @@ def check_nodes(state: State) -> None:
         assert (node.free, node.held, node.leaving) == (free, held, leaving), node.spec.name
         assert (node.free_cpu, node.free_memory) == (cpu, memory)
         assert (node.held_cpu, node.held_memory) == (held_cpu, held_memory)
-        assert (node.leaving_cpu, node.leaving_memory, len(node.leavers)) == (leaving_cpu, leaving_memory, count)
+        assert (node.leaving_cpu, node.leaving_memory, len(node.leavers)) == (
+            leaving_cpu,
+            leaving_memory,
+            count,
+        )
         assert node.shared == shared
         now = [f - max(0, going - promised) for f, going, promised in zip(free, leaving, held, strict=True)]
         assert node.whole_free == free.count(WHOLE_GPU)
@@ -143,12 +154,18 @@ def check_units(state: State) -> None:
         for (gpu_milli, interval_ms), bucket in cls.buckets.items():
             assert bucket
             assert [e[:3] for e in bucket] == sorted(e[3].order_entry()[:3] for e in bucket)
-            assert all((e[3].footprint.gpu_milli, e[3].interval_ms) == (gpu_milli, interval_ms) for e in bucket)
+            assert all(
+                (e[3].footprint.gpu_milli, e[3].interval_ms) == (gpu_milli, interval_ms) for e in bucket
+            )
         seen.update(id(u) for u in members)
     assert len(seen) == len(everything), "a unit of a forgotten class"
     for unit in everything:
         job: Job = unit.job
-        assert (unit.cls.quota, unit.cls.priority, unit.cls.module) == (job.quota, job.priority, job.spec.module)
+        assert (unit.cls.quota, unit.cls.priority, unit.cls.module) == (
+            job.quota,
+            job.priority,
+            job.spec.module,
+        )
         assert unit.cls.claim is (Claim.REGULAR if unit.cls.kind is UnitKind.HOLD else job.claim)
 
 
@@ -158,7 +175,9 @@ def check_limits(state: State) -> None:
             used = sum(
                 unit.footprint.gpu_milli
                 for job in state.jobs.values()
-                if job.quota.id == quota and limit.subject in job.spec.subjects and limit.low <= job.priority <= limit.high
+                if job.quota.id == quota
+                and limit.subject in job.spec.subjects
+                and limit.low <= job.priority <= limit.high
                 for unit in units_of(job)
             )
             assert state.limit_used.get(limit, 0) == used, limit
@@ -171,7 +190,11 @@ def check_reports(state: State) -> None:
     for quota in model.quotas.values():
         report = quota_report(state, quota.id)
         own = [
-            sum(p.size[i] for p in model.pieces() if p.claim is Claim.REGULAR and model.jobs[p.job].quota == quota.id)
+            sum(
+                p.size[i]
+                for p in model.pieces()
+                if p.claim is Claim.REGULAR and model.jobs[p.job].quota == quota.id
+            )
             for i in range(3)
         ]
         waiting = [j for j in model.jobs.values() if j.quota == quota.id and j.phase is Phase.WAITING]
@@ -183,10 +206,16 @@ def check_reports(state: State) -> None:
         assert (list(report.queued), report.queued_jobs) == (queued, len(waiting))
         for i in range(3):
             rooms = [
-                m - used[q][i] for q in model.path(quota.id) for m in [model.quotas[q].min[i]] if m is not None
+                m - used[q][i]
+                for q in model.path(quota.id)
+                for m in [model.quotas[q].min[i]]
+                if m is not None
             ]
             above = [
-                m - used[q][i] for q in model.path(quota.id)[1:] for m in [model.quotas[q].min[i]] if m is not None
+                m - used[q][i]
+                for q in model.path(quota.id)[1:]
+                for m in [model.quotas[q].min[i]]
+                if m is not None
             ]
             assert report.free[i] == (max(0, min(rooms)) if rooms else 0)
             bound = quota.min[i]
@@ -195,7 +224,9 @@ def check_reports(state: State) -> None:
                 squeezed = max(0, bound - used[quota.id][i] - max(0, min(above)))
             assert report.squeezed[i] == squeezed
             actual = report.actual[i]
-            assert bound is None or (actual is not None and actual >= bound), "actual follows desired from above"
+            assert bound is None or (actual is not None and actual >= bound), (
+                "actual follows desired from above"
+            )
 
 
 ALL = (check_jobs, check_queues, check_quotas, check_nodes, check_units, check_limits, check_reports)

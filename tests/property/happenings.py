@@ -20,7 +20,8 @@ Happening = Callable[[Random, State, int], ev.Event | None]
 
 def anything(random: Random, state: State, now_ms: int) -> ev.Event | None:
     """One random event, mostly of the ordinary kind; None where there is nobody it could happen to."""
-    ordinary = (submit, submit, submit, submit, submit, submit, submit, left, left, end, end, cancel, checkpoint, confirm)
+    arrivals = (submit, submit, submit, submit_low, submit_low, push, push, push, push)
+    ordinary = (*arrivals, *arrivals, left, left, left, end, end, cancel, checkpoint, confirm)
     return pick(random, *ordinary, *ordinary, *RARE)(random, state, now_ms)
 
 
@@ -28,8 +29,23 @@ def submit(random: Random, state: State, now_ms: int) -> ev.Event:
     return ev.JobSubmitted(job_spec(random, state, JobId(f"j{len(state.jobs):03}"), now_ms))
 
 
+def submit_low(random: Random, state: State, now_ms: int) -> ev.Event:
+    """Somebody who may have to go later."""
+    spec = job_spec(random, state, JobId(f"j{len(state.jobs):03}"), now_ms)
+    return ev.JobSubmitted(replace(spec, priority=random.randint(1, 4), idle=Idle.NEVER))
+
+
+def push(random: Random, state: State, now_ms: int) -> ev.Event:
+    """Somebody who may take: high priority, at a quota with a policy if there is one."""
+    spec = job_spec(random, state, JobId(f"j{len(state.jobs):03}"), now_ms)
+    quotas: list[str] = [q.id for q in state.quotas.values() if q.spec.self_level or q.spec.child_level]
+    quotas = quotas or [spec.quota]
+    quota, priority = pick(random, *quotas), random.randint(5, 9)
+    return ev.JobSubmitted(replace(spec, quota=quota, priority=priority, idle=Idle.NEVER))
+
+
 def job_spec(random: Random, state: State, job_id: JobId, now_ms: int) -> JobSpec:
-    groups = (_group(random),)
+    groups: tuple[ReplicaGroup, ...] = (_group(random),)
     module = pick(random, Module.DLC, Module.DLC, Module.DSW, Module.EAS)
     min_replicas = None
     if chance(random, 10):
@@ -59,7 +75,7 @@ def _group(random: Random) -> ReplicaGroup:
     memory_mib = pick(random, 0, 0, 0, 3072)
     models = (pick(random, "A", "B"),) if chance(random, 8) else ()
     labels = (("rack", "x"),) if chance(random, 5) else ()
-    replicas = pick(random, 1, 1, 1, 2, 2, 3)
+    replicas = pick(random, 1, 1, 1, 1, 2, 2, 3)
     return ReplicaGroup(replicas, Shape(gpu_milli, cpu_milli, memory_mib, models, labels))
 
 
@@ -133,7 +149,8 @@ def scale(random: Random, state: State, now_ms: int) -> ev.Event:
     mode = pick(random, *ev.ScaleMode)
     if quota.parent is None and len(quota.spec.draws) > 1:
         draws = tuple(
-            (pool, Bounds(max(0, (b.gpu_milli or 0) - WHOLE_GPU), b.cpu_milli)) for pool, b in quota.spec.draws
+            (pool, Bounds(max(0, (b.gpu_milli or 0) - WHOLE_GPU), b.cpu_milli))
+            for pool, b in quota.spec.draws
         )
         return ev.QuotaScaled(quota.id, draws=draws, mode=mode)
     return ev.QuotaScaled(quota.id, Bounds(max(0, gpus) * WHOLE_GPU), mode=mode)
@@ -176,4 +193,6 @@ def submit_possible(random: Random, state: State, now_ms: int) -> ev.Event:
     """A small job that is never refused."""
     quota = next(iter(state.quotas.values())).root
     spec = job_spec(random, state, JobId("possible"), now_ms)
-    return ev.JobSubmitted(replace(spec, quota=quota.id, groups=(ReplicaGroup(1, Shape(0, 1, 0)),), min_replicas=None))
+    return ev.JobSubmitted(
+        replace(spec, quota=quota.id, groups=(ReplicaGroup(1, Shape(0, 1, 0)),), min_replicas=None)
+    )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from quotatree.core.decisions import ReplicaPlace
-from quotatree.core.job import Claim, Idle, Job, Phase, Shape
+from quotatree.core.job import Claim, Idle, Job, JobSpec, Phase, Shape
 from quotatree.core.node import NodeState
 from quotatree.core.quota import QuotaSpec
 from quotatree.core.state import State
@@ -48,7 +48,7 @@ class JobView:
     """What the records say of one job."""
 
     id: str
-    spec: object
+    spec: JobSpec
     quota: str
     priority: int
     module: str
@@ -122,7 +122,7 @@ class Model:
                 for n in state.nodes
             },
             {job.id: _view(job, names) for job in state.jobs.values()},
-            [tuple(limit) for limits in state.limits.values() for limit in limits],
+            [(*limit,) for limits in state.limits.values() for limit in limits],
             {
                 r.id: (r.guard, frozenset(names[i] for i in r.guard_nodes))
                 for r in state.roots
@@ -189,7 +189,9 @@ class Model:
         return self.sums(Claim.REGULAR, without)
 
     def loan(self, quota: str, used: dict[str, list[int]]) -> list[int]:
-        return [max(0, used[quota][i] - m) if m is not None else 0 for i, m in enumerate(self.quotas[quota].min)]
+        return [
+            max(0, used[quota][i] - m) if m is not None else 0 for i, m in enumerate(self.quotas[quota].min)
+        ]
 
     def missing(self, job: JobView) -> list[tuple[int, Shape]]:
         """Replicas that the core still lacks."""
@@ -228,7 +230,7 @@ def total(shapes: Iterable[Shape]) -> Amount:
 
 
 def shape_of(job: JobView, index: int) -> Shape:
-    for group in job.spec.groups:  # type: ignore[attr-defined]
+    for group in job.spec.groups:
         if index < group.replicas:
             return group.shape
         index -= group.replicas
@@ -236,7 +238,7 @@ def shape_of(job: JobView, index: int) -> Shape:
 
 
 def replicas_of(job: JobView) -> int:
-    return sum(group.replicas for group in job.spec.groups)  # type: ignore[attr-defined]
+    return sum(group.replicas for group in job.spec.groups)
 
 
 def placed(job: JobView, replicas: Iterable[ReplicaPlace]) -> dict[int, Place]:

@@ -179,7 +179,7 @@ def lost_work(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
             lost_ms += outage_ms
         else:
             age = now_ms - max(piece.started_ms, job.checkpoint_ms or 0)
-            interval = job.spec.checkpoint_interval_ms  # type: ignore[attr-defined]
+            interval = job.spec.checkpoint_interval_ms
             if job.checkpoint_ms is None and interval is not None:
                 age %= interval
             lost_ms += min(age, HOUR_MS) if job.module == "DSW" else age
@@ -200,16 +200,14 @@ def over_limit(model: Model, job: JobView) -> bool:
     """W3, W4: would some limit of its owner be passed?"""
     request = total(shape for _, shape in model.missing(job))[0]
     for quota, subject, low, high, amount in model.limits:
-        subjects = job.spec.subjects  # type: ignore[attr-defined]
+        subjects = job.spec.subjects
         if quota != job.quota or subject not in subjects or not low <= job.priority <= high:
             continue
         used = sum(
             piece.size[0]
             for piece in model.pieces()
             for owner in [model.jobs[piece.job]]
-            if owner.quota == quota
-            and subject in owner.spec.subjects  # type: ignore[attr-defined]
-            and low <= owner.priority <= high
+            if owner.quota == quota and subject in owner.spec.subjects and low <= owner.priority <= high
         )
         if used + request > amount:
             return True
@@ -228,4 +226,6 @@ def can_never_fit(model: Model, job: JobView) -> bool:
 
 def is_passed(model: Model, job: JobView) -> bool:
     """Section 4: passed in every strategy, so no head."""
-    return job.idle is Idle.ONLY or job.hold is not None or over_limit(model, job) or can_never_fit(model, job)
+    return (
+        job.idle is Idle.ONLY or job.hold is not None or over_limit(model, job) or can_never_fit(model, job)
+    )

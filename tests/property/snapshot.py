@@ -8,7 +8,20 @@ from quotatree.core.job import Job
 from quotatree.core.state import State
 
 
-def snapshot(state: State) -> dict[str, Any]:
+def snapshot(state: State) -> Any:
+    return _frozen(_picture(state))
+
+
+def _frozen(value: Any) -> Any:
+    """A copy that later changes of the state cannot reach."""
+    if isinstance(value, dict):
+        return {key: _frozen(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_frozen(one) for one in value)
+    return value
+
+
+def _picture(state: State) -> dict[str, Any]:
     return {
         "jobs": {job.id: _job(job) for job in state.jobs.values()},
         "quotas": {
@@ -43,6 +56,7 @@ def snapshot(state: State) -> dict[str, Any]:
 
 def _job(job: Job) -> tuple[Any, ...]:
     units = [job.core, *job.surplus.values(), job.hold.unit if job.hold else None]
+    standing = sorted((u for u in units if u is not None), key=lambda u: (u.cls.kind.value, u.name))
     return (
         job.spec, job.quota.id, job.phase, job.claim, job.priority, job.core_replicas, job.queued_ms, job.run,
         job.started_ms, job.checkpoint_ms, sorted(job.surplus), sorted(job.leaving.items()), job.preempted_ms,
@@ -51,6 +65,6 @@ def _job(job: Job) -> tuple[Any, ...]:
         [
             (u.name, u.cls.kind, u.cls.claim, u.places, u.started_ms, u.base, u.slope, u.anchor_ms, u.interval_ms,
              u.cap_ms, u.protected_until_ms)
-            for u in units if u is not None
+            for u in standing
         ],
     )  # fmt: skip

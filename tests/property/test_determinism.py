@@ -52,7 +52,9 @@ def test_the_same_events_give_the_same_plans(random: Random) -> None:
 
 
 def test_the_hash_seed_of_the_process_changes_nothing() -> None:
-    program = "from tests.property.test_determinism import all_digests; import sys; sys.stdout.write(all_digests())"
+    program = (
+        "from tests.property.test_determinism import all_digests; import sys; sys.stdout.write(all_digests())"
+    )
     answers = [
         subprocess.run(
             [sys.executable, "-c", program],

@@ -40,7 +40,7 @@ class Promises(RuleBasedStateMachine):
 
     @rule(random=RANDOM)
     def jobs_are_submitted(self, random: Random) -> None:
-        self._happen(random, *[happenings.submit] * random.randint(1, 4))
+        self._happen(random, *[happenings.push] * random.randint(1, 4))
 
     @rule(random=RANDOM)
     def a_job_ends(self, random: Random) -> None:
@@ -67,7 +67,7 @@ class Promises(RuleBasedStateMachine):
     def time_passes(self, minutes: float, random: Random) -> None:
         assert self.walk is not None
         self.walk.wait(int(minutes * 60_000))
-        self._happen(random, happenings.submit)
+        self._happen(random, happenings.submit_low, happenings.push)
 
     @precondition(lambda self: self.walk is not None)
     @invariant()
@@ -129,4 +129,3 @@ def test_the_walks_see_what_they_should() -> None:
             walk.wait(random.choice([0, 1_000, 60_000, 700_000]))
     assert {"IDLE", "OWN", "DESCENDANTS", "SIBLINGS"} <= steps
     assert {"Start", "Hold", "Evict", "Promote", "Release", "Fail", "Wait"} <= kinds
-

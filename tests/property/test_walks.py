@@ -9,9 +9,9 @@ import pytest
 
 from tests.property.walk import Walk, begin, step
 
-WALKS = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 35
+WALKS = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 20
 """Walks of each chunk."""
-STEPS = 25
+STEPS = 20
 
 
 @pytest.mark.parametrize("chunk", range(8))

@@ -77,10 +77,10 @@ def _tree(random: Random, root: str, draws: dict[str, int]) -> list[ev.Event]:
     drawn = tuple((pool, Bounds(gpus * WHOLE_GPU, cpu)) for pool, gpus in draws.items())
     spec = quota_spec(random, root, None, Bounds(total * WHOLE_GPU, cpu))
     found: list[ev.Event] = [ev.QuotaCreated(_with_draws(spec, drawn))]
-    for child, gpus in enumerate(_shares(random, total, random.randint(0, 3))):
+    for child, gpus in enumerate(_shares(random, total, pick(random, 0, 1, 2, 2, 3))):
         name = f"{root}.{child}"
         found.append(ev.QuotaCreated(quota_spec(random, name, root, _bounds(random, gpus))))
-        if gpus and chance(random, 40):
+        if gpus > 1 and chance(random, 30):
             for grandchild, less in enumerate(_shares(random, gpus, random.randint(1, 2))):
                 spec = quota_spec(random, f"{name}.{grandchild}", name, _bounds(random, less))
                 found.append(ev.QuotaCreated(spec))
@@ -91,7 +91,7 @@ def _shares(random: Random, total: int, count: int) -> list[int]:
     found = []
     left = total
     for _ in range(count):
-        share = random.randint(0, min(left, max(1, total * 2 // 3)))
+        share = random.randint(min(1, left), min(left, max(1, total * 2 // 3))) if chance(random, 95) else 0
         found.append(share)
         left -= share
     return found
@@ -117,8 +117,8 @@ def quota_spec(random: Random, name: str, parent: str | None, bounds: Bounds) ->
         bounds,
         reserved=reserved,
         strategy=pick(random, *Strategy),
-        self_level=_self_level(random) if chance(random, 60) else None,
-        child_level=_child_level(random) if chance(random, 40) else None,
+        self_level=_self_level(random) if chance(random, 80) else None,
+        child_level=_child_level(random) if chance(random, 50) else None,
         lending=not chance(random, 15),
         idle_limit_milli=pick(random, 0, 1000, 3000) if chance(random, 10) else None,
         min_runtime_ms=pick(random, 0, MINUTE_MS, 10 * MINUTE_MS) if chance(random, 12) else None,
@@ -127,7 +127,7 @@ def quota_spec(random: Random, name: str, parent: str | None, bounds: Bounds) ->
 
 
 def _self_level(random: Random) -> SelfLevel:
-    if chance(random, 50):  # a wide one, so that there is something to take
+    if chance(random, 75):  # a wide one, so that there is something to take
         middle = random.randint(2, 6)
         scope = pick(random, Scope.LEVEL, *Scope)
         return SelfLevel(Priorities(middle, 9), Priorities(1, middle - 1), frozenset(Module), scope)

@@ -9,6 +9,7 @@ from quotatree.core import decisions as say
 from quotatree.core.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.policy import Module
 from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.resources import WHOLE_GPU
 from quotatree.core.state import HOLD_MARGIN_MS, State
 from quotatree.core.unit import Unit, UnitKind, eviction_cost
 
@@ -45,7 +46,7 @@ def _extend_core(state: State, job: Job, places: tuple[Placed, ...]) -> None:
     """More replicas join a running core, which keeps its start and checkpoint."""
     old = job.core
     assert old is not None
-    state.displace(old)
+    state.displace(old, leaves=False)
     core = state.make_unit(job, UnitKind.CORE, job.claim, old.places + places, old.started_ms)
     state.place(core)
     state.set(job, "core", core)
@@ -60,7 +61,7 @@ def grow_into_surplus(state: State, job: Job, now_ms: int) -> say.Promote | None
     places: tuple[Placed, ...] = ()
     for index in chosen:
         unit = job.surplus[index]
-        state.displace(unit)
+        state.displace(unit, leaves=False)
         state.drop_entry(job.surplus, index)
         places += unit.places
     _extend_core(state, job, places)
@@ -138,7 +139,8 @@ def evict(
         return say.Evict(
             job.id, job.run, kind, replicas, preemptor, cost, lost, job.spec.grace_ms, False, False, reason
         )
-    requeued = job.spec.module is not Module.DSW or job.spec.requeue
+    lost_its_node = reason.code in (Code.NodeDrained, Code.NodeLost)  # not a victim: always queued again (R5)
+    requeued = job.spec.module is not Module.DSW or job.spec.requeue or lost_its_node
     counts = counts and unit.cls.claim is Claim.REGULAR
     places = stop_everything(state, job)
     state.begin_leaving(job, places)
@@ -208,18 +210,43 @@ def leavers_on(state: State, places: tuple[Placed, ...]) -> tuple[JobId, ...]:
         return ()
     found: dict[JobId, None] = {}
     together: dict[int, tuple[int, int]] = {}
+    wanted: dict[tuple[int, int], int] = {}
     for place in places:
         cpu, memory = together.get(place.node, (0, 0))
         together[place.node] = (cpu + place.shape.cpu_milli, memory + place.shape.memory_mib)
+        for device in place.devices:
+            milli = wanted.get((place.node, device), 0)
+            wanted[place.node, device] = milli + min(place.shape.gpu_milli, WHOLE_GPU)
     for place in places:
         node = state.nodes[place.node]
         if not node.leavers:
             continue
         crowded = node.overbooked_with(*together[place.node])
+        tight = {d for d in place.devices if node.device_free(d, True) < wanted[place.node, d]}
         for (job_id, _), leaving in node.leavers.items():
-            if crowded or not set(place.devices).isdisjoint(leaving.devices):
+            if crowded or not tight.isdisjoint(leaving.devices):
                 found[job_id] = None
     return tuple(sorted(found))
+
+
+def wait_longer(state: State, job: Job, now_ms: int) -> bool:
+    """Everybody a held job waited for has left; does somebody who was evicted since stand in its way (P9)?
+
+    Fractions, CPU and memory are not promised by name: what was free on a device when the hold was made may have been
+    started on by another, with what is leaving now counted on.
+    """
+    hold = job.hold
+    assert hold is not None
+    if not any(state.nodes[index].leavers for index in hold.unit.nodes):
+        return False
+    state.lift(hold.unit)
+    late = leavers_on(state, hold.unit.places)
+    state.lower(hold.unit)
+    if not late:
+        return False
+    grace = max(state.jobs[other].spec.grace_ms for other in late)
+    state.set_hold(job, Hold(hold.unit, late, max(hold.expires_ms, now_ms + grace + HOLD_MARGIN_MS)))
+    return True
 
 
 def named(state: State, places: tuple[Placed, ...]) -> tuple[say.ReplicaPlace, ...]:
@@ -231,8 +258,12 @@ def clear_guard(state: State, job: Job) -> None:
     root = job.quota.root
     if root.guard != job.id:
         return
+    waits = job.id in job.quota.queue.of_job
+    state.dequeue(job)
     for above in job.quota.path:
         state.set(above, "shadow", [0, 0, 0])
     state.set(root, "guard", None)
     state.set(root, "guard_nodes", frozenset())
+    if waits:
+        state.enqueue(job)
     state.bump(root)

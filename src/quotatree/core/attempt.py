@@ -19,9 +19,9 @@ from quotatree.core.eligible import (
 )
 from quotatree.core.job import Claim, Idle, Job, JobId, missing_core, total_request
 from quotatree.core.node_search import with_companions
-from quotatree.core.placement import Wanted, find_places, free_index
+from quotatree.core.placement import PoolRooms, Wanted, find_places, free_index
 from quotatree.core.queueing import Failure, WaitClass
-from quotatree.core.quota import Quota, Shortage, idle_room, loan, protected, shortage
+from quotatree.core.quota import Quota, Shortage, idle_room, loan, may_pass_min, protected, shortage
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.resources import GPU, Resources, amount_text, resources_text
 from quotatree.core.rights import could_evict, may_borrow, work_of, would_be_on_loan
@@ -96,7 +96,7 @@ class Attempt:
     def _promotion(self) -> Outcome:
         short = self._shortage(False)
         if short is not None:
-            return self._fail(_why_short(self.quota, short), short)
+            return self._fail(_why_short(self.quota, short, self.past_guard), short)
         act.change_claim(self.state, self.job, Claim.REGULAR, self.now_ms, "promoted")
         act.clear_guard(self.state, self.job)
         self.outcome.decisions.append(say.Promote(self.job.id, because(Code.Promoted)))
@@ -126,7 +126,7 @@ class Attempt:
         return True
 
     def _why_not_free(self, short: Shortage | None) -> None:
-        reason = _why_short(self.quota, short) if short is not None else self._why_no_place()
+        reason = _why_short(self.quota, short, self.past_guard) if short is not None else self._why_no_place()
         self.outcome.tried.append(say.StepTried(Step.FREE, reason))
 
     def _why_no_place(self) -> Reason:
@@ -142,7 +142,7 @@ class Attempt:
         """P3: beyond the own min, on what siblings do not use, after siblings that fit their own min."""
         short = self._shortage(True)
         if short is not None:
-            self.outcome.tried.append(say.StepTried(Step.LOAN, _why_short(self.quota, short)))
+            self.outcome.tried.append(say.StepTried(Step.LOAN, _why_short(self.quota, short, self.past_guard)))
             if not self.quota.surplus_units:  # idle borrowers free no quota
                 return False
         first = self.around.before_loan(self.job)
@@ -202,7 +202,7 @@ class Attempt:
         steps: list[tuple[Step, tuple[Clause, ...]]] = []
         in_own_min = self._in_own_min()
         if in_own_min and _fits_own_min(quota, self.request):
-            steps.append((Step.RETURN, return_clauses(quota, job.priority)))
+            steps.append((Step.RETURN, return_clauses(quota, job.priority, self._what_is_short())))
         policy = quota.spec.self_level
         if policy is not None and policy.lets_preempt(job.priority):
             own = own_clause(quota)
@@ -216,13 +216,21 @@ class Attempt:
             steps.append((Step.SIBLINGS, sibling_clauses(quota, above_min_only=False)))
         return [(step, clauses) for step, clauses in steps if clauses]
 
+    def _what_is_short(self) -> list[int]:
+        """Resources that quotas above are short of; if none is, those that are wanted."""
+        deficit = self._deficit(False)
+        return [i for i in range(3) if deficit[i] > 0] or [i for i in range(3) if self.request[i]]
+
     def _in_own_min(self) -> bool:
-        """Is the own quota not what is short, with what a guard keeps in it left alone?"""
+        """Is the own quota not what is short, with what a guard keeps and children have reserved left alone?"""
         quota, request = self.quota, self.request
-        kept = (0, 0, 0) if self.past_guard else quota.shadow
-        return all(
-            not request[i] or quota.used[i] + request[i] + kept[i] <= bound for i, bound in quota.named
-        )
+        for i, bound in quota.named:
+            kept = 0 if self.past_guard else quota.shadow[i]
+            if quota.root.shares_reserved:
+                kept += sum(protected(c, i, request[i], quota) for c in quota.children)
+            if request[i] and quota.used[i] + request[i] + kept > bound:
+                return False
+        return True
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> bool:
         """Search within one step and, if a set is found, take it and start or hold."""
@@ -242,8 +250,15 @@ class Attempt:
             self.outcome.tried.append(say.StepTried(step, because(code, step=step.value)))
             return False
         if _needs_proof(quota, self.wanted) and not self._proved(found):
+            found = self._in_open_pools(request)
+        if found is None:
             self.outcome.tried.append(say.StepTried(step, self._why_no_place()))
             return False
+        if loan_allowed and any(self._beyond_min(i) for i in range(3)):
+            first = self.around.before_loan(self.job)
+            if first is not None:
+                self.outcome.first = first
+                return True
         self._take(step, signature, found)
         return True
 
@@ -263,10 +278,10 @@ class Attempt:
         short = [0, 0, 0]
         reserving = self.quota.root.shares_reserved
         for above in self.quota.path:
-            if loan_allowed and above is self.quota:
-                continue
             for i, bound in above.named:
                 if not self.request[i]:
+                    continue
+                if loan_allowed and above is self.quota and may_pass_min(above, i):
                     continue
                 over = above.used[i] + self.request[i] - bound
                 if not self.past_guard:
@@ -275,6 +290,19 @@ class Attempt:
                     over += sum(protected(c, i, self.request[i], self.quota) for c in above.children)
                 short[i] = max(short[i], over)
         return Resources(*short)
+
+    def _in_open_pools(self, request: Request) -> Found | None:
+        """Search once more, without the nodes of pools from which the tree may take nothing further (Q1)."""
+        root = self.quota.root
+        if len(root.spec.draws) == 1:
+            return None
+        rooms = PoolRooms(self.state, root)
+        closed = frozenset[int]().union(*(rooms.closed(shape) for _, shape in self.wanted))
+        if closed <= request.avoid:
+            return None
+        request.avoid |= closed
+        found = search(request)
+        return found if found is not None and self._proved(found) else None
 
     def _proved(self, found: Found) -> bool:
         """Try it on the real devices and take it back (several shapes or pools)."""
@@ -340,6 +368,10 @@ class Attempt:
         """Remember why, and what must change: a release in the quota that is full, or anything in the tree."""
         if short is not None and not self.job.running and self.outcome_depends_on_tree():
             short = None
+        if short is not None and short.quota.used[short.resource] + short.wanted <= (
+            short.quota.min[short.resource] or 0
+        ):
+            short = None  # what is reserved or kept for a guard is in the way: room alone does not tell
         self.outcome.failure = Failure(reason, self.quota.root.version, short, retry_at_ms)
         return self.outcome
 
@@ -399,10 +431,10 @@ def _needs_proof(quota: Quota, wanted: Wanted) -> bool:
     return len(quota.root.spec.draws) > 1 or len({shape for _, shape in wanted}) > 1
 
 
-def _why_short(quota: Quota, short: Shortage) -> Reason:
+def _why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:
     code = Code.OwnQuotaFull if short.quota is quota else Code.AncestorFull
     bound = short.quota.min[short.resource] or 0
-    kept = short.quota.shadow[short.resource] if quota.root.guard is not None else 0
+    kept = short.quota.shadow[short.resource] if not past_guard else 0
     if kept and short.free < short.wanted <= short.free + kept:
         return because(
             Code.KeptForGuard, quota=short.quota.id, kept=amount_text(short.resource, kept),

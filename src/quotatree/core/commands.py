@@ -13,7 +13,7 @@ from quotatree.core import act, quota_commands
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.job import FINAL_PHASES, Claim, Idle, Job, JobId, JobSpec, Phase, Placed
+from quotatree.core.job import FINAL_PHASES, Claim, Idle, Job, JobId, JobSpec, Phase, Placed, Shape
 from quotatree.core.node import Node, NodeState
 from quotatree.core.placement import find_places
 from quotatree.core.plan import count_preemption
@@ -68,16 +68,21 @@ def _node_changed(state: State, event: ev.NodeChanged, now_ms: int) -> Decisions
     node = state.node_by_name.get(event.node)
     if node is None:
         raise Refused("node", event.node, "R2", "no such node")
-    state.set(node, "state", event.state)
-    node.touch()
-    state.log_change(node.index)
-    for root in state.roots:
-        root.version += 1
+    state.set_node_state(node, event.state)
     if event.state is NodeState.LOST:
         return _lose(state, node, now_ms)
     if event.state is NodeState.DRAINING:
         return _drain(state, node, now_ms)
+    if event.state is NodeState.CORDONED:
+        return _cordon(state, node, now_ms)
     return ()
+
+
+def _cordon(state: State, node: Node, now_ms: int) -> Decisions:
+    """Nothing new lands, so whoever was promised places here is planned anew (R5, P9)."""
+    held = sorted((u for u in node.units if u.cls.kind is UnitKind.HOLD), key=lambda u: u.name)
+    reason = because(Code.NodeCordoned, node=node.spec.name)
+    return tuple(act.release(state, unit.job, now_ms, reason, again=True) for unit in held)
 
 
 def _drain(state: State, node: Node, now_ms: int) -> Decisions:
@@ -121,6 +126,8 @@ def _new_job(state: State, spec: JobSpec) -> Job:
     known = state.jobs.get(spec.id)
     if known is not None and known.phase not in FINAL_PHASES:
         raise Refused("job", spec.id, "section 4", "exists already")
+    if known is not None and known.leaving:
+        raise Refused("job", spec.id, "P9", "an earlier job of this name is still leaving its devices")
     check_can_ever_fit(state, spec, quota)
     return Job(
         spec, quota, priority=spec.priority, core_replicas=spec.core_replicas, queued_ms=spec.submitted_ms
@@ -154,6 +161,30 @@ def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
         if state.indexes.get(key) != state.nodes_version:
             _check_some_node(group.shape, state.nodes_of(quota.root), quota)
             state.indexes[key] = state.nodes_version
+    _check_all_at_once(state, spec, quota)
+
+
+def _check_all_at_once(state: State, spec: JobSpec, quota: Quota) -> None:
+    """All replicas of the core must have room at once, if nobody else were there."""
+    if spec.core_replicas == 1:
+        return
+    left = spec.core_replicas
+    wanted: dict[Shape, int] = {}
+    for group in spec.groups:
+        count = min(left, group.replicas)
+        left -= count
+        wanted[group.shape] = wanted.get(group.shape, 0) + count
+    for shape, count in wanted.items():
+        key = ("all slots", quota.root.id, shape)
+        known: tuple[int, int] | None = state.indexes.get(key)
+        if known is None or known[0] != state.nodes_version:
+            slots = sum(n.slots_when_empty(shape) for n in state.nodes_of(quota.root) if n.accepts(shape))
+            known = state.indexes[key] = (state.nodes_version, slots)
+        if known[1] < count:
+            raise Refused(
+                "replicas", count, "S11",
+                f"can never fit: the nodes of {quota.root.id} hold {known[1]} replicas of this size at once",
+            )  # fmt: skip
 
 
 def _check_some_node(shape: Any, nodes: list[Node], quota: Quota) -> None:
@@ -301,17 +332,31 @@ def _left(state: State, job: Job, places: tuple[Placed, ...]) -> None:
     if not places:
         return
     state.end_leaving(job, places)
-    if job.leaving:
-        return
-    if job.id in job.quota.queue.of_job:
+    if not job.leaving and job.id in job.quota.queue.of_job:
         state.requeue(job)
     for other in list(state.awaited.get(job.id, {}).values()):
-        if other.hold is not None:
+        if other.hold is not None and not _in_the_way(job, other):
             rest = tuple(j for j in other.hold.waiting_on if j != job.id)
             state.set(other.hold, "waiting_on", rest)
             state.drop_entry(state.awaited[job.id], other.id)
     if not state.awaited.get(job.id):
         state.drop_entry(state.awaited, job.id)
+
+
+def _in_the_way(job: Job, other: Job) -> bool:
+    """Does what is still leaving of a job stand where another one has a hold? A later eviction elsewhere does not."""
+    if job is other or other.hold is None:
+        return bool(job.leaving)
+    for leaving in job.leaving.values():
+        for place in other.hold.unit.places:
+            if place.node != leaving.node:
+                continue
+            shape, mine = place.shape, leaving.shape
+            if (shape.cpu_milli and mine.cpu_milli) or (shape.memory_mib and mine.memory_mib):
+                return True
+            if not set(place.devices).isdisjoint(leaving.devices):
+                return True
+    return False
 
 
 def _cancelled(state: State, event: ev.JobCancelled, now_ms: int) -> Decisions:
@@ -380,6 +425,8 @@ def _resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
         _shrink_core(state, job, event.min_replicas)
     if job.core is not None:
         state.put_entry(state.elastic, job.id, job)
+        if len(job.core_indexes) < event.min_replicas:
+            state.set(job, "queued_ms", now_ms)
     if job.queued:
         state.enqueue(job)
     return found
@@ -389,7 +436,7 @@ def _shrink_core(state: State, job: Job, size: int) -> None:
     """Replicas beyond the smaller core run on as surplus."""
     old = job.core
     assert old is not None
-    state.displace(old)
+    state.displace(old, leaves=False)
     keep, extra = old.places[:size], old.places[size:]
     core = state.make_unit(job, UnitKind.CORE, job.claim, keep, old.started_ms)
     state.place(core)

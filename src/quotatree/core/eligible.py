@@ -126,12 +126,12 @@ def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
     )  # fmt: skip
 
 
-def return_clauses(quota: Quota, priority: int) -> tuple[Clause, ...]:
-    """P15: regular work, of equal or lower priority, of siblings above their min, down to it."""
+def return_clauses(quota: Quota, priority: int, short: list[int]) -> tuple[Clause, ...]:
+    """P15: regular work, of equal or lower priority, of siblings above their min of what is short, down to it."""
     return tuple(
         Clause(Code.ReturnOfLoan, s.tin, s.tout, 0, 0, Priorities(1, priority), None, False, True)
         for s in quota.siblings()
-        if has_loan(s)
+        if any(loan(s, i) for i in short)
     )
 
 

@@ -13,12 +13,13 @@ from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
 from quotatree.core.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
 from quotatree.core.order import Ordering
+from quotatree.core.placement import find_places
 from quotatree.core.plan import plan
 from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Strategy
 from quotatree.core.queueing import FIFO_FROM, WaitClass
 from quotatree.core.quota import Quota, has_loan, shortage
 from quotatree.core.reasons import Code, Reason, because
-from quotatree.core.resources import GPU, amount_text
+from quotatree.core.resources import GPU, amount_text, resources_text
 from quotatree.core.rights import rules_against, work_of
 from quotatree.core.state import State
 
@@ -168,6 +169,10 @@ def _why_waiting(state: State, job: Job, now_ms: int) -> tuple[list[Reason], tup
         reasons += [r for r in _shortages(job) if r not in reasons]
     if job.spec.idle is not Idle.NEVER:
         refusal = idle_refusal(state, job, cls.request)
+        if refusal is None:
+            wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
+            if find_places(state, job.quota.root, wanted, now=True) is None:
+                refusal = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
         if refusal is not None:
             reasons.append(refusal)
     return reasons, tried
@@ -214,21 +219,24 @@ def _inside_window(state: State, quota: Quota, job_id: JobId, now_ms: int) -> bo
 
 
 def _shortages(job: Job) -> list[Reason]:
-    """X1 wants all reasons: every other quota on the path that is full as well."""
+    """X1 wants all reasons: every other quota on the path, and every other resource, that is short as well."""
     request = total_request(job, missing_core(job))
-    found = []
-    for above in job.quota.path[1:]:
+    first = shortage(job.quota, request)
+    found: list[Reason] = []
+    for above in job.quota.path:
         for i, bound in above.named:
             free = bound - above.used[i]
-            if request[i] > free and shortage(job.quota, request) is not None:
+            if first is None or (above is first.quota and i == first.resource):
+                continue
+            if request[i] > free:
+                code = Code.OwnQuotaFull if above is job.quota else Code.AncestorFull
                 found.append(
                     because(
-                        Code.AncestorFull, quota=above.id, free=amount_text(i, free),
+                        code, quota=above.id, free=amount_text(i, free),
                         min=amount_text(i, bound), wanted=amount_text(i, request[i]),
                     )
                 )  # fmt: skip
-    first = shortage(job.quota, request)
-    return [r for r in found if first is None or dict(r.facts)["quota"] != first.quota.id]
+    return found
 
 
 def _holders(state: State, job: Job, full: list[str]) -> tuple[Holder, ...]:

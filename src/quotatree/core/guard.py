@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from quotatree.core import act
 from quotatree.core import decisions as say
 from quotatree.core.job import Idle, Job, missing_core, total_request
 from quotatree.core.order import Ordering
 from quotatree.core.quota import Quota
 from quotatree.core.reasons import Code, Step, because
-from quotatree.core.resources import WHOLE_GPU
 from quotatree.core.state import State
 
 
@@ -23,6 +23,24 @@ def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Deci
         job = _longest_waiting(ordering, root, now_ms - after_ms)
         if job is not None:
             found.append(_guard(state, root, job, now_ms))
+    return found
+
+
+def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
+    """Keep what is useful: other nodes when one is out of order, nothing for a job that cannot start any more."""
+    found: list[say.Decision] = []
+    for root in state.roots:
+        if root.guard is None:
+            continue
+        job = state.jobs[root.guard]
+        cls = job.quota.queue.of_job.get(job.id)
+        if cls is not None and ordering.cannot_start(cls):
+            act.clear_guard(state, job)
+            state.tell(job, now_ms, Code.GuardEnded.name)
+            found.append(say.Release(job.id, because(Code.GuardEnded)))
+        elif not all(state.nodes[index].schedulable for index in root.guard_nodes):
+            state.set(root, "guard_nodes", frozenset(_nodes_for(state, root, job)))
+            state.bump(root)
     return found
 
 
@@ -53,10 +71,12 @@ def _longest_waiting(ordering: Ordering, root: Quota, queued_before_ms: int) -> 
 def _guard(state: State, root: Quota, job: Job, now_ms: int) -> say.Hold:
     """Keep quota along the path, and enough nodes, for this job; nobody is evicted."""
     request = total_request(job, missing_core(job))
+    state.dequeue(job)
     for above in job.quota.path:
         state.set(above, "shadow", list(request))
     state.set(root, "guard", job.id)
     state.set(root, "guard_nodes", frozenset(_nodes_for(state, root, job)))
+    state.enqueue(job)
     reason = because(Code.StarvationGuard, waited=f"{(now_ms - job.queued_ms) // 1000} s")
     return say.Hold(job.id, (), (), None, Step.FREE, reason)
 
@@ -76,7 +96,6 @@ def _nodes_for(state: State, root: Quota, job: Job) -> list[int]:
         for node in suited:
             if missing <= 0:
                 break
-            slots = node.spec.gpus * WHOLE_GPU // shape.gpu_milli if shape.gpu_milli else missing
-            missing -= max(1, slots)
+            missing -= max(1, node.slots_when_empty(shape))
             chosen[node.index] = None
     return list(chosen)

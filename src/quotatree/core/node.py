@@ -92,9 +92,11 @@ class Node:
 
     def suits(self, shape: Shape) -> bool:
         """May replicas of this shape ever stand here: state, model, labels, size."""
+        return self.state is NodeState.READY and self.accepts(shape)
+
+    def accepts(self, shape: Shape) -> bool:
+        """The same whatever state the node is in."""
         spec = self.spec
-        if self.state is not NodeState.READY:
-            return False
         if shape.models and spec.model not in shape.models:
             return False
         for key, value in shape.labels:
@@ -105,6 +107,19 @@ class Node:
             and shape.cpu_milli <= spec.cpu_milli
             and shape.memory_mib <= spec.memory_mib
         )
+
+    def slots_when_empty(self, shape: Shape) -> int:
+        """How many replicas of this shape the node would hold if nobody stood here."""
+        spec, count = self.spec, 1 << 30
+        if shape.gpu_milli >= WHOLE_GPU:
+            count = spec.gpus // shape.whole_gpus
+        elif shape.gpu_milli:
+            count = spec.gpus * (WHOLE_GPU // shape.gpu_milli)
+        if shape.cpu_milli:
+            count = min(count, spec.cpu_milli // shape.cpu_milli)
+        if shape.memory_mib:
+            count = min(count, spec.memory_mib // shape.memory_mib)
+        return count
 
     def slots(self, shape: Shape, now: bool) -> int:
         """How many replicas of this shape fit here, now or by plan; the node is known to suit."""

@@ -200,28 +200,34 @@ def lower_bound(offer: Offer, highest: int, now_ms: int, per_slot: bool) -> tupl
     if need <= 0:
         return 0, 0
     items: list[tuple[int, int]] = []
-    density: int | None = None
+    least: int | None = None  # of a single item, or per GPU
+    density = 1 << 200
     for ladder, gpus, cost, slope, end in offer.rows:
         if ladder > highest:
             continue
         if end is None:
             cost += slope * now_ms
-            per_gpu = slope // gpus if gpus > 1 else slope
         else:
             cost += slope * min(now_ms, end)
-            per_gpu = 0
-        items.append((gpus, cost))
-        if density is None or per_gpu < density:
-            density = per_gpu
-    if per_slot:
-        return need * min((cost // gpus for gpus, cost in items), default=0), need * (density or 0)
-    return cover_cost(need, items), need * (density or 0)
+            slope = 0
+        if gpus > 1:
+            slope //= gpus
+        if slope < density:
+            density = slope
+        if need == 1 or per_slot:
+            if gpus > 1 and per_slot:
+                cost //= gpus
+            if least is None or cost < least:
+                least = cost
+        else:
+            items.append((gpus, cost))
+    if need == 1 or per_slot:
+        return (0, 0) if least is None else (need * least, need * density)
+    return cover_cost(need, items), need * density if items else 0
 
 
 def cover_cost(need: int, items: list[tuple[int, int]]) -> int:
     """Least cost of items with at least `need` GPUs together; of all of them if they are not enough."""
-    if need == 1:
-        return min((cost for _, cost in items), default=0)
     total = sum(gpus for gpus, _ in items)
     if total <= need:
         return sum(cost for _, cost in items)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from quotatree.core.job import Idle, Job, JobId
+from quotatree.core.job import Idle, Job, JobId, Shape, missing_core
 from quotatree.core.policy import Strategy
-from quotatree.core.queueing import WaitClass, head, tryable
+from quotatree.core.queueing import GUARDED, WaitClass, head, tryable
 from quotatree.core.quota import Quota, own_share_key, share_key
 from quotatree.core.resources import GPU
 from quotatree.core.state import State
@@ -43,9 +43,28 @@ class Ordering:
         )
         if quota.spec.strategy is Strategy.BALANCE and stood != quota.queue.stood:
             self._state.set(quota.queue, "stood", stood)
+        guarded = quota.path[-1].guard
+        kept_for = None if guarded is None else quota.queue.of_job.get(guarded)
+        if guarded is not None and kept_for is not None and not self.cannot_start(kept_for):
+            if not kept_for.still_fails(kept_for.failed, self._now_ms):
+                found.append((kept_for, guarded))  # it has a hold: no strategy keeps it from using it (S10)
+        if self._state.nodes_out:
+            found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
         self._ready[quota.id] = (version, touched, jobs)
         return jobs
+
+    def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
+        """Classes that only nodes out of order keep from starting: they block nobody, but are told why they wait."""
+        return [
+            (cls, cls.members[0][1])
+            for cls in quota.queue.classes.values()
+            if not cls.still_fails(cls.failed, self._now_ms)
+            and cls.idle is not Idle.ONLY
+            and not self._over_limit(cls)
+            and not self._over_min(cls)
+            and not self._nodes_hold(cls)
+        ]
 
     def best(self) -> Candidate | None:
         """The next one to try in the first round."""
@@ -55,12 +74,11 @@ class Ordering:
             if ready:
                 cls, job = ready[0]
                 heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
-        if not heads:
-            return None
-        if len(heads) == 1:
-            return heads[0][1]
-        top = max(priority for priority, _ in heads)
-        return _fairest([candidate for priority, candidate in heads if priority == top], 1)
+        return _foremost(heads)
+
+    def first_of(self, candidates: list[Candidate]) -> Candidate | None:
+        """Whose turn it is among these, by S6."""
+        return _foremost([(self._queue_priority(c.cls, c.job), c) for c in candidates])
 
     def _queue_priority(self, cls: WaitClass, job: Job) -> int:
         ages = cls.quota.spec.strategy is Strategy.INTELLIGENT
@@ -91,8 +109,12 @@ class Ordering:
 
     def passed(self, cls: WaitClass) -> bool:
         """Passed in every strategy: idle only, over an amount limit, or too large ever to fit."""
-        if cls.idle is Idle.ONLY:
+        if cls.idle is Idle.ONLY or cls.key[0] == GUARDED:
             return True
+        return self.cannot_start(cls)
+
+    def cannot_start(self, cls: WaitClass) -> bool:
+        """Would nobody's leaving help: over an amount limit, larger than a min on its path or than the ready nodes?"""
         return self._over_limit(cls) or self._never_fits(cls)
 
     def _over_limit(self, cls: WaitClass) -> bool:
@@ -102,11 +124,35 @@ class Ordering:
         return any(used.get(lim, 0) + cls.request.gpu_milli > lim.gpu_milli for lim in cls.limits)
 
     def _never_fits(self, cls: WaitClass) -> bool:
+        return self._over_min(cls) or not self._nodes_hold(cls)
+
+    def _over_min(self, cls: WaitClass) -> bool:
         for above in cls.quota.path:
             for i, bound in above.named:
                 if cls.request[i] > bound and not (above is cls.quota and _borrows(cls)):
                     return True
         return False
+
+    def _nodes_hold(self, cls: WaitClass) -> bool:
+        """Could the nodes that are ready now, all empty, hold every replica that is wanted?"""
+        state, root = self._state, cls.quota.path[-1]
+        job = state.jobs[cls.members[0][1]]
+        wanted: dict[Shape, int] = {}
+        if job.core is None and len(job.spec.groups) == 1:
+            wanted[job.spec.groups[0].shape] = job.core_replicas
+        else:
+            for index in missing_core(job):
+                shape = job.shape_of(index)
+                wanted[shape] = wanted.get(shape, 0) + 1
+        for shape, count in wanted.items():
+            key = ("roomy", root.id, shape)
+            known: tuple[int, int] | None = state.indexes.get(key)
+            if known is None or known[0] != state.ready_version:
+                slots = sum(n.slots_when_empty(shape) for n in state.nodes_of(root) if n.suits(shape))
+                known = state.indexes[key] = (state.ready_version, slots)
+            if known[1] < count:
+                return False
+        return True
 
     def head(self, quota: Quota) -> Job | None:
         found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self.passed)
@@ -148,6 +194,14 @@ def _tree_order(quota: Quota) -> int:
 def _borrows(cls: WaitClass) -> bool:
     policy = cls.quota.spec.self_level
     return policy is not None and policy.reaches_siblings and policy.lets_preempt(cls.priority)
+
+
+def _foremost(heads: list[tuple[int, Candidate]]) -> Candidate | None:
+    """S6: the highest queue priority, then the fairest."""
+    if len(heads) <= 1:
+        return heads[0][1] if heads else None
+    top = max(priority for priority, _ in heads)
+    return _fairest([candidate for priority, candidate in heads if priority == top], 1)
 
 
 def _fairest(candidates: list[Candidate], level: int) -> Candidate:

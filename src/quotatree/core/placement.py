@@ -37,6 +37,7 @@ class FreeIndex:
         "_pools",
         "_shape",
         "_state",
+        "_wants_whole",
         "racks",
         "slots",
         "total",
@@ -44,6 +45,7 @@ class FreeIndex:
 
     def __init__(self, state: State, shape: Shape, pools: frozenset[str], now: bool) -> None:
         self._state, self._shape, self._pools, self._now = state, shape, pools, now
+        self._wants_whole = shape.whole_gpus > 0
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -78,8 +80,8 @@ class FreeIndex:
     def _look_at(self, node: Node) -> None:
         index = node.index
         count = 0
-        if node.spec.pool in self._pools and node.suits(self._shape):
-            count = node.slots(self._shape, self._now)
+        if (node.whole_free or not self._wants_whole) and node.spec.pool in self._pools:
+            count = node.slots(self._shape, self._now) if node.suits(self._shape) else 0
         before = self.slots[index]
         if count != before:
             self.slots[index] = count

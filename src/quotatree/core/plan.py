@@ -12,17 +12,17 @@ from dataclasses import replace
 from quotatree.core import act
 from quotatree.core import decisions as say
 from quotatree.core.attempt import Attempt, Outcome, Surroundings, TakenInSamePlan, idle_refusal, passes_guard
-from quotatree.core.guard import next_guard_ms, place_guards
-from quotatree.core.job import Claim, Idle, Job, JobId, Phase, missing_core
+from quotatree.core.guard import look_after_guards, next_guard_ms, place_guards
+from quotatree.core.job import Claim, Idle, Job, JobId, Phase, Placed, missing_core
 from quotatree.core.order import Candidate, Ordering
-from quotatree.core.placement import find_places
+from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import has_loan, shortage
 from quotatree.core.reasons import Code, Step, because
 from quotatree.core.resources import Resources, resources_text
 from quotatree.core.rights import could_evict, work_of, would_be_on_loan
-from quotatree.core.state import State
-from quotatree.core.unit import UnitKind
+from quotatree.core.state import State, limits_on
+from quotatree.core.unit import Unit, UnitKind
 
 ALARM_COUNT = 5
 ALARM_WINDOW_MS = 24 * 3_600_000
@@ -40,7 +40,7 @@ def plan(state: State, now_ms: int) -> say.Plan:
         state.begin()
     postponed: dict[JobId, JobId] = {}
     while True:
-        mark = state.mark() if chains else 0
+        mark = state.mark() if state.in_transaction else 0
         planner = _Planner(state, now_ms, postponed)
         try:
             planner.run()
@@ -61,6 +61,7 @@ class _Planner(Surroundings):
         self._placed: set[JobId] = set()  # who got places in this plan
         self._ordering = Ordering(state, now_ms)
         self._waits: dict[JobId, say.Wait] = {}
+        self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, after so many decisions
         self._settled: set[int] = set()  # evictions, by position, whose preemption was counted
         self.decisions: list[say.Decision] = []
 
@@ -68,18 +69,27 @@ class _Planner(Surroundings):
         self._state.end_protections(self._now_ms)
         for root in self._state.roots:
             if root.loans:
-                root.loans = any(has_loan(quota) for quota in root.subtree())
+                self._state.set(root, "loans", any(has_loan(quota) for quota in root.subtree()))
+        self.decisions += look_after_guards(self._state, self._ordering, self._now_ms)
         self._expire_holds()
         self._retry_expired()
         self._finish_holds()
         while True:
             while self._regular() or self._idle() or self._surplus():
                 pass
-            if not self._fail_over_limit() and not self._finish_holds():
+            if not (
+                self._fail_over_limit() or self._finish_holds() or self._retry_expired() or self._guards()
+            ):
                 break
-        self.decisions += place_guards(self._state, self._ordering, self._now_ms)
         self._settle_victims()
         self.decisions += self._news()
+
+    def _guards(self) -> bool:
+        """S10, once nobody can be helped any more; who has a guard's hold blocks nobody, so the rounds go on."""
+        found = look_after_guards(self._state, self._ordering, self._now_ms)
+        found += place_guards(self._state, self._ordering, self._now_ms)
+        self.decisions += found
+        return bool(found)
 
     def _news(self) -> list[say.Wait]:
         """A job that waits for the same reason as when it was last told so has nothing new to hear (P10)."""
@@ -114,6 +124,8 @@ class _Planner(Surroundings):
             if hold is None:
                 continue
             if not hold.waiting_on:
+                if act.wait_longer(state, job, self._now_ms):
+                    continue
                 reason = because(Code.HoldComplete)
                 places = hold.unit.places
                 self.decisions.append(
@@ -130,15 +142,29 @@ class _Planner(Surroundings):
             alike = (root.id, avoid, *(shape for _, shape in wanted))
             elsewhere = None
             if alike not in nowhere:
-                elsewhere = find_places(state, root, wanted, now=True, avoid=avoid)
+                elsewhere = self._elsewhere(hold.unit, wanted, avoid)
             if elsewhere is None:
-                nowhere.add(alike)
+                if len(wanted) == 1:  # a gang has promised places of its own to count on
+                    nowhere.add(alike)
                 continue
             reason = because(Code.StartsElsewhere)
             self.decisions.append(
                 act.start(state, job, elsewhere, Claim.REGULAR, self._now_ms, Step.FREE, reason)
             )
         return len(self.decisions) > decided
+
+    def _elsewhere(self, unit: Unit, wanted: Wanted, avoid: frozenset[int]) -> tuple[Placed, ...] | None:
+        """Places that are free now; for a gang also those of its promised places that are empty already."""
+        state, root = self._state, unit.job.quota.root
+        found = find_places(state, root, wanted, now=True, avoid=avoid)
+        if found is not None or len(wanted) == 1:
+            return found
+        if not any(free_index(state, shape, root, True).total for shape in {shape for _, shape in wanted}):
+            return None
+        state.lift(unit)
+        found = find_places(state, root, wanted, now=True, avoid=avoid)
+        state.lower(unit)
+        return found
 
     def _takers_first(self, job: Job) -> None:
         """S8: who could evict a job that is about to leave its hold for a start takes the hold, not the start."""
@@ -149,7 +175,7 @@ class _Planner(Surroundings):
             first = self._unrivalled(rival)
             self._try(first.cls, first.job)
 
-    def _retry_expired(self) -> None:
+    def _retry_expired(self) -> bool:
         """A job whose hold expired is planned anew before any of its victims is tried."""
         waiting = [
             self._state.jobs[job_id]
@@ -158,6 +184,7 @@ class _Planner(Surroundings):
             if cls.key[0] == "again"
             for _, job_id in cls.members
         ]
+        decided = len(self.decisions)
         # Rights go from the top down and from high to low, so this is S8's order.
         for job in sorted(waiting, key=lambda j: (j.quota.depth, -j.priority, j.spec.submitted_ms, j.id)):
             while (cls := job.quota.queue.of_job.get(job.id)) is not None:
@@ -165,6 +192,7 @@ class _Planner(Surroundings):
                     break
                 first = self._unrivalled(Candidate(job.quota, cls, job))
                 self._try(first.cls, first.job)
+        return len(self.decisions) > decided
 
     # -- the three rounds ------------------------------------------------------------------------------------
 
@@ -206,6 +234,8 @@ class _Planner(Surroundings):
     def _record(self, cls: WaitClass, job: Job, outcome: Outcome) -> bool:
         if outcome.failure is not None:
             cls.failed = outcome.failure
+            if outcome.failure.reason.code is Code.StopsAtIdle:
+                self._idle_hopes.append((cls, len(self.decisions)))
             self._ordering.touch(job.quota)
             if job.phase is Phase.WAITING:
                 self._waits[job.id] = say.Wait(job.id, outcome.failure.reason)
@@ -218,21 +248,24 @@ class _Planner(Surroundings):
     def _rival_of(self, job: Job, request: Resources) -> Candidate | None:
         """S8: a waiting job that could evict this one and may be tried now; topmost quota first."""
         victim = work_of(job)
-        found: Candidate | None = None
+        found: list[Candidate] = []
         for quota in self._ordering.quotas_that_could_take(job.quota):
-            if found is not None and found.quota.depth <= quota.depth:
+            if found and found[0].quota.depth < quota.depth:
                 continue
             on_loan = would_be_on_loan(quota, job.quota, request)
             for cls, other in self._ordering.ready(quota):
                 if other is not job and could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
-                    found = Candidate(quota, cls, other)
+                    if found and found[0].quota.depth > quota.depth:
+                        found.clear()
+                    found.append(Candidate(quota, cls, other))
                     break
-        return found
+        return self._ordering.first_of(found)
 
     def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
         parent = borrower.quota.parent
         if parent is None:
             return None
+        found: list[Candidate] = []
         for quota in self._ordering.waiting_below(parent):
             if quota is parent or borrower.quota.contains(quota):
                 continue
@@ -240,8 +273,10 @@ class _Planner(Surroundings):
                 if could_evict(borrower.quota, borrower.priority, work_of(other)):
                     continue
                 if shortage(quota, cls.request) is None:
-                    return cls, other
-        return None
+                    found.append(Candidate(quota, cls, other))
+                    break
+        first = self._ordering.first_of(found)
+        return None if first is None else (first.cls, first.job)
 
     def _idle(self) -> bool:
         state = self._state
@@ -250,7 +285,7 @@ class _Planner(Surroundings):
             reason = idle_refusal(state, job, cls.request)
             if reason is None:
                 wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
-                avoid = job.quota.root.guard_nodes if job.quota.root.guard != job.id else frozenset()
+                avoid = frozenset() if passes_guard(state, job) else job.quota.root.guard_nodes
                 places = find_places(state, job.quota.root, wanted, now=True, avoid=avoid)
                 if places is not None:
                     why = because(Code.FitsIdle, free=resources_text(cls.request))
@@ -263,7 +298,21 @@ class _Planner(Surroundings):
             cls.failed_idle = Failure(reason, job.quota.root.version)
             if job.spec.idle is Idle.ONLY:
                 self._waits[job.id] = say.Wait(job.id, reason)
-        return False
+        return self._disappointed()
+
+    def _disappointed(self) -> bool:
+        """Somebody else took the idle room a job stopped at: it may go on to preempt (P4)."""
+        found = False
+        for cls, decided in self._idle_hopes:
+            failed = cls.failed
+            if decided == len(self.decisions) or not cls.members or failed is None:
+                continue
+            if failed.reason.code is Code.StopsAtIdle:
+                cls.failed = None
+                self._ordering.touch(cls.quota)
+                found = True
+        self._idle_hopes.clear()
+        return found
 
     def _surplus(self) -> bool:
         """P12: one more replica beyond a core, on what is left over."""
@@ -293,6 +342,11 @@ class _Planner(Surroundings):
 
     def _surplus_allowed(self, job: Job) -> bool:
         request = job.spec.groups[0].shape.resources
+        used = self._state.limit_used
+        if self._state.limits and any(
+            used.get(limit, 0) + request.gpu_milli > limit.gpu_milli for limit in limits_on(self._state, job)
+        ):
+            return False
         if job.claim is Claim.IDLE:
             return idle_refusal(self._state, job, request) is None
         return shortage(job.quota, request) is None

@@ -24,11 +24,15 @@ POSITIONS_WATCHED: Final = 64
 """`balance` remembers since when each of the first positions is held by the same job."""
 
 
+GUARDED: Final = "guard"
+"""First word of the class of the job a starvation guard keeps capacity for: it has a hold, so it blocks nobody."""
+
+
 class Failure(NamedTuple):
     """Why a class could not start, and what must change before trying it again makes sense.
 
-    `short`: only room in that quota can help, and it is looked at directly, as long as no surplus and no loan gives
-    new rights. Otherwise anything that happens in the tree may help: `version` is the root's version at the time.
+    `version` is the root's version at the time: as long as it stands, nothing was released. `short`: after a release,
+    only room in that quota can help, and it is looked at directly, as long as no surplus and no loan gives new rights.
     """
 
     reason: Reason
@@ -54,16 +58,15 @@ class WaitClass:
 
     def still_fails(self, failure: Failure | None, now_ms: int) -> bool:
         """Is the remembered failure still the answer?"""
-        if failure is None:
+        if failure is None or (failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms):
             return False
+        if self.quota.path[-1].version == failure.version:
+            return True
         if failure.short is not None:
             quota, i, wanted, _ = failure.short
             bound = quota.min[i]
-            if bound is not None and self._only_room_helps(quota):
-                return bound - quota.used[i] < wanted
-        if failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms:
-            return False
-        return self.quota.path[-1].version == failure.version
+            return bound is not None and bound - quota.used[i] < wanted and self._only_room_helps(quota)
+        return False
 
     def _only_room_helps(self, full: Quota) -> bool:
         """Are there no surplus to give way and no loans to be returned, which would be new rights?
@@ -111,6 +114,15 @@ class WaitQueue:
         insort(found.members, (job.spec.submitted_ms, job.id))
         self.of_job[job.id] = found
         return found
+
+    def put_back(self, job: Job, cls: WaitClass) -> None:
+        """Undo `remove`."""
+        self.stamp += 1
+        found = self.classes.setdefault(cls.key, cls)
+        if not found.members:
+            self.urgent += found.priority >= FIFO_FROM
+        insort(found.members, (job.spec.submitted_ms, job.id))
+        self.of_job[job.id] = found
 
     def remove(self, job: Job) -> WaitClass:
         self.stamp += 1
@@ -166,6 +178,8 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
         return ("grow", job.id)
     if job.replan_first:
         return ("again", job.id)
+    if job.quota.path[-1].guard == job.id:
+        return (GUARDED, job.id)
     since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
     runs_or_leaves = "idle" if job.phase is Phase.RUNNING else "leaving" if job.leaving else ""
     return (

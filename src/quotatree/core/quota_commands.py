@@ -10,6 +10,7 @@ from quotatree.core import events as ev
 from quotatree.core.eligible import Clause, Protections, Signature, all_of
 from quotatree.core.errors import Refused
 from quotatree.core.node_offer import LADDER
+from quotatree.core.node_search import without_implied
 from quotatree.core.queueing import WaitQueue
 from quotatree.core.quota import (
     MAX_CHILDREN,
@@ -297,7 +298,7 @@ def _scale_all(state: State, targets: dict[QuotaId, Bounds], mode: ev.ScaleMode,
     for quota_id, target in targets.items():
         quota = state.quotas[quota_id]
         over = _over(quota, target)
-        if over == ZERO:
+        if over == ZERO or not _decreases(quota, target):
             continue
         if mode is ev.ScaleMode.REFUSE:
             raise _in_the_way(quota, target, over)
@@ -315,6 +316,14 @@ def _scale_all(state: State, targets: dict[QuotaId, Bounds], mode: ev.ScaleMode,
 def _over(quota: Quota, target: Bounds) -> Resources:
     """How much of what is used would be above the target."""
     return Resources(*(max(0, quota.used[i] - t) if t is not None else 0 for i, t in enumerate(target)))
+
+
+def _decreases(quota: Quota, target: Bounds) -> bool:
+    """Does the target go below the present min of a resource that is used beyond it? An increase is never refused."""
+    return any(
+        t is not None and quota.used[i] > t and ((was := quota.min[i]) is None or t < was)
+        for i, t in enumerate(target)
+    )
 
 
 def _in_the_way(quota: Quota, target: Bounds, over: Resources) -> Refused:
@@ -359,12 +368,13 @@ def _cheapest(
     for highest in range(LADDER):
         found = cheapest_cover(state, signature, highest, over, now_ms, bound)
         if found is not None:
-            return found.units
+            return without_implied(found, now_ms).units
     return None
 
 
 def _set_target(state: State, quota: Quota, target: Bounds) -> None:
-    before = Bounds(*quota.min)
+    before = Bounds(*quota.actual)
+    shrinks = quota.shrinking or _decreases(quota, target)
     state.set(quota, "named", tuple((i, m) for i, m in enumerate(target) if m is not None))
     state.set(quota, "min", list(target))
     above = any(t is not None and quota.used[i] > t for i, t in enumerate(target))
@@ -374,7 +384,7 @@ def _set_target(state: State, quota: Quota, target: Bounds) -> None:
         if t is not None and was is not None:
             actual[i] = max(t, min(quota.used[i], was))
     state.set(quota, "actual", actual)
-    state.set(quota, "shrinking", above)
+    state.set(quota, "shrinking", above and shrinks)
     quota.root.loans = quota.root.loans or above
     state.bump(quota)
 

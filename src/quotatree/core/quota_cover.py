@@ -45,15 +45,31 @@ def cheapest_cover(
         return NOTHING
     main = GPU if GPU in short else short[0]
     items = _prefixes(state, signature, highest, deficit, main, now_ms, frozenset(gone), demote_room)
-    plain = protections is None and len(short) == 1
-    if plain:
+    if len(short) == 1:  # the cheapest of all is the cheapest lawful one if it is lawful
         found = _exact(items, main, deficit[main])
         if found is not None:
-            return found
-    return _greedy(items, deficit, protections, now_ms)
+            found = _without_companions_gain(found, items, deficit)
+            if protections is None or protections.allow(with_companions(list(found.units))):
+                return found
+    found = _greedy(items, deficit, protections, now_ms)
+    return None if found is None else _without_companions_gain(found, items, deficit)
 
 
 Item = tuple[int, Unit]  # cost, unit
+
+
+def _without_companions_gain(found: Taken, items: list[Item], deficit: Resources) -> Taken:
+    """P8: a core takes its surplus along; whoever is not needed beside that stays, dearest first."""
+    if not any(u.job.surplus and u.cls.kind is UnitKind.CORE for u in found.units):
+        return found
+    costs = {unit: cost for cost, unit in items}
+    kept = list(found.units)
+    for unit in sorted(found.units, key=lambda u: (-costs[u], u.started_ms, u.name)):
+        rest = [u for u in kept if u is not unit]
+        gone = with_companions(rest)
+        if all(sum(u.footprint[i] for u in gone) >= deficit[i] for i in range(3)):
+            kept = rest
+    return found if len(kept) == len(found.units) else taken(kept, sum(costs[u] for u in kept))
 
 
 def _prefixes(
@@ -69,7 +85,7 @@ def _prefixes(
         for (gpu_milli, interval_ms), bucket in sorted(cls.buckets.items(), key=_bucket_order):
             amount = gpu_milli if main == GPU else 0
             enough = -(-deficit[main] // amount) if amount else len(bucket)
-            if protections_matter(signature):
+            if protections_matter(signature) or sum(1 for d in deficit if d > 0) > 1:
                 enough = len(bucket)
             start = 0
             if interval_ms is not None:
@@ -79,12 +95,24 @@ def _prefixes(
                 unit = bucket[start - 1 - k][3] if interval_ms is not None else bucket[k][3]
                 if unit in gone or (entitled.honours_min_runtime and unit.protected_until_ms > now_ms):
                     continue
-                free = demote_room >= 0 and unit.job.spec.idle is Idle.ALLOW and cls.kind is UnitKind.CORE
+                free = demote_room >= 0 and may_be_demoted(unit)
                 items.append((0 if free else eviction_cost(unit, now_ms), unit))
                 count += not free
                 if count >= enough:
                     break
     return items
+
+
+def may_be_demoted(unit: Unit) -> bool:
+    """I1, I2: its job allows idle, is not about to grow, and its quota may borrow that much."""
+    job = unit.job
+    if unit.cls.kind is not UnitKind.CORE or job.spec.idle is not Idle.ALLOW or job.hold is not None:
+        return False
+    limit = job.quota.spec.idle_limit_milli
+    if limit is None:
+        return True
+    size = sum(u.footprint[GPU] for u in with_companions([unit]))
+    return job.quota.own_idle[GPU] + size <= limit
 
 
 def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, int]:

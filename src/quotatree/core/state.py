@@ -12,8 +12,9 @@ from heapq import heappop, heappush
 from typing import Any, Final
 
 from quotatree.core.job import Claim, Hold, Job, JobId, Phase, Placed
-from quotatree.core.node import Node, NodeSpec
+from quotatree.core.node import Node, NodeSpec, NodeState
 from quotatree.core.policy import Module
+from quotatree.core.queueing import WaitClass
 from quotatree.core.quota import AmountLimit, Quota, QuotaId, charge, followed_down, has_loan
 from quotatree.core.unit import Unit, UnitClass, UnitKind
 
@@ -57,10 +58,12 @@ class State:
         self.changes: list[int] = []
         self.changes_epoch = 0
         self.nodes_version = 0
+        self.nodes_out = 0  # nodes that are not ready
+        self.ready_version = 0  # rises whenever a node joins or changes its state
         self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and candidates.py
         self._classes: dict[tuple[object, ...], UnitClass] = {}
         self._classes_of: dict[QuotaId, list[UnitClass]] = {}
-        self._journal: list[Callable[[], None]] | None = None
+        self._journal: list[Callable[[], object]] | None = None
 
     # -- undoing ---------------------------------------------------------------------------------------------
 
@@ -117,7 +120,7 @@ class State:
             self._journal.append(lambda: setattr(target, name, before))
         setattr(target, name, value)
 
-    def _undo(self, action: Callable[[], None]) -> None:
+    def _undo(self, action: Callable[[], object]) -> None:
         if self._journal is not None:
             self._journal.append(action)
 
@@ -148,8 +151,23 @@ class State:
         if spec.gpus:
             self.pool_models.setdefault(spec.pool, {})[spec.model] = None
         self.nodes_version += 1
+        self.ready_version += 1
         self._bump_everyone()
         return node
+
+    def set_node_state(self, node: Node, wanted: NodeState) -> None:
+        before = node.state
+
+        def become(now: NodeState) -> None:
+            self.nodes_out += (now is not NodeState.READY) - (node.state is not NodeState.READY)
+            node.state = now
+            node.touch()
+            self.log_change(node.index)
+            self.ready_version += 1
+            self._bump_everyone()
+
+        become(wanted)
+        self._undo(lambda: become(before))
 
     def nodes_of(self, root: Quota) -> list[Node]:
         """The nodes a tree draws on."""
@@ -235,12 +253,12 @@ class State:
         if self._journal is not None:
             self._journal.append(lambda: self._displace(unit))
 
-    def displace(self, unit: Unit) -> None:
-        """Take a unit off its devices and quotas."""
+    def displace(self, unit: Unit, *, leaves: bool = True) -> None:
+        """Take a unit off its devices and quotas; `leaves`: for good, not to stand again in another form."""
         self._displace(unit)
         if self._journal is not None:
             self._journal.append(lambda: self.place(unit))
-        if unit.cls.claim is not Claim.IDLE:
+        if leaves and unit.cls.claim is not Claim.IDLE:
             for above in unit.job.quota.path:
                 if above.shrinking:
                     actual, still_above = followed_down(above)
@@ -357,14 +375,23 @@ class State:
     def dequeue(self, job: Job) -> None:
         if job.id not in job.quota.queue.of_job:
             return
-        self._unqueue(job)
-        self._undo(lambda: self.enqueue(job))
-
-    def _unqueue(self, job: Job) -> None:
+        left = self._unqueue(job)
+        self._undo(lambda: self._back_in_queue(job, left))
         queue = job.quota.queue
-        queue.remove(job)
+        if queue.stood and not queue.of_job:  # nobody stands anywhere any more (S3)
+            self.set(queue, "stood", ())
+
+    def _unqueue(self, job: Job) -> WaitClass:
+        queue = job.quota.queue
+        found = queue.remove(job)
         if not queue.of_job:
             self.waiting_quotas.pop(job.quota.id, None)
+        return found
+
+    def _back_in_queue(self, job: Job, cls: WaitClass) -> None:
+        """Undo a dequeue: into the class it was in, whatever else of the job is not yet undone."""
+        job.quota.queue.put_back(job, cls)
+        self.waiting_quotas[job.quota.id] = job.quota
 
     def requeue(self, job: Job) -> None:
         """Its request is another one now: out of its class and into the right one, or out of the queue."""

@@ -12,7 +12,7 @@ from itertools import accumulate
 from quotatree.core.candidates import NodeIndex, node_index
 from quotatree.core.eligible import Protections, Signature
 from quotatree.core.gang import GangSearch
-from quotatree.core.job import Idle, Job, Shape
+from quotatree.core.job import Job, Shape
 from quotatree.core.node_offer import LADDER
 from quotatree.core.node_search import (
     NOTHING,
@@ -25,7 +25,7 @@ from quotatree.core.node_search import (
 )
 from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.quota import Quota
-from quotatree.core.quota_cover import cheapest_cover
+from quotatree.core.quota_cover import cheapest_cover, may_be_demoted
 from quotatree.core.resources import ZERO, Resources
 from quotatree.core.state import State
 from quotatree.core.unit import Unit, UnitKind, eviction_cost
@@ -136,7 +136,7 @@ def _ladder(signature: Signature, unit: Unit) -> int:
 
 
 def _demotable(request: Request, unit: Unit) -> bool:
-    return unit.cls.kind is UnitKind.CORE and unit.job.spec.idle is Idle.ALLOW and request.demote_room >= 0
+    return request.demote_room >= 0 and may_be_demoted(unit)
 
 
 def _within(request: Request, highest: int, protections: Protections | None) -> Taken | None:

@@ -1,0 +1,173 @@
+"""What does each job of the trace ask of the tree? Its team becomes a quota, and the rules have their say.
+
+Everything is a function of the setup and of the one job, so that jobs can be read one at a time and in any order, and
+so that a job gets the same priority in every run that is compared.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import accumulate
+from typing import NamedTuple
+
+from quotatree.core.job import Idle, JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.policy import Module
+from quotatree.core.resources import Bounds
+from quotatree.sim.setup import Ignore, Rule, Setup
+from quotatree.sim.trace import TraceJob
+from quotatree.sim.work import Rhythm, restart_ms
+
+
+class Submission(NamedTuple):
+    """A job as it is submitted, and how it will spend its runs."""
+
+    spec: JobSpec
+    work_ms: int
+    rhythm: Rhythm
+    gpu_milli: int  # of all replicas
+    core_gpu_milli: int  # of those it starts for (P12)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A job that is not submitted at all."""
+
+    why: str
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """What rules have set so far."""
+
+    priority: int
+    module: Module
+    idle: Idle
+    quota: str | None
+    checkpoint_ms: int | None
+    grace_ms: int
+    max_preemptions: int | None
+    requeue: bool
+
+
+class Workload:
+    """Turns jobs of a trace into submissions."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._quota_of: dict[str, str | None] = {}
+        self._groups: dict[tuple[object, ...], tuple[ReplicaGroup, ...]] = {}
+        self._modules = {module.value: module for module in Module}
+        self._rooms = _rooms(setup)
+
+    def submission(self, job: TraceJob) -> Submission | LeftOut:
+        setup = self._setup
+        chosen = self._chosen(job)
+        if chosen.quota is None:
+            return LeftOut(f"team {job.team!r} has no quota")
+        room = self._rooms[chosen.quota]
+        if setup.jobs.skip_larger and room is not None and job.total_gpu_milli > room:
+            return LeftOut(f"larger than quota {chosen.quota}")
+        interval_ms = setup.checkpoints.interval_of(chosen.checkpoint_ms)
+        spec = JobSpec(
+            JobId(job.id),
+            chosen.quota,
+            self._groups_of(job),
+            job.submit_ms,
+            module=chosen.module,
+            priority=chosen.priority,
+            idle=chosen.idle,
+            grace_ms=chosen.grace_ms,
+            checkpoint_interval_ms=interval_ms,
+            max_preemptions=chosen.max_preemptions,
+            requeue=chosen.requeue,
+            subjects=(f"user:{job.user}",) if setup.limits and job.user else (),
+        )
+        rhythm = Rhythm(
+            interval_ms, setup.checkpoints.pause_ms, restart_ms(job.total_gpu_milli), chosen.module
+        )
+        core = job.gpu_milli * spec.core_replicas
+        return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli, core)
+
+    def _chosen(self, job: TraceJob) -> _Chosen:
+        defaults = self._setup.jobs
+        team = job.team
+        if team not in self._quota_of:
+            self._quota_of[team] = self._setup.quota_of(team)
+        chosen = _Chosen(
+            job.priority,
+            self._modules[job.module],
+            defaults.idle,
+            self._quota_of[team],
+            job.checkpoint_interval_ms,
+            defaults.grace_ms,
+            None,
+            defaults.requeue_notebooks,
+        )
+        for number, rule in enumerate(self._setup.rules):
+            if _matches(rule, job) and (rule.share >= 1 or self._draw(job, number, "share") < rule.share):
+                self._set(chosen, rule, job, number)
+        return chosen
+
+    def _set(self, chosen: _Chosen, rule: Rule, job: TraceJob, number: int) -> None:
+        if rule.priority:
+            bounds = list(accumulate(weight for _, weight in rule.priority))
+            drawn = self._draw(job, number, "priority") * bounds[-1] if len(bounds) > 1 else 0.0
+            chosen.priority = rule.priority[bisect(bounds, drawn)][0]
+        for name in ("module", "idle", "quota", "checkpoint_ms", "grace_ms", "max_preemptions", "requeue"):
+            value = getattr(rule, name)
+            if value is not None:
+                setattr(chosen, name, value)
+
+    def _draw(self, job: TraceJob, number: int, what: str) -> float:
+        """A number in [0, 1) that depends on the seed, the rule and the job, and on nothing else."""
+        text = f"{self._setup.seed}/{number}/{what}/{job.id}"
+        return int.from_bytes(blake2b(text.encode(), digest_size=6).digest(), "big") / (1 << 48)
+
+    def _groups_of(self, job: TraceJob) -> tuple[ReplicaGroup, ...]:
+        """One value for all jobs that ask alike."""
+        key = (job.replicas, job.gpu_milli, job.cpu_milli, job.memory_mib, job.models)
+        found = self._groups.get(key)
+        if found is None:
+            ignore = self._setup.jobs.ignore
+            shape = Shape(
+                job.gpu_milli,
+                0 if Ignore.CPU in ignore and job.gpu_milli else job.cpu_milli,
+                0 if Ignore.MEMORY in ignore and job.gpu_milli else job.memory_mib,
+                () if Ignore.MODELS in ignore else job.models,
+            )
+            found = self._groups[key] = (ReplicaGroup(job.replicas, shape),)
+        return found
+
+
+def _rooms(setup: Setup) -> dict[str, int | None]:
+    """The GPUs each quota may use by itself: the smallest bound on its path."""
+    specs = {str(spec.id): spec for spec in setup.quotas}
+    rooms: dict[str, int | None] = {}
+    for name in specs:
+        bounds = []
+        above: str | None = name
+        while above is not None:
+            spec = specs[above]
+            drawn = [gpus for _, (gpus, _, _) in spec.draws if gpus is not None]
+            own = spec.min.gpu_milli if spec.min != Bounds() else sum(drawn) if drawn else None
+            if own is not None:
+                bounds.append(own)
+            above = spec.parent
+        rooms[name] = min(bounds, default=None)
+    return rooms
+
+
+def _matches(rule: Rule, job: TraceJob) -> bool:
+    if rule.teams and job.team not in rule.teams:
+        return False
+    if rule.users and job.user not in rule.users:
+        return False
+    if rule.modules and job.module not in [module.value for module in rule.modules]:
+        return False
+    if rule.priorities is not None and not rule.priorities.low <= job.priority <= rule.priorities.high:
+        return False
+    if rule.gpu_milli is not None and not rule.gpu_milli[0] <= job.total_gpu_milli <= rule.gpu_milli[1]:
+        return False
+    return rule.guaranteed is None or rule.guaranteed is job.guaranteed

@@ -1,0 +1,237 @@
+"""Bugs that the property tests found, each as the smallest story that showed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.commands import apply
+from quotatree.core.job import Claim, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.node import NodeSpec
+from quotatree.core.plan import plan
+from quotatree.core.policy import Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.resources import Bounds
+from quotatree.core.state import State
+from quotatree.core.unit import GPU_SECOND, UnitKind
+
+ALL = frozenset(Module)
+
+
+def cluster(
+    gpus: int, *specs: QuotaSpec, nodes: int = 1, labels: tuple[tuple[tuple[str, str], ...], ...] = ()
+) -> State:
+    state = State()
+    for number in range(nodes):
+        node = NodeSpec(f"n{number}", gpus=gpus, labels=labels[number] if labels else ())
+        apply(state, ev.NodeJoined(node), 0)
+    for spec in specs or (root(gpus * nodes),):
+        apply(state, ev.QuotaCreated(spec), 0)
+    return state
+
+
+def root(gpus: int, **fields: object) -> QuotaSpec:
+    return QuotaSpec(QuotaId("r"), draws=(("default", Bounds(gpus * 1000)),), **fields)  # type: ignore[arg-type]
+
+
+def child(name: str, gpus: int, **fields: object) -> QuotaSpec:
+    return QuotaSpec(QuotaId(name), QuotaId("r"), Bounds(gpus * 1000), **fields)  # type: ignore[arg-type]
+
+
+def submit(
+    state: State, name: str, quota: str, *sizes: tuple[int, int], now_ms: int = 0, **fields: object
+) -> Job:
+    groups = tuple(ReplicaGroup(count, Shape(gpu_milli, 0, 0)) for count, gpu_milli in sizes)
+    apply(state, ev.JobSubmitted(JobSpec(JobId(name), quota, groups, now_ms, **fields)), now_ms)  # type: ignore[arg-type]
+    return state.jobs[JobId(name)]
+
+
+def test_an_idle_job_is_promoted_only_when_all_it_runs_fits_the_quota() -> None:
+    state = cluster(4, root(4), child("a", 2))
+    other = submit(state, "other", "a", (1, 1000), priority=2)
+    job = submit(state, "big", "a", (1, 2000), idle=Idle.ALLOW)
+    plan(state, 0)
+    plan(state, 1)
+    assert (job.phase, job.claim) == (Phase.RUNNING, Claim.IDLE)
+    apply(state, ev.JobEnded(other.id), 2)
+    assert [type(d) for d in plan(state, 2).decisions] == [say.Promote]
+
+
+def test_a_core_resized_while_waiting_grows_its_surplus_later() -> None:
+    state = cluster(4)
+    job = submit(state, "j", "r", (2, 1000))
+    apply(state, ev.JobResized(job.id, 1), 0)
+    plan(state, 0)
+    assert (len(job.core_indexes), len(job.surplus)) == (1, 1)
+
+
+def test_a_job_stopped_while_idle_waits_as_regular_when_resubmitted() -> None:
+    state = cluster(2)
+    job = submit(state, "j", "r", (1, 1000), idle=Idle.ONLY)
+    plan(state, 0)
+    apply(state, ev.JobEnded(job.id, Phase.STOPPED), 1)
+    apply(state, ev.JobResubmitted(job.id), 2)
+    assert job.claim is Claim.REGULAR
+
+
+def test_two_jobs_of_several_shapes_that_cannot_start_do_not_wake_each_other_for_ever() -> None:
+    state = cluster(2, root(4, strategy=Strategy.TRAVERSE), nodes=2)
+    submit(state, "idle", "r", (2, 2000), idle=Idle.ONLY)
+    plan(state, 0)
+    policy = SelfLevel(Priorities(9, 9), Priorities(1, 1), ALL, Scope.OWN)
+    spec = root(4, strategy=Strategy.TRAVERSE, self_level=policy)
+    apply(state, ev.QuotaUpdated(spec), 0)
+    for name in ("one", "two"):
+        submit(state, name, "r", (1, 1000), (3, 500), priority=9)
+    plan(state, 1)
+    assert plan(state, 1).decisions == ()
+
+
+def test_a_second_group_may_stand_beside_the_first() -> None:
+    state = cluster(2, nodes=2)
+    job = submit(state, "j", "r", (1, 2000), (1, 1000))
+    plan(state, 0)
+    assert job.phase is Phase.RUNNING
+
+
+def test_the_smaller_group_is_placed_first_where_only_that_fits() -> None:
+    racks = ((("rack", "x"),), (("rack", "y"),))
+    state = cluster(2, nodes=2, labels=racks)
+    bound = Shape(1000, 0, 0, (), (("rack", "x"),))
+    groups = (ReplicaGroup(1, Shape(2000, 0, 0)), ReplicaGroup(1, bound))
+    apply(state, ev.JobSubmitted(JobSpec(JobId("j"), "r", groups, 0)), 0)
+    plan(state, 0)
+    assert state.jobs[JobId("j")].phase is Phase.RUNNING
+
+
+def test_a_siblings_victim_frees_nothing_in_a_quota_that_may_not_borrow() -> None:
+    policy = SelfLevel(Priorities(5, 9), Priorities(1, 4), ALL, Scope.SIBLINGS)
+    state = cluster(4, root(4), child("a", 2, self_level=policy), child("b", 2))
+    submit(state, "kept", "a", (1, 2000), priority=9)
+    other = submit(state, "other", "b", (2, 1000), priority=1)
+    plan(state, 0)
+    apply(state, ev.QuotaScaled("a", Bounds(1000), mode=ev.ScaleMode.LAZY), 1)
+    late = submit(state, "late", "a", (1, 1000), now_ms=1, priority=8)
+    plan(state, 2)
+    assert (other.phase, late.phase) == (Phase.RUNNING, Phase.WAITING)
+
+
+def test_a_confirmed_start_begins_min_runtime_anew() -> None:
+    policy = SelfLevel(Priorities(5, 9), Priorities(1, 4), ALL, Scope.OWN)
+    state = cluster(1, root(1, self_level=policy, min_runtime_ms=60_000))
+    job = submit(state, "old", "r", (1, 1000), priority=1)
+    plan(state, 0)
+    apply(state, ev.JobStarted(job.id, job.run), 50_000)
+    submit(state, "new", "r", (1, 1000), now_ms=70_000, priority=9)
+    assert not any(isinstance(d, say.Evict) for d in plan(state, 70_000).decisions)
+    assert any(isinstance(d, say.Evict) for d in plan(state, 110_000).decisions)
+
+
+def test_a_job_that_failed_of_its_preemption_limit_is_no_active_job_of_its_quota() -> None:
+    policy = SelfLevel(Priorities(5, 9), Priorities(1, 4), ALL, Scope.OWN)
+    state = cluster(1, root(1, self_level=policy))
+    job = submit(state, "old", "r", (1, 1000), priority=1, max_preemptions=0)
+    plan(state, 0)
+    submit(state, "new", "r", (1, 1000), priority=9)
+    plan(state, 1)
+    assert job.phase is Phase.FAILED
+    assert job.id not in job.quota.jobs
+
+
+def test_resizing_a_held_job_plans_it_anew() -> None:
+    state = cluster(2)
+    old = submit(state, "old", "r", (1, 2000))
+    plan(state, 0)
+    apply(state, ev.JobCancelled(old.id), 1)
+    job = submit(state, "new", "r", (2, 1000), now_ms=1, min_replicas=2)
+    plan(state, 1)
+    assert job.phase is Phase.HELD
+    found = apply(state, ev.JobResized(job.id, 1), 2)
+    assert [type(d) for d in found] == [say.Release]
+    plan(state, 2)
+    assert job.hold is not None
+    assert len(job.hold.unit.places) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "minutes", "seconds_lost"),
+    [(Module.DLC, 10, 40 + 600), (Module.DSW, 90, 40 + 3600), (Module.EAS, 90, 40 + 3600)],
+)
+def test_lost_work_of_each_module(module: Module, minutes: int, seconds_lost: int) -> None:
+    state = cluster(2)
+    job = submit(state, "j", "r", (1, 2000), module=module, priority=3)
+    plan(state, 0)
+    assert job.core is not None
+    now_ms = minutes * 60_000
+    assert job.core.lost_work(now_ms) == seconds_lost * 2 * GPU_SECOND
+    assert job.core.cost(now_ms) == 4 * seconds_lost * 2 * GPU_SECOND
+
+
+def test_lost_work_returns_to_zero_at_every_declared_checkpoint() -> None:
+    state = cluster(2)
+    job = submit(state, "j", "r", (1, 1000), checkpoint_interval_ms=300_000)
+    plan(state, 0)
+    assert job.core is not None
+    assert job.core.lost_work(299_000) == (40 + 299) * GPU_SECOND
+    assert job.core.lost_work(300_000) == 40 * GPU_SECOND
+    assert job.core.cls.kind is UnitKind.CORE
+
+
+def test_what_was_done_since_begin_is_taken_back() -> None:
+    state = cluster(2)
+    job = submit(state, "j", "r", (1, 1000))
+    state.begin()
+    plan(state, 0)
+    assert job.phase is Phase.RUNNING
+    state.rollback()
+    assert (job.phase, job.core, state.nodes[0].free, job.quota.used) == (
+        Phase.WAITING,
+        None,
+        [1000, 1000],
+        [0, 0, 0],
+    )
+    assert job.id in job.quota.queue.of_job
+    state.begin()
+    with pytest.raises(RuntimeError):
+        state.begin()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "started"),
+    [
+        (Strategy.FIFO, set()),
+        (Strategy.TRAVERSE, {"b", "c"}),
+        (Strategy.INTELLIGENT, {"b", "c"}),
+        (Strategy.BALANCE, set()),
+    ],
+)
+def test_who_passes_a_blocked_head(strategy: Strategy, started: set[str]) -> None:
+    state = queue_behind_a_blocked_head(strategy)
+    plan(state, 1000)
+    assert running(state) == {"busy"} | started
+
+
+def test_balance_lets_two_and_then_three_be_tried() -> None:
+    state = queue_behind_a_blocked_head(Strategy.BALANCE, second_gpus=3)
+    plan(state, 1000)
+    submit(state, "newer", "r", (1, 3000), now_ms=200_000, priority=5)
+    plan(state, 200_000)
+    plan(state, 301_000)
+    assert running(state) == {"busy"}, "the head has stood for five minutes, the second has not"
+    plan(state, 500_000)
+    assert running(state) == {"busy", "c"}
+
+
+def queue_behind_a_blocked_head(strategy: Strategy, second_gpus: int = 1) -> State:
+    state = cluster(4, root(4, strategy=strategy))
+    submit(state, "busy", "r", (1, 2000), priority=6)
+    plan(state, 0)
+    submit(state, "a", "r", (1, 4000), now_ms=1, priority=5)
+    submit(state, "b", "r", (1, second_gpus * 1000), now_ms=2, priority=4)
+    submit(state, "c", "r", (1, 1000), now_ms=3, priority=3)
+    return state
+
+
+def running(state: State) -> set[str]:
+    return {job.id for job in state.jobs.values() if job.phase is Phase.RUNNING}
