@@ -171,6 +171,8 @@ class Replay:
     def _not_passing_a_head(self, job: JobView) -> None:
         """S1, and S4 for priorities from 7 on: whoever is ahead and could start if somebody left is not passed."""
         model = self.model
+        if model.guards.get(model.root(job.quota), ("",))[0] == job.id:
+            return  # what is kept for it is its hold (S10)
         strategy = model.quotas[job.quota].spec.strategy.value
         if strategy not in ("fifo", "intelligent") or job.phase is not Phase.WAITING or job.again:
             return  # a job whose hold expired is planned anew before anybody else (P9)
@@ -207,6 +209,10 @@ class Replay:
 
     def _release(self, release: say.Release) -> None:
         job = self.model.jobs[release.job]
+        if release.reason.code is Code.GuardEnded:
+            assert rights.over_limit(self.model, job) or rights.can_never_fit(self.model, job)
+            self._guard_done(job)
+            return
         assert release.reason.code is Code.HoldExpired, release
         assert job.hold is not None
         assert job.waiting_on, "released though nobody was in its way"

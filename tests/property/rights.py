@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from quotatree.core.job import Claim, Idle
 from quotatree.core.policy import Scope
 from quotatree.core.reasons import Step
+from tests.property.fitting import suits
 from tests.property.model import JobView, Model, Piece, total
 
 ORDER = list(Step)
@@ -221,11 +222,36 @@ def can_never_fit(model: Model, job: JobView) -> bool:
             continue
         if any(m is not None and request[i] > m for i, m in enumerate(model.quotas[quota].min)):
             return True
-    return False
+    return not ready_nodes_hold(model, job)
+
+
+def ready_nodes_hold(model: Model, job: JobView) -> bool:
+    """Would the replicas of each shape have room on the ready nodes of the tree, if these were empty?"""
+    pools = {pool for pool, _ in model.quotas[model.root(job.quota)].spec.draws}
+    shapes = [shape for _, shape in model.missing(job)]
+    for shape in set(shapes):
+        slots = 0
+        for name, node in model.nodes.items():
+            if node.pool not in pools or not suits(model, name, shape):
+                continue
+            here = [1 << 30]
+            if shape.gpu_milli:
+                whole, fraction = shape.gpu_milli // 1000, shape.gpu_milli
+                here.append(node.gpus // whole if whole else node.gpus * (1000 // fraction))
+            if shape.cpu_milli:
+                here.append(node.cpu // shape.cpu_milli)
+            if shape.memory_mib:
+                here.append(node.memory // shape.memory_mib)
+            slots += min(here)
+        if slots < shapes.count(shape):
+            return False
+    return True
 
 
 def is_passed(model: Model, job: JobView) -> bool:
-    """Section 4: passed in every strategy, so no head."""
+    """Section 4: passed in every strategy, so no head. What the starvation guard keeps is a hold too (S10)."""
+    if model.guards.get(model.root(job.quota), ("",))[0] == job.id:
+        return True
     return (
         job.idle is Idle.ONLY or job.hold is not None or over_limit(model, job) or can_never_fit(model, job)
     )

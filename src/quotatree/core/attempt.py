@@ -142,7 +142,9 @@ class Attempt:
         """P3: beyond the own min, on what siblings do not use, after siblings that fit their own min."""
         short = self._shortage(True)
         if short is not None:
-            self.outcome.tried.append(say.StepTried(Step.LOAN, _why_short(self.quota, short, self.past_guard)))
+            self.outcome.tried.append(
+                say.StepTried(Step.LOAN, _why_short(self.quota, short, self.past_guard))
+            )
             if not self.quota.surplus_units:  # idle borrowers free no quota
                 return False
         first = self.around.before_loan(self.job)

@@ -64,10 +64,18 @@ def _share_name(share: Share) -> tuple[str, int]:
     return share.unit.name
 
 
+Complete = Callable[[Taken], Taken | None]
+"""Adds to a node's victims what else must go (quota elsewhere); the same value back means: nothing."""
+
+
 def cheapest_on_node(
-    node: Node, shape: Shape, signature: Signature, highest: int, now_ms: int, protections: Protections | None
-) -> Taken | None:
-    """The cheapest units whose leaving lets one replica of `shape` fit on the node, or None."""
+    node: Node, shape: Shape, signature: Signature, highest: int, now_ms: int, protections: Protections | None,
+    complete: Complete | None = None,
+) -> Taken | None:  # fmt: skip
+    """The cheapest units whose leaving lets one replica of `shape` fit on the node, or None.
+
+    With `complete`, the cheapest of all ways to free the node together with what each leaves to be freed elsewhere.
+    """
     shares = available(node, signature, highest, now_ms)
     entangled = protections is not None or any(_entangled(s) for s in shares)
     if not entangled:
@@ -76,9 +84,10 @@ def cheapest_on_node(
             found = _fraction(node, shape.fraction_milli, shares, now_ms)
         if shape.gpu_milli and found is None:
             return None
-        if found is not None and _rest_fits(node, shape, found.units):
+        fits = found is not None and _rest_fits(node, shape, found.units)
+        if found is not None and fits and (complete is None or complete(found) is found):
             return found
-    return _branch_and_bound(node, shape, shares, now_ms, protections)
+    return _branch_and_bound(node, shape, shares, now_ms, protections, complete)
 
 
 def _entangled(share: Share) -> bool:
@@ -173,8 +182,9 @@ def _cover(need: int, items: list[tuple[int, Unit]], now_ms: int) -> Taken | Non
 
 
 def _branch_and_bound(
-    node: Node, shape: Shape, shares: list[Share], now_ms: int, protections: Protections | None
-) -> Taken | None:
+    node: Node, shape: Shape, shares: list[Share], now_ms: int, protections: Protections | None,
+    complete: Complete | None,
+) -> Taken | None:  # fmt: skip
     """Exact over subsets of units, cheapest units first; a core takes its surplus along."""
     units = sorted((s.unit for s in shares), key=lambda u: (eviction_cost(u, now_ms), -u.started_ms, u.name))
     costs = [eviction_cost(u, now_ms) for u in units]
@@ -191,8 +201,10 @@ def _branch_and_bound(
             return
         if room_without(node, shape, chosen):
             if protections is None or protections.allow(with_companions(chosen)):
-                found = taken(list(chosen), cost)
-                if best is None or found < best:
+                found: Taken | None = taken(list(chosen), cost)
+                if complete is not None and found is not None:
+                    found = complete(found)
+                if found is not None and (best is None or found < best):
                     best = found
             return
         if position == len(units) or not room_without(node, shape, chosen + units[position:]):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from quotatree.core.job import Idle, Job, JobId, Shape, missing_core
 from quotatree.core.policy import Strategy
 from quotatree.core.queueing import GUARDED, WaitClass, head, tryable
-from quotatree.core.quota import Quota, own_share_key, share_key
+from quotatree.core.quota import Quota, QuotaId, own_share_key, share_key
 from quotatree.core.resources import GPU
 from quotatree.core.state import State
 
@@ -53,6 +53,13 @@ class Ordering:
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
         self._ready[quota.id] = (version, touched, jobs)
         return jobs
+
+    def forget_empty(self) -> None:
+        """S3: where nobody waits any more, nobody has stood anywhere for any time."""
+        for quota_id in self._ready:
+            queue = self._state.quotas[QuotaId(quota_id)].queue
+            if queue.stood and not queue.of_job:
+                self._state.set(queue, "stood", ())
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
         """Classes that only nodes out of order keep from starting: they block nobody, but are told why they wait."""

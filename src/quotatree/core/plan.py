@@ -81,6 +81,7 @@ class _Planner(Surroundings):
                 self._fail_over_limit() or self._finish_holds() or self._retry_expired() or self._guards()
             ):
                 break
+        self._ordering.forget_empty()
         self._settle_victims()
         self.decisions += self._news()
 

@@ -102,7 +102,7 @@ class State:
         journal, self._journal = self._journal or [], None
         self._undo_all(journal)
 
-    def _undo_all(self, journal: list[Callable[[], None]]) -> None:
+    def _undo_all(self, journal: list[Callable[[], object]]) -> None:
         """Remembered failures are forgotten too: they may be of the future undone."""
         if not journal:
             return
@@ -377,9 +377,6 @@ class State:
             return
         left = self._unqueue(job)
         self._undo(lambda: self._back_in_queue(job, left))
-        queue = job.quota.queue
-        if queue.stood and not queue.of_job:  # nobody stands anywhere any more (S3)
-            self.set(queue, "stood", ())
 
     def _unqueue(self, job: Job) -> WaitClass:
         queue = job.quota.queue

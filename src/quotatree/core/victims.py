@@ -7,7 +7,9 @@ replica (exact), or a gang. What comes back is minimal (P8) and lawful (protecti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
+from typing import Final
 
 from quotatree.core.candidates import NodeIndex, node_index
 from quotatree.core.eligible import Protections, Signature
@@ -29,6 +31,8 @@ from quotatree.core.quota_cover import cheapest_cover, may_be_demoted
 from quotatree.core.resources import ZERO, Resources
 from quotatree.core.state import State
 from quotatree.core.unit import Unit, UnitKind, eviction_cost
+
+NODES_WITHOUT_GAIN: Final = 64
 
 
 @dataclass(slots=True)
@@ -162,11 +166,17 @@ def _within(request: Request, highest: int, protections: Protections | None) -> 
 def _one_replica(
     request: Request, shape: Shape, highest: int, protections: Protections | None
 ) -> Taken | None:
-    """Exact: nodes in the order of their lower bounds until no other can be better."""
+    """Exact: nodes in the order of their lower bounds until no other can be better.
+
+    Where quota must be freed beyond what a node gives, its bound says little; then the search also ends after
+    NODES_WITHOUT_GAIN nodes in a row that brought nothing.
+    """
     state, signature, now_ms, deficit = request.state, request.signature, request.now_ms, request.deficit
     index = _index(request, shape, 1)
     best: Taken | None = None
     floor: int | None = None if any(amount > 0 for amount in deficit) else 0
+    complete = partial(_with_quota, request, highest, protections) if floor is None else None
+    fruitless = 0
     stream = index.cheapest_first(highest, now_ms, request.avoid)
     for bound, node_number in stream:
         if best is not None:
@@ -178,12 +188,11 @@ def _one_replica(
             if floor >= best.cost:
                 break
         node = state.nodes[node_number]
-        found = cheapest_on_node(node, shape, signature, highest, now_ms, protections)
-        if found is None:
-            continue
-        whole = _with_quota(request, found, highest, protections)
-        if whole is not None and (best is None or whole < best):
-            best = whole
+        found = cheapest_on_node(node, shape, signature, highest, now_ms, protections, complete)
+        if found is not None and (best is None or found < best):
+            best, fruitless = found, 0
+        elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
+            break
     stream.close()
     if best is None or best.jobs <= 1:
         return best
@@ -191,7 +200,7 @@ def _one_replica(
 
 
 def _with_quota(
-    request: Request, found: Taken, highest: int, protections: Protections | None
+    request: Request, highest: int, protections: Protections | None, found: Taken
 ) -> Taken | None:
     """Complete a node's victims by the cheapest units that free the rest of the quota."""
     left = _left_after(request, found.units)

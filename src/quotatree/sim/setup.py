@@ -168,6 +168,13 @@ class Setup:
             raise SetupError("cluster", "", "has no nodes")
         if not known:
             raise SetupError("quotas", "", "there are none: declare [[quotas]] or a [tree]")
+        declared: set[str] = set()
+        for spec in self.quotas:
+            if spec.parent is not None and spec.parent not in declared:
+                raise SetupError(
+                    f"quotas.{spec.id}.parent", str(spec.parent), "is not a quota declared before it"
+                )
+            declared.add(spec.id)
         named = [*(quota for _, quota in self.teams), *(rule.quota for rule in self.rules), self.default_quota]
         for quota in named:
             if quota is not None and quota not in known:

@@ -1,0 +1,153 @@
+"""Where does one job stand in its life: how much work is left, since when does it run or wait, what has it cost?
+
+The replay's own record of a job. Every milli-GPU x millisecond that the job held is booked exactly once: useful, lost,
+paused for a checkpoint, or leaving.
+"""
+
+from __future__ import annotations
+
+from quotatree.core.job import JobId, JobSpec
+from quotatree.sim.outcome import End, JobOutcome
+from quotatree.sim.work import Rhythm, completed, cut_short
+from quotatree.sim.workload import Submission
+
+
+class Track:
+    """One job. `since_ms` is when its present run began, None while it does not run."""
+
+    __slots__ = (
+        "_surplus_since", "_waits_since", "core_milli", "each_milli", "end", "end_ms", "evictions", "first_start_ms",
+        "gpu_milli", "idle", "idle_starts", "leaving", "leaving_cost", "left_ms", "lost", "moves", "paused", "rhythm",
+        "run", "since_ms", "spec", "starts", "surplus", "team", "team_name", "useful", "waited_ms", "work_ms",
+    )  # fmt: skip
+
+    def __init__(self, submission: Submission, team_name: str, team: int) -> None:
+        spec = submission.spec
+        self.spec: JobSpec = spec
+        self.rhythm: Rhythm = submission.rhythm
+        self.work_ms = self.left_ms = submission.work_ms
+        self.gpu_milli = submission.gpu_milli
+        self.core_milli = submission.core_gpu_milli
+        self.each_milli = spec.groups[0].shape.gpu_milli
+        self.team, self.team_name = team, team_name
+        self.run = self.starts = self.idle_starts = self.evictions = self.moves = 0
+        self.since_ms: int | None = None
+        self.first_start_ms: int | None = None
+        self.end: End | None = None
+        self.end_ms: int | None = None
+        self.idle = False
+        self.surplus = 0  # replicas beyond the core that run
+        self._surplus_since = 0
+        self.leaving: dict[int, tuple[int, int, int]] = {}  # run -> replicas that leave, their milli-GPU, since
+        self._waits_since = spec.submitted_ms
+        self.waited_ms = 0
+        self.useful = self.lost = self.paused = self.leaving_cost = 0
+
+    @property
+    def id(self) -> JobId:
+        return self.spec.id
+
+    @property
+    def running_milli(self) -> int:
+        """What runs of it, surplus included."""
+        return self.core_milli + self.surplus * self.each_milli
+
+    # -- its life --------------------------------------------------------------------------------------------
+
+    def start(self, run: int, idle: bool, now_ms: int) -> None:
+        self.stop_waiting(now_ms)
+        self.run, self.since_ms, self.idle = run, now_ms, idle
+        self.starts += 1
+        self.idle_starts += idle
+        if self.first_start_ms is None:
+            self.first_start_ms = now_ms
+
+    def stop_waiting(self, now_ms: int) -> None:
+        self.waited_ms += now_ms - self._waits_since
+
+    def grow(self, replicas: int, now_ms: int) -> None:
+        self._book_surplus(now_ms)
+        self.surplus += replicas
+
+    def shrink(self, run: int, replicas: tuple[int, ...], now_ms: int) -> int:
+        """Surplus is told to go; nothing is lost with it (P6 charges a restart that nobody makes)."""
+        self._book_surplus(now_ms)
+        self.surplus -= len(replicas)
+        self._begin_leaving(run, replicas, now_ms)
+        return 0
+
+    def evict(self, replicas: tuple[int, ...], moved: bool, now_ms: int) -> int:
+        """The whole job is told to go. Returns what of this run has to be done again."""
+        assert self.since_ms is not None
+        part = cut_short(now_ms - self.since_ms, self.rhythm, self.starts == 1)
+        self._book_surplus(now_ms)
+        self.surplus = 0
+        self.left_ms -= part.saved_ms
+        self.useful += part.saved_ms * self.core_milli
+        self.lost += (part.unsaved_ms + part.restart_ms) * self.core_milli
+        self.paused += part.paused_ms * self.core_milli
+        self.since_ms = None
+        self._waits_since = now_ms
+        if moved:
+            self.moves += 1
+        else:
+            self.evictions += 1
+        self._begin_leaving(self.run, replicas, now_ms)
+        return part.unsaved_ms * self.core_milli
+
+    def leave(self, run: int, replicas: tuple[int, ...], now_ms: int) -> int | None:
+        """These have left: how many milli-GPU that frees."""
+        key = _leaving_key(run, replicas)
+        if key not in self.leaving:
+            return None
+        _, milli, since_ms = self.leaving.pop(key)
+        self.leaving_cost += milli * (now_ms - since_ms)
+        return milli
+
+    def complete(self, now_ms: int) -> None:
+        assert self.since_ms is not None
+        part = completed(now_ms - self.since_ms, self.left_ms, self.rhythm, self.starts == 1)
+        self._book_surplus(now_ms)
+        self.surplus = 0
+        self.left_ms = 0
+        self.useful += part.saved_ms * self.core_milli
+        self.lost += part.restart_ms * self.core_milli
+        self.paused += part.paused_ms * self.core_milli
+        self.since_ms = None
+
+    def outcome(self, now_ms: int) -> JobOutcome:
+        """As it stands; what is on its way counts up to now, unsaved work as useful."""
+        end, waited_ms = self.end, self.waited_ms
+        useful, lost, paused, leaving = self.useful, self.lost, self.paused, self.leaving_cost
+        if end is None:
+            end = End.WAITING if self.since_ms is None else End.RUNNING
+            if self.since_ms is None:
+                waited_ms += now_ms - self._waits_since
+            else:
+                part = cut_short(now_ms - self.since_ms, self.rhythm, self.starts == 1)
+                useful += (part.saved_ms + part.unsaved_ms) * self.core_milli
+                useful += (now_ms - self._surplus_since) * self.surplus * self.each_milli
+                lost += part.restart_ms * self.core_milli
+                paused += part.paused_ms * self.core_milli
+        leaving += sum(milli * (now_ms - since_ms) for _, milli, since_ms in self.leaving.values())
+        return JobOutcome(
+            self.spec.id, self.team_name, self.spec.quota, self.spec.module.value, self.spec.priority,
+            self.gpu_milli, self.spec.submitted_ms, self.work_ms, end, self.first_start_ms, self.end_ms,
+            waited_ms, self.starts, self.idle_starts, self.evictions, self.moves, useful, lost, paused, leaving,
+        )  # fmt: skip
+
+    # -- booking ---------------------------------------------------------------------------------------------
+
+    def _book_surplus(self, now_ms: int) -> None:
+        """Surplus serves as long as it runs."""
+        self.useful += (now_ms - self._surplus_since) * self.surplus * self.each_milli
+        self._surplus_since = now_ms
+
+    def _begin_leaving(self, run: int, replicas: tuple[int, ...], now_ms: int) -> None:
+        milli = self.each_milli * len(replicas)
+        self.leaving[_leaving_key(run, replicas)] = (len(replicas), milli, now_ms)
+
+
+def _leaving_key(run: int, replicas: tuple[int, ...]) -> int:
+    """Surplus leaves replica by replica, the core in one piece: the first replica tells them apart within a run."""
+    return run * 1_000_000 + min(replicas, default=0)
