@@ -94,6 +94,9 @@ class Replay:
         if not hold.replicas:  # the starvation guard (S10): no places, no victims
             assert hold.reason.code is Code.StarvationGuard
             assert hold.preemption is None
+            root = self.model.root(job.quota)
+            assert root not in self.model.guards, "one such hold per tree (S10)"
+            self.model.guards[root] = (job.id, frozenset())  # which nodes are kept is the next plan's to see
             return
         places = placed(job, hold.replicas)
         assert job.hold is None
@@ -340,8 +343,9 @@ class Replay:
         model, now_ms = self.model, self.now_ms
         everyone = list(model.pieces())
         eligible = [p for p in everyone if rights.may_take(model, taker, p, ledger.step, now_ms)]
-        if len(eligible) > BRUTE_FORCE or demoted:
-            return
+        shapes = {shape for _, shape in model.missing(taker)}
+        if len(eligible) > BRUTE_FORCE or demoted or len(shapes) > 1:
+            return  # several shapes in one job are searched one after the other: not claimed to be exact
         self.brute_forced += 1
         touched = max(rights.ladder(model, p) for p in evicted)
         price = {p: rights.cost(model, p, now_ms, self.outage_ms) for p in eligible}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from quotatree.core.job import Claim, Idle
 from quotatree.core.policy import Scope
 from quotatree.core.reasons import Step
-from tests.property.fitting import suits
+from tests.property.fitting import devices_fit, suits
 from tests.property.model import JobView, Model, Piece, total
 
 ORDER = list(Step)
@@ -252,6 +252,7 @@ def is_passed(model: Model, job: JobView) -> bool:
     """Section 4: passed in every strategy, so no head. What the starvation guard keeps is a hold too (S10)."""
     if model.guards.get(model.root(job.quota), ("",))[0] == job.id:
         return True
-    return (
-        job.idle is Idle.ONLY or job.hold is not None or over_limit(model, job) or can_never_fit(model, job)
-    )
+    if job.idle is Idle.ONLY or job.hold is not None or over_limit(model, job) or can_never_fit(model, job):
+        return True
+    wanted = [shape for _, shape in model.missing(job)]  # on the nodes in use, if nobody else were there?
+    return not devices_fit(model, model.root(job.quota), wanted, model.pieces())

@@ -21,7 +21,7 @@ from quotatree.core.job import Claim, Idle, Job, JobId, missing_core, total_requ
 from quotatree.core.node_search import with_companions
 from quotatree.core.placement import PoolRooms, Wanted, find_places, free_index
 from quotatree.core.queueing import Failure, WaitClass
-from quotatree.core.quota import Quota, Shortage, idle_room, loan, may_pass_min, protected, shortage
+from quotatree.core.quota import Quota, Shortage, idle_room, loan, protected, reserved_below, shortage
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.resources import GPU, Resources, amount_text, resources_text
 from quotatree.core.rights import could_evict, may_borrow, work_of, would_be_on_loan
@@ -81,7 +81,7 @@ class Attempt:
         self._why_not_free(short)
         if self._with_victims(Step.IDLE, (), loan_allowed=False):
             return self.outcome
-        borrows = may_borrow(self.quota, job.priority)
+        borrows = self._may_borrow()
         if not borrows and self.quota.shrinking and short is not None:
             refused = because(Code.LoanNotAllowed, quota=self.quota.id)
             self.outcome.tried.append(say.StepTried(Step.LOAN, refused))
@@ -212,7 +212,7 @@ class Attempt:
         below = descendants_clause(quota)
         steps.append((Step.DESCENDANTS, (below,) if below is not None else ()))
         # What siblings give up frees nothing in the own quota: without a right to a loan that must be free already.
-        beside = in_own_min or may_borrow(quota, job.priority)
+        beside = in_own_min or self._may_borrow()
         if policy is not None and policy.lets_preempt(job.priority) and beside:
             steps.append((Step.SIBLINGS_ABOVE_MIN, sibling_clauses(quota, above_min_only=True)))
             steps.append((Step.SIBLINGS, sibling_clauses(quota, above_min_only=False)))
@@ -233,6 +233,10 @@ class Attempt:
             if request[i] and quota.used[i] + request[i] + kept > bound:
                 return False
         return True
+
+    def _may_borrow(self) -> bool:
+        """P3, and nothing of what is reserved below may be put out of reach by the loan (Q8)."""
+        return may_borrow(self.quota, self.job.priority) and not reserved_below(self.quota, self.request)
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> bool:
         """Search within one step and, if a set is found, take it and start or hold."""
@@ -280,10 +284,10 @@ class Attempt:
         short = [0, 0, 0]
         reserving = self.quota.root.shares_reserved
         for above in self.quota.path:
+            if loan_allowed and above is self.quota:
+                continue
             for i, bound in above.named:
                 if not self.request[i]:
-                    continue
-                if loan_allowed and above is self.quota and may_pass_min(above, i):
                     continue
                 over = above.used[i] + self.request[i] - bound
                 if not self.past_guard:

@@ -182,11 +182,11 @@ def shortage(
     """
     reserving = quota.path[-1].shares_reserved
     for above in quota.path:
-        if loan_allowed and above is quota and not reserving:
+        if loan_allowed and above is quota:
             continue
         for i, bound in above.named:
             wanted = request[i]
-            if not wanted or (loan_allowed and above is quota and not _reserved_below(quota, i)):
+            if not wanted:
                 continue
             free = bound - above.used[i]
             if not past_guard:
@@ -198,14 +198,12 @@ def shortage(
     return None
 
 
-def _reserved_below(quota: Quota, resource: int) -> bool:
-    """Is a reserved part of a child not in use? Then nothing starts here beyond min: the child could not use it (Q8)."""
-    return any(protected(child, resource) for child in quota.children)
-
-
-def may_pass_min(quota: Quota, resource: int) -> bool:
-    """May a loan of this quota pass its own min of a resource? Not while parts reserved below are not in use (Q8)."""
-    return not (quota.path[-1].shares_reserved and _reserved_below(quota, resource))
+def reserved_below(quota: Quota, request: Resources) -> bool:
+    """Is a part of what is wanted reserved for a child that does not use it? A loan would keep it from it (Q8)."""
+    if not quota.path[-1].shares_reserved:
+        return False
+    wanted = [i for i, _ in quota.named if request[i]]
+    return any(protected(child, i) for child in quota.children for i in wanted)
 
 
 def charge(quota: Quota, amount: Resources, sign: int, idle: bool) -> None:

@@ -65,6 +65,7 @@ class Replay:
     trace: Trace
     brain: Brain
     on_progress: OnProgress | None = None
+    workload: Workload | None = None
     tracks: list[Track] = field(default_factory=list)  # in the order of submission
     taken: list[Taken] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
@@ -96,7 +97,7 @@ class Replay:
                 weights[job.gpu_milli] = weights.get(job.gpu_milli, 0) + job.replicas
         step_ms = self.setup.sample_ms or step_for(jobs[-1].submit_ms - self.now_ms if jobs else 0)
         self.recorder = Recorder(self.brain.state, step_ms, self.now_ms, usual_shapes(weights))
-        self._workload = Workload(self.setup)
+        self._workload = self.workload or Workload(self.setup)
         self._arrivals = iter(jobs)
         self._next = next(self._arrivals, None)
 
@@ -253,7 +254,7 @@ class Replay:
             elif isinstance(decision, say.Alarm):
                 self.alarms += 1
         if self._owed:
-            self._find_fruitless(decisions)
+            self._find_fruitless()
 
     def _start(self, start: say.Start) -> None:
         track, recorder = self._active[start.job], self.recorder
@@ -289,6 +290,8 @@ class Replay:
                 recorder.waiting_jobs += 1
                 recorder.waiting += track.core_milli
             else:
+                # In a replay nobody comes to start it again.
+                self.brain.apply(ev.JobCancelled(track.id), self.now_ms)
                 self._close(track, End.STOPPED)
         recorder.run(track.team, -freed, track.idle)
         recorder.leaving += freed
@@ -313,7 +316,7 @@ class Replay:
             self.recorder.idle += track.running_milli if idle else -track.running_milli
             track.idle = idle
 
-    def _find_fruitless(self, decisions: tuple[say.Decision, ...]) -> None:
+    def _find_fruitless(self) -> None:
         """Evictions whose preemptor neither started nor holds a promise now helped nobody (P7)."""
         held = self.brain.state.held
         for preemptor in [job for job in self._owed if job not in held]:

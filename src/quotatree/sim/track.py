@@ -38,7 +38,7 @@ class Track:
         self.idle = False
         self.surplus = 0  # replicas beyond the core that run
         self._surplus_since = 0
-        self.leaving: dict[int, tuple[int, int, int]] = {}  # run -> replicas that leave, their milli-GPU, since
+        self.leaving: dict[tuple[int, tuple[int, ...]], tuple[int, int]] = {}  # run, replicas -> milli-GPU, since
         self._waits_since = spec.submitted_ms
         self.waited_ms = 0
         self.useful = self.lost = self.paused = self.leaving_cost = 0
@@ -97,10 +97,9 @@ class Track:
 
     def leave(self, run: int, replicas: tuple[int, ...], now_ms: int) -> int | None:
         """These have left: how many milli-GPU that frees."""
-        key = _leaving_key(run, replicas)
-        if key not in self.leaving:
+        if (run, replicas) not in self.leaving:
             return None
-        _, milli, since_ms = self.leaving.pop(key)
+        milli, since_ms = self.leaving.pop((run, replicas))
         self.leaving_cost += milli * (now_ms - since_ms)
         return milli
 
@@ -129,7 +128,7 @@ class Track:
                 useful += (now_ms - self._surplus_since) * self.surplus * self.each_milli
                 lost += part.restart_ms * self.core_milli
                 paused += part.paused_ms * self.core_milli
-        leaving += sum(milli * (now_ms - since_ms) for _, milli, since_ms in self.leaving.values())
+        leaving += sum(milli * (now_ms - since_ms) for milli, since_ms in self.leaving.values())
         return JobOutcome(
             self.spec.id, self.team_name, self.spec.quota, self.spec.module.value, self.spec.priority,
             self.gpu_milli, self.spec.submitted_ms, self.work_ms, end, self.first_start_ms, self.end_ms,
@@ -144,10 +143,4 @@ class Track:
         self._surplus_since = now_ms
 
     def _begin_leaving(self, run: int, replicas: tuple[int, ...], now_ms: int) -> None:
-        milli = self.each_milli * len(replicas)
-        self.leaving[_leaving_key(run, replicas)] = (len(replicas), milli, now_ms)
-
-
-def _leaving_key(run: int, replicas: tuple[int, ...]) -> int:
-    """Surplus leaves replica by replica, the core in one piece: the first replica tells them apart within a run."""
-    return run * 1_000_000 + min(replicas, default=0)
+        self.leaving[run, replicas] = (self.each_milli * len(replicas), now_ms)

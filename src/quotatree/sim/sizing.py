@@ -1,0 +1,83 @@
+"""How large must quotas and the cluster be? A tree with one quota for each team, and nodes for it.
+
+For those who have a trace and no tree yet: the quotas are given as a table of GPUs, scaled if wished, or follow from
+what the teams used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quotatree.core.node import NodeSpec
+from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.resources import WHOLE_GPU, Bounds
+from quotatree.sim.setup import SetupError
+from quotatree.sim.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class TeamTree:
+    """One root, and below it one quota for each team, named like it and with the policies of `each`.
+
+    `gpus` are the teams and their GPUs before scaling; empty: as the trace's teams need, so that each used `load` of
+    its quota on average, and could start its largest job. `pool` is where the root draws.
+    """
+
+    root: QuotaSpec
+    each: QuotaSpec
+    gpus: tuple[tuple[str, int], ...] = ()
+    scale: float = 1.0
+    load: float = 0.7
+    pool: str = "default"
+
+    def __post_init__(self) -> None:
+        for name, value in (("tree.scale", self.scale), ("tree.load", self.load)):
+            if value <= 0:
+                raise SetupError(name, value, "must be above 0")
+
+
+def team_quotas(tree: TeamTree, trace: Trace) -> tuple[QuotaSpec, ...]:
+    """The root and its children. Every team gets whole GPUs, at least one."""
+    sizes = tree.gpus or _needed(trace, tree.load)
+    scaled = [(team, max(1, round(gpus * tree.scale))) for team, gpus in sizes]
+    total = sum(gpus for _, gpus in scaled)
+    root = replace(tree.root, draws=((tree.pool, Bounds(total * WHOLE_GPU)),))
+    children = [
+        replace(tree.each, id=QuotaId(team), parent=root.id, min=Bounds(gpus * WHOLE_GPU))
+        for team, gpus in scaled
+    ]
+    return (root, *children)
+
+
+def fitting_nodes(gpus: int, like: NodeSpec, prefix: str = "node-") -> tuple[NodeSpec, ...]:
+    """Nodes like `like` with so many GPUs in all; the last one may be smaller."""
+    if like.gpus < 1:
+        raise SetupError("cluster.gpus", like.gpus, "a node must have at least one GPU")
+    count = -(-gpus // like.gpus)
+    width = len(str(max(0, count - 1)))
+    nodes = [replace(like, name=f"{prefix}{number:0{width}}") for number in range(count)]
+    if gpus % like.gpus:
+        nodes[-1] = replace(nodes[-1], gpus=gpus % like.gpus)
+    return tuple(nodes)
+
+
+def gpus_drawn(quotas: Sequence[QuotaSpec], pool: str) -> int:
+    """How many whole GPUs the roots draw from a pool."""
+    drawn = [bounds.gpu_milli or 0 for spec in quotas for name, bounds in spec.draws if name == pool]
+    return -(-sum(drawn) // WHOLE_GPU)
+
+
+def _needed(trace: Trace, load: float) -> tuple[tuple[str, int], ...]:
+    """The mean demand of each team over the time in which jobs were submitted, and its largest job."""
+    span_ms = max(1, trace.jobs[-1].submit_ms - trace.jobs[0].submit_ms)
+    used: dict[str, int] = {}
+    largest: dict[str, int] = {}
+    for job in trace.jobs:
+        used[job.team] = used.get(job.team, 0) + job.total_gpu_milli * job.duration_ms
+        largest[job.team] = max(largest.get(job.team, 0), -(-job.total_gpu_milli // WHOLE_GPU))
+    if "" in used:
+        raise SetupError("tree", "", 'some jobs of the trace have no team: name a column in [trace.mapping]')
+    return tuple(
+        (team, max(largest[team], -(-used[team] // round(span_ms * WHOLE_GPU * load)))) for team in sorted(used)
+    )
