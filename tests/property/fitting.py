@@ -49,7 +49,9 @@ def pool_rooms(model: Model, root: str, without: Iterable[Piece] = ()) -> dict[s
     draws = model.quotas[root].spec.draws
     if len(draws) == 1:
         return {draws[0][0]: 1 << 60}
-    left = {pool: bounds.gpu_milli or 0 for pool, bounds in draws}
+    others = [q.spec for q in model.quotas.values() if q.parent is None and q.id != root]
+    shared = {pool for spec in others for pool, _ in spec.draws}
+    left = {pool: (bounds.gpu_milli or 0) if pool in shared else 1 << 60 for pool, bounds in draws}
     for piece in model.pieces(without):
         if model.root(model.jobs[piece.job].quota) == root:
             for place in piece.places:

@@ -5,7 +5,7 @@ The same code answers `plan` and `explain` (section 8): an attempt collects why 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from quotatree.core import act
 from quotatree.core import decisions as say
@@ -19,7 +19,7 @@ from quotatree.core.eligible import (
 )
 from quotatree.core.job import Claim, Idle, Job, JobId, missing_core, total_request
 from quotatree.core.node_search import with_companions
-from quotatree.core.placement import PoolRooms, Wanted, find_places, free_index
+from quotatree.core.placement import PoolRooms, Wanted, bounded_by_pools, find_places, free_index
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import Quota, Shortage, idle_room, loan, protected, reserved_below, shortage
 from quotatree.core.reasons import Code, Reason, Step, because
@@ -298,17 +298,18 @@ class Attempt:
         return Resources(*short)
 
     def _in_open_pools(self, request: Request) -> Found | None:
-        """Search once more, without the nodes of pools from which the tree may take nothing further (Q1)."""
-        root = self.quota.root
-        if len(root.spec.draws) == 1:
+        """Several pools (Q1): search once more without those that are used up, then inside each of them alone."""
+        root, nodes = self.quota.root, self.state.nodes
+        if not bounded_by_pools(root):
             return None
         rooms = PoolRooms(self.state, root)
-        closed = frozenset[int]().union(*(rooms.closed(shape) for _, shape in self.wanted))
-        if closed <= request.avoid:
-            return None
-        request.avoid |= closed
-        found = search(request)
-        return found if found is not None and self._proved(found) else None
+        outside = [frozenset[int]().union(*(rooms.closed(shape) for _, shape in self.wanted))]
+        outside += [frozenset(n.index for n in nodes if n.spec.pool != pool) for pool, _ in root.spec.draws]
+        for closed in outside:
+            found = search(replace(request, avoid=self.avoid | closed))
+            if found is not None and self._proved(found):
+                return found
+        return None
 
     def _proved(self, found: Found) -> bool:
         """Try it on the real devices and take it back (several shapes or pools)."""
@@ -434,7 +435,7 @@ def _fits_own_min(quota: Quota, request: Resources) -> bool:
 
 
 def _needs_proof(quota: Quota, wanted: Wanted) -> bool:
-    return len(quota.root.spec.draws) > 1 or len({shape for _, shape in wanted}) > 1
+    return bounded_by_pools(quota.root) or len({shape for _, shape in wanted}) > 1
 
 
 def _why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:

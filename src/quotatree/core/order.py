@@ -45,9 +45,13 @@ class Ordering:
             self._state.set(quota.queue, "stood", stood)
         guarded = quota.path[-1].guard
         kept_for = None if guarded is None else quota.queue.of_job.get(guarded)
-        if guarded is not None and kept_for is not None and not self.cannot_start(kept_for):
-            if not kept_for.still_fails(kept_for.failed, self._now_ms):
-                found.append((kept_for, guarded))  # it has a hold: no strategy keeps it from using it (S10)
+        if (
+            guarded is not None
+            and kept_for is not None
+            and not kept_for.still_fails(kept_for.failed, self._now_ms)
+            and not self.cannot_start(kept_for)
+        ):
+            found.append((kept_for, guarded))  # it has a hold: no strategy keeps it from using it (S10)
         if self._state.nodes_out:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]

@@ -18,6 +18,7 @@ from quotatree.core.resources import WHOLE_GPU
 from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 256
+UNBOUNDED_MILLI: Final = 1 << 60
 ORDERS_TRIED: Final = 6
 """Orders of the shapes of one job that are tried, largest first to begin with."""
 
@@ -170,7 +171,12 @@ def find_places(
 
 
 def _pool_rooms(state: State, root: Quota) -> PoolRooms | None:
-    return PoolRooms(state, root) if len(root.spec.draws) > 1 else None
+    return PoolRooms(state, root) if bounded_by_pools(root) else None
+
+
+def bounded_by_pools(root: Quota) -> bool:
+    """Does a root with several pools share one with another root? Its min alone would not keep it to its part (Q1)."""
+    return len(root.spec.draws) > 1 and len(root.pool_mates) > 1
 
 
 def _in_this_order(
@@ -315,15 +321,17 @@ class Overlay:
 
 
 class PoolRooms:
-    """How much a root that draws on several pools may still take from each (Q1)."""
+    """How much a root that draws on several pools may still take from each; only pools it shares bind (Q1)."""
 
     __slots__ = ("_left", "_state")
 
     def __init__(self, state: State, root: Quota) -> None:
         self._state = state
         self._left: dict[str, int] = {}
+        shared = {pool for mate in root.pool_mates if mate is not root for pool, _ in mate.spec.draws}
         for pool, bounds in root.spec.draws:
-            self._left[pool] = (bounds.gpu_milli or 0) - root.pool_used.get(pool, 0)
+            part = (bounds.gpu_milli or 0) if pool in shared else UNBOUNDED_MILLI
+            self._left[pool] = part - root.pool_used.get(pool, 0)
 
     def fits(self, node: Node, shape: Shape) -> bool:
         return shape.gpu_milli <= self._left[node.spec.pool]

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.job import Claim, JobId
+from quotatree.core.job import Claim, JobId, JobSpec
 from quotatree.core.reasons import Code
 from quotatree.core.unit import UnitKind
 from quotatree.sim.brain import Brain
@@ -66,12 +66,14 @@ class Replay:
     brain: Brain
     on_progress: OnProgress | None = None
     workload: Workload | None = None
+    resubmit: Callable[[JobSpec], JobSpec] | None = None  # how a baseline changes a job before the brain sees it
     tracks: list[Track] = field(default_factory=list)  # in the order of submission
     taken: list[Taken] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
     recorder: Recorder = field(init=False)
     interrupted: bool = False
+    finished: bool = False  # everything was played, and nobody is left
     plans: int = 0
     alarms: int = 0
     fruitless: int = 0
@@ -131,6 +133,7 @@ class Replay:
                     self.on_progress(self._progress(perf_counter() - started))
         except KeyboardInterrupt:
             self.interrupted = True
+        self.finished = self._next is None and not self._active
         if self.on_progress is not None and not self.interrupted:
             self.on_progress(self._progress(perf_counter() - started))
 
@@ -219,10 +222,11 @@ class Replay:
         if isinstance(submission, LeftOut):
             self.left_out[submission.why] = self.left_out.get(submission.why, 0) + 1
             return
-        track = Track(submission, job.team, self.recorder.team(job.team))
+        spec = submission.spec if self.resubmit is None else self.resubmit(submission.spec)
+        track = Track(submission, spec.core_replicas, job.team, self.recorder.team(job.team))
         self.tracks.append(track)
         try:
-            self.brain.apply(ev.JobSubmitted(submission.spec), self.now_ms)
+            self.brain.apply(ev.JobSubmitted(spec), self.now_ms)
         except Refused as why:
             track.end = End.REFUSED
             self._ended += 1

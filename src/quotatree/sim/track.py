@@ -21,14 +21,14 @@ class Track:
         "run", "since_ms", "spec", "starts", "surplus", "team", "team_name", "useful", "waited_ms", "work_ms",
     )  # fmt: skip
 
-    def __init__(self, submission: Submission, team_name: str, team: int) -> None:
+    def __init__(self, submission: Submission, core_replicas: int, team_name: str, team: int) -> None:
         spec = submission.spec
         self.spec: JobSpec = spec
         self.rhythm: Rhythm = submission.rhythm
         self.work_ms = self.left_ms = submission.work_ms
         self.gpu_milli = submission.gpu_milli
-        self.core_milli = submission.core_gpu_milli
         self.each_milli = spec.groups[0].shape.gpu_milli
+        self.core_milli = self.each_milli * core_replicas
         self.team, self.team_name = team, team_name
         self.run = self.starts = self.idle_starts = self.evictions = self.moves = 0
         self.since_ms: int | None = None

@@ -27,7 +27,6 @@ class Submission(NamedTuple):
     work_ms: int
     rhythm: Rhythm
     gpu_milli: int  # of all replicas
-    core_gpu_milli: int  # of those it starts for (P12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,7 @@ class Workload:
         rhythm = Rhythm(
             interval_ms, setup.checkpoints.pause_ms, restart_ms(job.total_gpu_milli), chosen.module
         )
-        core = job.gpu_milli * spec.core_replicas
-        return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli, core)
+        return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli)
 
     def _chosen(self, job: TraceJob) -> _Chosen:
         defaults = self._setup.jobs

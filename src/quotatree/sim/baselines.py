@@ -1,0 +1,173 @@
+"""Compared with what? The product, and models of what others do, each with a name and what it stands for.
+
+Where the core can be configured to behave like that, it is; where it cannot, a small model stands in its place
+(quotatree.sim.models). All are models, and labelled so: they show what a rule does, not how a product performs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from quotatree.core.job import Idle, JobSpec
+from quotatree.core.policy import LOWEST_PRIORITY, Strategy
+from quotatree.core.quota import QuotaSpec
+from quotatree.sim.brain import Brain, CoreBrain
+from quotatree.sim.models import (
+    ModelBrain,
+    ModelRule,
+    above_own,
+    node_local_victims,
+    peers_victims,
+    root_only,
+)
+from quotatree.sim.setup import PRODUCT, Setup, SetupError
+
+Resubmit = Callable[[JobSpec], JobSpec]
+"""How a job of the setup is submitted under a baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """`label` is for tables. `adapted` turns a setup into the tree the baseline has; `brain` runs it."""
+
+    name: str
+    label: str
+    says: str
+    adapted: Callable[[Setup], Setup]
+    resubmit: Callable[[Setup], Resubmit]
+    brain: Callable[[Setup], Brain]
+
+
+def baseline_of(setup: Setup) -> Baseline:
+    found = BASELINES.get(setup.baseline)
+    if found is None:
+        raise SetupError("baseline", setup.baseline, f"is not known; known are {', '.join(BASELINES)}")
+    return found
+
+
+def _as_it_is(setup: Setup) -> Setup:
+    return setup
+
+
+def _unchanged(setup: Setup) -> Resubmit:
+    del setup
+    return lambda spec: spec
+
+
+def _core(setup: Setup) -> Brain:
+    return CoreBrain(setup.settings)
+
+
+def _without_policies(setup: Setup) -> Setup:
+    quotas = [replace(quota, self_level=None, child_level=None, lending=False) for quota in setup.quotas]
+    return replace(setup, quotas=tuple(quotas))
+
+
+def _never_idle(setup: Setup) -> Resubmit:
+    del setup
+    return lambda spec: spec if spec.idle is Idle.NEVER else replace(spec, idle=Idle.NEVER)
+
+
+def _one_pool(setup: Setup) -> Setup:
+    roots = [
+        replace(quota, self_level=None, child_level=None, strategy=Strategy.FIFO)
+        for quota in setup.quotas
+        if quota.parent is None
+    ]
+    return replace(
+        setup,
+        quotas=tuple(roots),
+        settings=replace(setup.settings, starvation_guard_ms=0),
+        limits=(),
+        teams=(),
+        rules=(),
+        default_quota=None,
+        timeline=(),
+    )
+
+
+def _to_the_root(setup: Setup) -> Resubmit:
+    """Everybody in one queue, nobody more important than anybody else."""
+    specs: dict[str, QuotaSpec] = {quota.id: quota for quota in setup.quotas}
+    roots: dict[str, str] = {}
+    for name, spec in specs.items():
+        while spec.parent is not None:
+            spec = specs[spec.parent]
+        roots[name] = spec.id
+
+    def resubmit(spec: JobSpec) -> JobSpec:
+        whole = _whole(spec)
+        return replace(whole, quota=roots[spec.quota], priority=LOWEST_PRIORITY, idle=Idle.NEVER, subjects=())
+
+    return resubmit
+
+
+def _regular_and_whole(setup: Setup) -> Resubmit:
+    del setup
+    return lambda spec: replace(_whole(spec), idle=Idle.NEVER)
+
+
+def _whole(spec: JobSpec) -> JobSpec:
+    """Models know no surplus replicas: a job starts with all of them."""
+    return replace(spec, min_replicas=spec.total_replicas) if spec.elastic else spec
+
+
+def _model(rule: ModelRule) -> Callable[[Setup], Brain]:
+    return lambda setup: ModelBrain(rule, setup.settings)
+
+
+BASELINES: Final = {
+    known.name: known
+    for known in (
+        Baseline(
+            PRODUCT,
+            "QuotaTree",
+            "the core, with the policies of the file",
+            _as_it_is,
+            _unchanged,
+            _core,
+        ),
+        Baseline(
+            "static",
+            "static quotas (model)",
+            "every quota its own, nothing is shared: no loans, no idle work, no policies; strategies as in the file",
+            _without_policies,
+            _never_idle,
+            _core,
+        ),
+        Baseline(
+            "pool-fifo",
+            "one pool, FIFO (model)",
+            "no quotas and no priorities: first come, first served, and nobody passes the head",
+            _one_pool,
+            _to_the_root,
+            _core,
+        ),
+        Baseline(
+            "borrow",
+            "borrowing without reclaim (model)",
+            "a quota may use what others leave unused, and is never made to give it back",
+            _without_policies,
+            _regular_and_whole,
+            _model(ModelRule(above_own)),
+        ),
+        Baseline(
+            "peers",
+            "borrowing, peers' victims (model)",
+            "borrowing and reclaim by the common rule: lowest priority, newest first, fill back; nodes and checkpoints do not count",
+            _without_policies,
+            _regular_and_whole,
+            _model(ModelRule(above_own, peers_victims)),
+        ),
+        Baseline(
+            "kube",
+            "priorities, node-local preemption (model)",
+            "no quotas: higher priorities take nodes from lower ones pod by pod, as kube-scheduler chooses them",
+            _without_policies,
+            _regular_and_whole,
+            _model(ModelRule(root_only, node_local_victims)),
+        ),
+    )
+}

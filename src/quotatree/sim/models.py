@@ -1,0 +1,291 @@
+"""What would another kind of scheduler decide? Small models of three, on the core's own tables.
+
+They share the core's state, its placement and what a start or an eviction does to it; what differs is who may start and
+who has to go. They are models of a rule, not of a product: one queue by priority and time that skips what does not fit,
+everything or nothing for a gang, no ageing, no starvation guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from quotatree.core import act
+from quotatree.core import decisions as say
+from quotatree.core.commands import apply
+from quotatree.core.events import Event
+from quotatree.core.job import Claim, Job, JobId, missing_core
+from quotatree.core.placement import Wanted, find_places
+from quotatree.core.queueing import Failure, WaitClass
+from quotatree.core.quota import Quota, has_loan
+from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.resources import Resources
+from quotatree.core.state import Settings, State
+from quotatree.core.unit import Unit, UnitKind
+from quotatree.sim.brain import forget
+
+Victims = Callable[[State, Job, Wanted, Resources], list[Unit] | None]
+"""Whom a rule takes for a job, or None if that would not help. The state is as it was when it returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRule:
+    """Who may start: `bounded_by` are the quotas whose min a request must fit. Who has to go: `victims`."""
+
+    bounded_by: Callable[[Quota], tuple[Quota, ...]]
+    victims: Victims | None = None
+
+
+class ModelBrain:
+    """A scheduler that follows a ModelRule."""
+
+    def __init__(self, rule: ModelRule, settings: Settings) -> None:
+        self._rule = rule
+        self._state = State(settings)
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    def apply(self, event: Event, now_ms: int) -> tuple[say.Decision, ...]:
+        return apply(self._state, event, now_ms)
+
+    def at_rest(self) -> bool:
+        return not (self._state.waiting_quotas or self._state.held)
+
+    def forget(self, job: JobId) -> None:
+        forget(self._state, job)
+
+    def plan(self, now_ms: int) -> say.Plan:
+        decisions = self._finish_holds(now_ms)
+        while True:
+            for _, cls, job in self._candidates(now_ms):
+                decided = self._try(job, cls, now_ms)
+                if decided:
+                    decisions += decided
+                    break
+                cls.failed = Failure(because(Code.NoEligibleVictims, step="model"), job.quota.root.version)
+            else:
+                break
+        expiries = [j.hold.expires_ms for j in self._state.held.values() if j.hold and j.hold.waiting_on]
+        return say.Plan(now_ms, tuple(decisions), min(expiries, default=None))
+
+    def _finish_holds(self, now_ms: int) -> list[say.Decision]:
+        found: list[say.Decision] = []
+        holders = sorted(self._state.held.values(), key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
+        for job in holders:
+            hold = job.hold
+            assert hold is not None
+            if not hold.waiting_on:
+                found.append(self._start(job, hold.unit.places, now_ms, because(Code.HoldComplete)))
+            elif hold.expires_ms <= now_ms:
+                found.append(act.release(self._state, job, now_ms, because(Code.HoldExpired), again=False))
+        return found
+
+    def _candidates(self, now_ms: int) -> list[tuple[tuple[int, int, int, str], WaitClass, Job]]:
+        """The first job of each class that has not failed already: within its own min first, then by priority."""
+        found = []
+        for quota in self._state.waiting_quotas.values():
+            for cls in quota.queue.classes.values():
+                if cls.still_fails(cls.failed, now_ms):
+                    continue
+                submitted_ms, job_id = cls.members[0]
+                borrows = int(not _fits((quota,), cls.request))
+                key = (borrows, -cls.priority, submitted_ms, job_id)
+                found.append((key, cls, self._state.jobs[job_id]))
+        found.sort(key=lambda entry: entry[0])
+        return found
+
+    def _try(self, job: Job, cls: WaitClass, now_ms: int) -> list[say.Decision]:
+        state, rule = self._state, self._rule
+        wanted = [(index, job.shape_of(index)) for index in missing_core(job)]
+        if _fits(rule.bounded_by(job.quota), cls.request):
+            placed = self._on_free(job, wanted, now_ms, None)
+            if placed is not None:
+                return [placed]
+        if rule.victims is None:
+            return []
+        victims = rule.victims(state, job, wanted, cls.request)
+        if not victims:
+            return []
+        return self._take(job, wanted, victims, now_ms)
+
+    def _on_free(
+        self, job: Job, wanted: Wanted, now_ms: int, preemption: say.Preemption | None
+    ) -> say.Decision | None:
+        state, root = self._state, job.quota.root
+        reason = because(Code.FitsFree)
+        if not job.leaving:
+            places = find_places(state, root, wanted, now=True)
+            if places is not None:
+                return act.start(
+                    state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason, preemption
+                )
+        if not state.leaving_replicas:
+            return None
+        places = find_places(state, root, wanted, now=False)
+        if places is None:
+            return None
+        return act.hold(state, job, places, now_ms, Step.FREE, reason, preemption)
+
+    def _start(self, job: Job, places: tuple[act.Placed, ...], now_ms: int, reason: Reason) -> say.Start:
+        return act.start(self._state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason)
+
+    def _take(self, job: Job, wanted: Wanted, victims: list[Unit], now_ms: int) -> list[say.Decision]:
+        found: list[say.Decision] = []
+        reason = because(Code.SelfLevelSibling, preemptor=job.id, quota=job.quota.id)
+        for unit in victims:
+            found.append(act.evict(self._state, unit, now_ms, reason, job.id, True))
+        placed = self._on_free(job, wanted, now_ms, None)
+        if placed is not None:
+            found.append(placed)
+        return found
+
+
+# -- who may start -----------------------------------------------------------------------------------------------
+
+
+def above_own(quota: Quota) -> tuple[Quota, ...]:
+    """Borrowing: a quota's own min binds nobody, what all of them together have does."""
+    return quota.path[1:] or quota.path
+
+
+def root_only(quota: Quota) -> tuple[Quota, ...]:
+    """No quotas at all: what the root draws is the cluster."""
+    return quota.path[-1:]
+
+
+def _fits(bounds: tuple[Quota, ...], request: Resources) -> bool:
+    return all(quota.used[i] + request[i] <= bound for quota in bounds for i, bound in quota.named)
+
+
+# -- who has to go -----------------------------------------------------------------------------------------------
+
+
+def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) -> list[Unit] | None:
+    """The common rule: lower priorities of the own quota and, if the job is within its own min, whoever runs in a
+    sibling above its min. By priority, the newest first, one after the other until the job fits; then, the other way
+    round, whoever turns out not to be needed stays. Neither nodes nor checkpoints decide who goes.
+    """
+    quota = job.quota
+    owner = _fits((quota,), request)
+    bounds = quota.path if owner else above_own(quota)
+    candidates = [unit for unit in _running(state, quota.root) if _peers_may_take(quota, job, owner, unit)]
+    if not _enough(state, quota, bounds, request, candidates):
+        return None
+    candidates.sort(key=lambda unit: (unit.cls.priority, -unit.started_ms, unit.name))
+    removed: list[Unit] = []
+
+    def fits() -> bool:
+        return _fits(bounds, request) and find_places(state, quota.root, wanted, now=False) is not None
+
+    for unit in candidates:
+        if fits():
+            break
+        if unit.job.quota is not quota and not has_loan(unit.job.quota):
+            continue
+        state.lift(unit)
+        removed.append(unit)
+    helped = fits()
+    needed: list[Unit] = []
+    for unit in reversed(removed):
+        state.lower(unit)
+        if helped and not fits():
+            state.lift(unit)
+            needed.append(unit)
+    for unit in needed:
+        state.lower(unit)
+    return needed[::-1] if helped else None
+
+
+def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resources) -> list[Unit] | None:
+    """As kube-scheduler preempts: pod by pod, on the one node where lower priorities leave with the least harm:
+    lowest highest priority, then smallest sum of priorities, fewest pods, the latest started. A gang whose pod is
+    taken goes whole. Nobody goes unless every pod of the preemptor finds its node: kinder than the original.
+    """
+    root = job.quota.root
+    shape = wanted[0][1]
+    if not _enough(state, job.quota, (root,), request, _lower(state, root, job.priority)):
+        return None
+    nodes = [node for node in state.nodes_of(root) if node.suits(shape)]
+    removed: list[Unit] = []
+    while not _fits((root,), request) or find_places(state, root, wanted, now=False) is None:
+        best: tuple[tuple[int, int, int, int, int], list[Unit]] | None = None
+        for node in nodes:
+            lower = [u for u in node.units if _is_running(u) and u.cls.priority < job.priority]
+            if not lower:
+                continue
+            before = node.slots(shape, False)
+            chosen = _reprieved(state, lower, lambda n=node, b=before: n.slots(shape, False) > b)  # type: ignore[misc]
+            if chosen:
+                top = max(u.cls.priority for u in chosen)
+                latest = min(u.started_ms for u in chosen if u.cls.priority == top)
+                key = (top, sum(u.cls.priority for u in chosen), len(chosen), -latest, node.index)
+                if best is None or key < best[0]:
+                    best = key, chosen
+        if best is None:
+            break
+        for unit in best[1]:
+            state.lift(unit)
+        removed += best[1]
+    else:
+        best = (0, 0, 0, 0, 0), []
+    for unit in removed:
+        state.lower(unit)
+    return removed if best is not None else None
+
+
+def _reprieved(state: State, lower: list[Unit], helps: Callable[[], bool]) -> list[Unit]:
+    """Take all, then let stay whom the pod can do without: the highest priority first, of those the oldest."""
+    for unit in lower:
+        state.lift(unit)
+    victims = list(lower)
+    helped = helps()
+    for unit in sorted(lower, key=lambda u: (-u.cls.priority, u.started_ms, u.name)):
+        state.lower(unit)
+        if helped and helps():
+            victims.remove(unit)
+        elif helped:
+            state.lift(unit)
+        else:
+            victims.remove(unit)
+    for unit in victims:
+        state.lower(unit)
+    return victims
+
+
+def _peers_may_take(quota: Quota, job: Job, owner: bool, unit: Unit) -> bool:
+    if unit.job.quota is quota:
+        return unit.cls.priority < job.priority
+    return owner and unit.job.quota.parent is quota.parent and has_loan(unit.job.quota)
+
+
+def _running(state: State, root: Quota) -> Iterator[Unit]:
+    for cls in state.classes_below(root):
+        if cls.kind is not UnitKind.HOLD:
+            for bucket in cls.buckets.values():
+                for entry in bucket:
+                    yield entry[3]
+
+
+def _lower(state: State, root: Quota, priority: int) -> list[Unit]:
+    return [unit for unit in _running(state, root) if unit.cls.priority < priority]
+
+
+def _is_running(unit: Unit) -> bool:
+    return unit.cls.kind is not UnitKind.HOLD
+
+
+def _enough(
+    state: State, quota: Quota, bounds: tuple[Quota, ...], request: Resources, candidates: list[Unit]
+) -> bool:
+    """Could it help if they all went? A count of quota and of GPUs, before anything is tried."""
+    if not candidates:
+        return False
+    for bound_quota in bounds:
+        for i, bound in bound_quota.named:
+            freed = sum(u.footprint[i] for u in candidates if bound_quota.contains(u.job.quota))
+            if bound_quota.used[i] + request[i] - freed > bound:
+                return False
+    del state, quota
+    return True
