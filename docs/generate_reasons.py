@@ -91,13 +91,19 @@ WHEN: Final = {
     ),
     "LoanReturnedByHand": ("P15", "`evict` when an admin returns a loan."),
     "NodeDrained": ("R5", "`evict` with grace, or the end of a hold there. Not counted as a preemption."),
-    "NodeCordoned": ("R5, P9", "`release`: a hold had places on a node that takes nothing new; the job is planned anew."),
+    "NodeCordoned": (
+        "R5, P9",
+        "`release`: a hold had places on a node that takes nothing new; the job is planned anew.",
+    ),
     "NodeLost": ("R5", "`evict`, or the end of a hold there. Not counted as a preemption."),
     "HoldExpired": (
         "P9",
         "`release`: somebody did not leave within the longest grace and 60 s; the job is planned anew before its victims.",
     ),
-    "GuardEnded": ("S10", "`release` of what a guard kept: the job is over a limit, or no nodes could hold it any more."),
+    "GuardEnded": (
+        "S10",
+        "`release` of what a guard kept: the job is over a limit, or no nodes could hold it any more.",
+    ),
     "CoreResized": ("P12", "`release`: the owner changed `min_replicas` of a held job."),
     "HoldTaken": ("P9", "`release`: whoever could evict the job took its hold; nothing of it was running."),
     "CancelledByOwner": ("P9", "`stop` of a running job."),

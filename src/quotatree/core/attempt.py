@@ -255,8 +255,8 @@ class Attempt:
             code = Code.NoLawfulSet if could_ever_help(request) else Code.NoEligibleVictims
             self.outcome.tried.append(say.StepTried(step, because(code, step=step.value)))
             return False
-        if _needs_proof(quota, self.wanted) and not self._proved(found):
-            found = self._in_open_pools(request)
+        if _needs_proof(quota, self.wanted) and not self._proved(found, loan_allowed):
+            found = self._in_open_pools(request, loan_allowed)
         if found is None:
             self.outcome.tried.append(say.StepTried(step, self._why_no_place()))
             return False
@@ -297,7 +297,7 @@ class Attempt:
                 short[i] = max(short[i], over)
         return Resources(*short)
 
-    def _in_open_pools(self, request: Request) -> Found | None:
+    def _in_open_pools(self, request: Request, loan_allowed: bool) -> Found | None:
         """Several pools (Q1): search once more without those that are used up, then inside each of them alone."""
         root, nodes = self.quota.root, self.state.nodes
         if not bounded_by_pools(root):
@@ -307,20 +307,23 @@ class Attempt:
         outside += [frozenset(n.index for n in nodes if n.spec.pool != pool) for pool, _ in root.spec.draws]
         for closed in outside:
             found = search(replace(request, avoid=self.avoid | closed))
-            if found is not None and self._proved(found):
+            if found is not None and self._proved(found, loan_allowed):
                 return found
         return None
 
-    def _proved(self, found: Found) -> bool:
-        """Try it on the real devices and take it back (several shapes or pools)."""
+    def _proved(self, found: Found, loan_allowed: bool) -> bool:
+        """Try it and take it back: several shapes or pools may not fit together, and a quota that falls below its
+        reserved part keeps for itself what its victims free (Q8)."""
         state = self.state
         pieces = [u for u in with_companions(list(found.units)) if u not in found.demoted]
         for unit in pieces:
             state.lift(unit)
-        places = find_places(state, self.quota.root, self.wanted, now=False, avoid=self.avoid)
+        fits = find_places(state, self.quota.root, self.wanted, now=False, avoid=self.avoid) is not None
+        if not found.demoted:
+            fits = fits and self._shortage(loan_allowed) is None
         for unit in pieces:
             state.lower(unit)
-        return places is not None
+        return fits
 
     def _take(self, step: Step, signature: Signature, found: Found) -> None:
         state, job, now_ms = self.state, self.job, self.now_ms
@@ -435,7 +438,7 @@ def _fits_own_min(quota: Quota, request: Resources) -> bool:
 
 
 def _needs_proof(quota: Quota, wanted: Wanted) -> bool:
-    return bounded_by_pools(quota.root) or len({shape for _, shape in wanted}) > 1
+    return quota.root.shares_reserved or bounded_by_pools(quota.root) or len({s for _, s in wanted}) > 1
 
 
 def _why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:

@@ -108,7 +108,10 @@ class Counted:
 
 
 def measure(
-    jobs: Sequence[JobOutcome], timeline: Timeline, counted: Counted, private_waits: dict[str, int] | None = None
+    jobs: Sequence[JobOutcome],
+    timeline: Timeline,
+    counted: Counted,
+    private_waits: dict[str, int] | None = None,
 ) -> Metrics:
     """`private_waits`: for each job that started in its team's own cluster, how long it waited there, in ms."""
     safety = team_safety(jobs, counted, private_waits) if private_waits is not None else ()

@@ -118,9 +118,7 @@ class ModelBrain:
         if not job.leaving:
             places = find_places(state, root, wanted, now=True)
             if places is not None:
-                return act.start(
-                    state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason, preemption
-                )
+                return act.start(state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason, preemption)
         if not state.leaving_replicas:
             return None
         places = find_places(state, root, wanted, now=False)

@@ -68,7 +68,9 @@ class TraceSource:
         if self.limit is not None:
             trace = Trace(trace.jobs[: self.limit], trace.source, trace.skipped, trace.origin)
         if not trace.jobs:
-            raise SetupError("trace", trace.source, "has no jobs" + "".join(f"; {why}" for why in trace.skipped))
+            raise SetupError(
+                "trace", trace.source, "has no jobs" + "".join(f"; {why}" for why in trace.skipped)
+            )
         return trace
 
     def _whole(self) -> Trace:
@@ -175,7 +177,11 @@ class Setup:
                     f"quotas.{spec.id}.parent", str(spec.parent), "is not a quota declared before it"
                 )
             declared.add(spec.id)
-        named = [*(quota for _, quota in self.teams), *(rule.quota for rule in self.rules), self.default_quota]
+        named = [
+            *(quota for _, quota in self.teams),
+            *(rule.quota for rule in self.rules),
+            self.default_quota,
+        ]
         for quota in named:
             if quota is not None and quota not in known:
                 raise SetupError("teams", quota, f"is not a quota; there are {', '.join(sorted(known))}")

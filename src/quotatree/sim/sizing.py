@@ -77,7 +77,8 @@ def _needed(trace: Trace, load: float) -> tuple[tuple[str, int], ...]:
         used[job.team] = used.get(job.team, 0) + job.total_gpu_milli * job.duration_ms
         largest[job.team] = max(largest.get(job.team, 0), -(-job.total_gpu_milli // WHOLE_GPU))
     if "" in used:
-        raise SetupError("tree", "", 'some jobs of the trace have no team: name a column in [trace.mapping]')
+        raise SetupError("tree", "", "some jobs of the trace have no team: name a column in [trace.mapping]")
     return tuple(
-        (team, max(largest[team], -(-used[team] // round(span_ms * WHOLE_GPU * load)))) for team in sorted(used)
+        (team, max(largest[team], -(-used[team] // round(span_ms * WHOLE_GPU * load))))
+        for team in sorted(used)
     )

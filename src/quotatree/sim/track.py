@@ -38,7 +38,9 @@ class Track:
         self.idle = False
         self.surplus = 0  # replicas beyond the core that run
         self._surplus_since = 0
-        self.leaving: dict[tuple[int, tuple[int, ...]], tuple[int, int]] = {}  # run, replicas -> milli-GPU, since
+        self.leaving: dict[
+            tuple[int, tuple[int, ...]], tuple[int, int]
+        ] = {}  # run, replicas -> milli-GPU, since
         self._waits_since = spec.submitted_ms
         self.waited_ms = 0
         self.useful = self.lost = self.paused = self.leaving_cost = 0

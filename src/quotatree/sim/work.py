@@ -41,11 +41,17 @@ class CheckpointModel:
     def __post_init__(self) -> None:
         if (self.kind is Checkpoints.INTERVAL) != (self.interval_ms is not None):
             raise Refused(
-                "checkpoints.interval", self.interval_ms, "P6", 'belongs to model = "interval", and only there'
+                "checkpoints.interval",
+                self.interval_ms,
+                "P6",
+                'belongs to model = "interval", and only there',
             )
         if self.interval_ms is not None and self.interval_ms <= self.pause_ms:
             raise Refused(
-                "checkpoints.interval", self.interval_ms, "P6", "must be longer than the pause for a checkpoint"
+                "checkpoints.interval",
+                self.interval_ms,
+                "P6",
+                "must be longer than the pause for a checkpoint",
             )
 
     def interval_of(self, declared_ms: int | None) -> int | None:

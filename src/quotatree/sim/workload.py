@@ -10,7 +10,7 @@ from bisect import bisect
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from quotatree.core.job import Idle, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.policy import Module
@@ -18,6 +18,9 @@ from quotatree.core.resources import Bounds
 from quotatree.sim.setup import Ignore, Rule, Setup
 from quotatree.sim.trace import TraceJob
 from quotatree.sim.work import Rhythm, restart_ms
+
+
+_SETTABLE: Final = ("module", "idle", "quota", "checkpoint_ms", "grace_ms", "max_preemptions", "requeue")
 
 
 class Submission(NamedTuple):
@@ -50,6 +53,18 @@ class _Chosen:
     requeue: bool
 
 
+class _Prepared:
+    """A rule, with what need not be worked out for every job."""
+
+    __slots__ = ("bounds", "number", "rule", "sets")
+
+    def __init__(self, number: int, rule: Rule) -> None:
+        self.number, self.rule = number, rule
+        self.bounds = list(accumulate(weight for _, weight in rule.priority))
+        values = [(name, getattr(rule, name)) for name in _SETTABLE]
+        self.sets = [(name, value) for name, value in values if value is not None]
+
+
 class Workload:
     """Turns jobs of a trace into submissions."""
 
@@ -59,6 +74,7 @@ class Workload:
         self._groups: dict[tuple[object, ...], tuple[ReplicaGroup, ...]] = {}
         self._modules = {module.value: module for module in Module}
         self._rooms = _rooms(setup)
+        self._rules = [_Prepared(number, rule) for number, rule in enumerate(setup.rules)]
 
     def submission(self, job: TraceJob) -> Submission | LeftOut:
         setup = self._setup
@@ -103,20 +119,20 @@ class Workload:
             None,
             defaults.requeue_notebooks,
         )
-        for number, rule in enumerate(self._setup.rules):
-            if _matches(rule, job) and (rule.share >= 1 or self._draw(job, number, "share") < rule.share):
-                self._set(chosen, rule, job, number)
-        return chosen
-
-    def _set(self, chosen: _Chosen, rule: Rule, job: TraceJob, number: int) -> None:
-        if rule.priority:
-            bounds = list(accumulate(weight for _, weight in rule.priority))
-            drawn = self._draw(job, number, "priority") * bounds[-1] if len(bounds) > 1 else 0.0
-            chosen.priority = rule.priority[bisect(bounds, drawn)][0]
-        for name in ("module", "idle", "quota", "checkpoint_ms", "grace_ms", "max_preemptions", "requeue"):
-            value = getattr(rule, name)
-            if value is not None:
+        for prepared in self._rules:
+            rule = prepared.rule
+            if not _matches(rule, job):
+                continue
+            if rule.share < 1 and self._draw(job, prepared.number, "share") >= rule.share:
+                continue
+            if prepared.bounds:
+                drawn = 0.0
+                if len(prepared.bounds) > 1:
+                    drawn = self._draw(job, prepared.number, "priority") * prepared.bounds[-1]
+                chosen.priority = rule.priority[bisect(prepared.bounds, drawn)][0]
+            for name, value in prepared.sets:
                 setattr(chosen, name, value)
+        return chosen
 
     def _draw(self, job: TraceJob, number: int, what: str) -> float:
         """A number in [0, 1) that depends on the seed, the rule and the job, and on nothing else."""
