@@ -10,7 +10,7 @@ from quotatree.core.commands import apply
 from quotatree.core.job import Claim, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.node import NodeSpec
 from quotatree.core.plan import plan
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
 from quotatree.core.quota import QuotaId, QuotaSpec
 from quotatree.core.resources import Bounds
 from quotatree.core.state import State
@@ -235,3 +235,21 @@ def queue_behind_a_blocked_head(strategy: Strategy, second_gpus: int = 1) -> Sta
 
 def running(state: State) -> set[str]:
     return {job.id for job in state.jobs.values() if job.phase is Phase.RUNNING}
+
+
+def test_a_victim_that_ends_during_its_grace_does_not_run_again() -> None:
+    below = ChildLevel(Priorities(1, 3), frozenset(Module))
+    state = cluster(8, root(8, child_level=below), child("r.a", 8))
+    submit(state, "victim", "r.a", (1, 8000))
+    plan(state, 0)
+    submit(state, "boss", "r", (1, 8000))
+    made = plan(state, 1_000)
+    assert [d.job for d in made.decisions if isinstance(d, say.Evict)] == ["victim"]
+    apply(state, ev.JobEnded(JobId("victim")), 2_000)
+    assert state.jobs[JobId("victim")].phase is Phase.SUCCEEDED
+    made = plan(state, 2_000)
+    assert [d.job for d in made.decisions if isinstance(d, say.Start)] == ["boss"]
+    apply(state, ev.JobEnded(JobId("boss")), 3_000)
+    assert not plan(state, 3_000).decisions
+    apply(state, ev.JobForgotten(JobId("victim")), 3_000)
+    assert JobId("victim") not in state.jobs

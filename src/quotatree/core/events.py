@@ -133,6 +133,13 @@ class JobEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class JobForgotten:
+    """A finished job is not needed in memory any more."""
+
+    job: JobId
+
+
+@dataclass(frozen=True, slots=True)
 class JobLeft:
     """The engine confirms that evicted replicas are gone; None: all of the job that were leaving."""
 
@@ -184,6 +191,7 @@ Event = (
     | JobStarted
     | JobCheckpointed
     | JobEnded
+    | JobForgotten
     | JobLeft
     | JobCancelled
     | JobResubmitted

@@ -50,10 +50,13 @@ class Phase(Enum):
 
 
 TRANSITIONS: Final[dict[Phase, frozenset[Phase]]] = {
-    Phase.WAITING: frozenset({Phase.HELD, Phase.RUNNING, Phase.STOPPED, Phase.FAILED, Phase.CANCELLED}),
-    Phase.HELD: frozenset({Phase.WAITING, Phase.RUNNING, Phase.FAILED, Phase.CANCELLED}),
+    # A victim may come to its end during its grace, while it already waits for its next run, or has a hold for it.
+    Phase.WAITING: frozenset(
+        {Phase.HELD, Phase.RUNNING, Phase.STOPPED, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}
+    ),
+    Phase.HELD: frozenset({Phase.WAITING, Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}),
     Phase.RUNNING: frozenset({Phase.WAITING, Phase.STOPPED, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}),
-    Phase.STOPPED: frozenset({Phase.WAITING, Phase.CANCELLED}),
+    Phase.STOPPED: frozenset({Phase.WAITING, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}),
     Phase.SUCCEEDED: frozenset(),
     Phase.FAILED: frozenset(),
     Phase.CANCELLED: frozenset(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any, Final
 
@@ -72,11 +73,6 @@ class State:
         if self._journal is not None:
             raise RuntimeError("a transaction is open already")
         self._journal = []
-        before, ended_ms = list(self.protections), self.protections_ended_ms
-        self._journal.append(lambda: self._restore_protections(before, ended_ms))
-
-    def _restore_protections(self, before: list[tuple[int, QuotaId]], ended_ms: int) -> None:
-        self.protections, self.protections_ended_ms = before, ended_ms
 
     def commit(self) -> None:
         self._journal = None
@@ -344,9 +340,12 @@ class State:
 
     def end_protections(self, now_ms: int) -> None:
         """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
-        self.protections_ended_ms = max(self.protections_ended_ms, now_ms)
         while self.protections and self.protections[0][0] <= now_ms:
-            root = self.quotas.get(heappop(self.protections)[1])
+            if now_ms > self.protections_ended_ms:
+                self.set(self, "protections_ended_ms", now_ms)
+            ended = heappop(self.protections)
+            self._undo(partial(heappush, self.protections, ended))
+            root = self.quotas.get(ended[1])
             if root is not None:
                 self.bump(root)
 

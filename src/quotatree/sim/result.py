@@ -35,7 +35,8 @@ class SimResult:
     timeline: Timeline
     taken: tuple[Taken, ...]
     refusals: tuple[Refusal, ...]
-    left_out: tuple[tuple[str, int], ...]
+    skipped: tuple[str, ...]  # rows of the trace file, by reason
+    left_out: tuple[tuple[str, int], ...]  # jobs of the trace that were not submitted, by reason
     plans: int
     metrics: Metrics
 
@@ -77,7 +78,8 @@ def conclude(setup: Setup, trace: Trace, replay: Replay, mapper: Mapper = map) -
         timeline=timeline,
         taken=tuple(replay.taken),
         refusals=tuple(replay.refusals),
-        left_out=(*((why, 0) for why in trace.skipped), *sorted(replay.left_out.items())),
+        skipped=trace.skipped,
+        left_out=tuple(sorted(replay.left_out.items())),
         plans=replay.plans,
         metrics=measure(jobs, timeline, counted, alone),
     )
