@@ -22,6 +22,10 @@ COMMANDS: Final = {
     ),
     "check": ("quotatree.cli.check", "Run the expectations of scenario files."),
     "tree": ("quotatree.cli.tree", "Draw the quotas of a scenario file with what they use."),
+    "simulate": (
+        "quotatree.cli.simulate",
+        "Replay a trace of jobs through policies and measure what comes of it.",
+    ),
     "demo": ("quotatree.cli.demo", "Play the 128-GPU example: a service arrives, victims go and come back."),
 }
 

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Final
 
+from quotatree.cli.simulation_jobs import (
+    as_number,
+    read_checkpoints,
+    read_job_defaults,
+    read_rule,
+    read_teams,
+)
 from quotatree.core.errors import Refused
-from quotatree.core.events import Event, LimitsSet, NodeChanged, NodeJoined, PoolDeclared, QuotaUpdated
-from quotatree.core.job import Idle
+from quotatree.core.events import Event, LimitsSet, NodeJoined, PoolDeclared, QuotaCreated, QuotaUpdated
 from quotatree.core.node import NodeSpec
-from quotatree.core.policy import Module
 from quotatree.core.quota import QuotaId, QuotaSpec
 from quotatree.core.resources import WHOLE_GPU
 from quotatree.scenario.amounts import (
@@ -32,33 +37,25 @@ from quotatree.scenario.amounts import (
     as_map,
     as_memory_mib,
     as_text,
-    as_text_or_texts,
-    one_of,
+    span_text,
 )
 from quotatree.scenario.errors import ScenarioError
-from quotatree.scenario.load_quota import as_priorities, read_quota_changes, read_quotas
+from quotatree.scenario.load_quota import read_quota_changes, read_quotas
 from quotatree.scenario.load_timeline import Declarations, read_timeline
 from quotatree.scenario.load_tree import read_limits, read_nodes, read_pools, read_settings
 from quotatree.scenario.model import QuotaPatch
 from quotatree.scenario.table import Table
-from quotatree.sim.baselines import baseline_of
+from quotatree.sim.baselines import baseline_named
 from quotatree.sim.mapping import MappingError, read_mapping
-from quotatree.sim.setup import (
-    PRODUCT,
-    Ignore,
-    JobDefaults,
-    Rule,
-    Setup,
-    SetupError,
-    TimedEvents,
-    TraceSource,
-)
+from quotatree.sim.setup import PRODUCT, Setup, SetupError, TimedEvents, TraceSource
 from quotatree.sim.sizing import TeamTree, fitting_nodes, gpus_drawn, team_quotas
 from quotatree.sim.synthetic import spec_from_table
 from quotatree.sim.trace import Trace
-from quotatree.sim.work import CheckpointModel, Checkpoints
+from quotatree.sim.work import CheckpointModel
 
-OPERATOR_STEPS: Final = frozenset({"scale", "transfer", "update", "return_loan", "create_quota", "node", "join"})
+OPERATOR_STEPS: Final = frozenset(
+    {"scale", "transfer", "update", "return_loan", "create_quota", "node", "join"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +99,18 @@ def _read(top: Table, name: str, path: Path, baseline: str | None) -> Simulation
     quotas = tuple(_quota_specs(top, name))
     tree = _tree(top.table("tree"), like.spec.pool)
     limits = [s.event for s in read_limits(top, name) if isinstance(s.event, LimitsSet)]
-    teams, default_quota = _teams(top.table("teams"))
-    defaults = _job_defaults(top.table("jobs"), leave_after_ms)
-    rules = tuple(_rule(Table(f"{name}: [[rules]]", raw)) for raw in top.tables("rules"))
-    checkpoints = _checkpoints(top.table("checkpoints"))
+    teams, default_quota = read_teams(top.table("teams"))
+    defaults = read_job_defaults(top.table("jobs"), leave_after_ms)
+    rules = tuple(read_rule(Table(f"{name}: [[rules]]", raw)) for raw in top.tables("rules"))
+    checkpoints = read_checkpoints(top.table("checkpoints"))
     if tree is not None and quotas:
-        raise ScenarioError(name, "has both a [tree] and [[quotas]]: one of them must say what the quotas are")
+        raise ScenarioError(
+            name, "has both a [tree] and [[quotas]]: one of them must say what the quotas are"
+        )
     # Only now the trace, which may be long: everything that can be wrong with the file itself has been read.
     pending = _pending_timeline(top, name, quotas)
     top.end()
-    baseline_of(_probe(baseline or chosen))
+    baseline_named(baseline or chosen)
     trace = source.load()
     if tree is not None:
         quotas = team_quotas(tree, trace)
@@ -206,13 +205,14 @@ def _sized_nodes(like: _Like, quotas: tuple[QuotaSpec, ...], name: str) -> tuple
     gpus = gpus_drawn(quotas, like.spec.pool)
     if not gpus:
         raise ScenarioError(
-            name, f"no root draws GPUs from pool {like.spec.pool}: say nodes in [cluster], or declare [[nodes]]"
+            name,
+            f"no root draws GPUs from pool {like.spec.pool}: say nodes in [cluster], or declare [[nodes]]",
         )
     return fitting_nodes(gpus, like.spec)
 
 
 def _quota_specs(top: Table, name: str) -> list[QuotaSpec]:
-    return [getattr(setup.event, "quota") for setup in read_quotas(top, name)]  # noqa: B009
+    return [made.event.quota for made in read_quotas(top, name) if isinstance(made.event, QuotaCreated)]
 
 
 def _tree(table: Table | None, pool: str) -> TeamTree | None:
@@ -223,10 +223,12 @@ def _tree(table: Table | None, pool: str) -> TeamTree | None:
     nodes = table.take("nodes", as_map(as_count), None)
     per_node = table.take("gpus_per_node", as_count, 8)
     if sizes is not None and nodes is not None:
-        raise ScenarioError(table.where, "has both gpus and nodes: one of them must say how large the teams are")
+        raise ScenarioError(
+            table.where, "has both gpus and nodes: one of them must say how large the teams are"
+        )
     gpus = tuple((team, milli // WHOLE_GPU) for team, milli in sizes or ())
     gpus = gpus or tuple((team, count * per_node) for team, count in nodes or ())
-    scale, load = table.take("scale", _as_number, 1.0), table.take("load", _as_number, 0.7)
+    scale, load = table.take("scale", as_number, 1.0), table.take("load", as_number, 0.7)
     root = _policies(table.table("policies"), QuotaSpec(QuotaId(root_id)))
     each = _policies(table.table("each"), QuotaSpec(QuotaId("each")))
     table.end()
@@ -261,8 +263,6 @@ def _pending_timeline(
             for action in entry.actions:
                 if not isinstance(action, QuotaPatch):
                     events.append(action)
-                    if isinstance(action, NodeChanged):
-                        continue
                     continue
                 if action.quota not in specs:
                     raise ScenarioError(entry.where, f"there is no quota {action.quota}")
@@ -274,69 +274,48 @@ def _pending_timeline(
     return complete
 
 
-# -- jobs --------------------------------------------------------------------------------------------------------
+# -- small readers -----------------------------------------------------------------------------------------------
 
 
-def _teams(table: Table | None) -> tuple[tuple[tuple[str, str], ...], str | None]:
-    if table is None:
-        return (), None
-    default = table.take("default", as_text, None)
-    quotas = table.take("quotas", as_map(as_text), ())
-    table.end()
-    return quotas, default
-
-
-def _job_defaults(table: Table | None, leave_after_ms: int | None) -> JobDefaults:
-    usual = JobDefaults(leave_after_ms=leave_after_ms)
-    if table is None:
-        return usual
-    found = JobDefaults(
-        idle=table.take("idle", one_of(Idle), usual.idle),
-        grace_ms=table.take("grace", as_duration_ms, usual.grace_ms),
-        leave_after_ms=leave_after_ms,
-        requeue_notebooks=table.take("requeue_notebooks", as_flag, usual.requeue_notebooks),
-        ignore=frozenset(_members(table, "ignore", Ignore)),
-        skip_larger=table.take("skip_larger", as_flag, usual.skip_larger),
-    )
-    table.end()
+def _needed(top: Table, name: str) -> Table:
+    found = top.table(name)
+    if found is None:
+        raise ScenarioError(top.where, f"[{name}] is missing")
     return found
 
 
-def _rule(table: Table) -> Rule:
-    rule = Rule(
-        teams=table.take("teams", as_text_or_texts, ()),
-        users=table.take("users", as_text_or_texts, ()),
-        modules=_members(table, "modules", Module),
-        priorities=table.take("priorities", as_priorities("priorities"), None),
-        gpu_milli=table.take("gpus", _as_gpu_range, None),
-        guaranteed=table.take("guaranteed", as_flag, None),
-        share=table.take("share", _as_share, 1.0),
-        priority=table.take("priority", _as_weighted_priorities, ()),
-        module=table.take("module", one_of(Module), None),
-        idle=table.take("idle", one_of(Idle), None),
-        quota=table.take("quota", as_text, None),
-        checkpoint_ms=table.take("checkpoint", as_duration_ms, None),
-        grace_ms=table.take("grace", as_duration_ms, None),
-        max_preemptions=table.take("max_preemptions", as_count, None),
-        requeue=table.take("requeue", as_flag, None),
+def _as_table(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise Unreadable("must be a table")
+    return value
+
+
+def _as_moment(value: object) -> datetime:
+    """2017-10-01 or 2017-10-01T12:00:00; without a zone it is UTC."""
+    if isinstance(value, datetime):
+        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    if isinstance(value, date):
+        return datetime.combine(value, time(), UTC)
+    raise Unreadable("must be a date such as 2017-10-01, without quotation marks")
+
+
+def _facts(
+    nodes: tuple[NodeSpec, ...],
+    quotas: tuple[QuotaSpec, ...],
+    trace: Trace,
+    checkpoints: CheckpointModel,
+    seed: int,
+) -> tuple[tuple[str, str], ...]:
+    """What a report says of the setup."""
+    saving = checkpoints.kind.value
+    if checkpoints.interval_ms is not None:
+        saving = f"every {span_text(checkpoints.interval_ms)}"
+    if checkpoints.pause_ms:
+        saving += f", {span_text(checkpoints.pause_ms)} each"
+    return (
+        ("trace", f"{trace.source}, {len(trace.jobs)} jobs"),
+        ("cluster", f"{sum(node.gpus for node in nodes)} GPUs on {len(nodes)} nodes"),
+        ("quotas", str(len(quotas))),
+        ("checkpoints", saving),
+        ("seed", str(seed)),
     )
-    table.end()
-    return rule
-
-
-def _checkpoints(table: Table | None) -> CheckpointModel:
-    if table is None:
-        return CheckpointModel()
-    interval_ms = table.take("interval", as_duration_ms, None)
-    usual = Checkpoints.TRACE if interval_ms is None else Checkpoints.INTERVAL
-    model = CheckpointModel(
-        table.take("model", one_of(Checkpoints), usual),
-        interval_ms,
-        table.take("pause", as_duration_ms, 0),
-    )
-    table.end()
-    return model
-
-
-def _members(table: Table, name: str, kind: type[_E]) -> tuple[_E, ...]:
-    return tuple(one_of(kind)(text) for text in table.take(name, as_text_or_texts, ()))

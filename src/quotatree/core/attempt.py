@@ -9,6 +9,17 @@ from dataclasses import dataclass, field, replace
 
 from quotatree.core import act
 from quotatree.core import decisions as say
+from quotatree.core.attempt_facts import (
+    cost_text,
+    fits_own_min,
+    idle_refusal,
+    needs_proof,
+    passes_guard,
+    running_total,
+    seconds,
+    victim_cost,
+    why_short,
+)
 from quotatree.core.eligible import (
     Clause,
     Signature,
@@ -17,16 +28,17 @@ from quotatree.core.eligible import (
     return_clauses,
     sibling_clauses,
 )
-from quotatree.core.job import Claim, Idle, Job, JobId, missing_core, total_request
+from quotatree.core.job import Claim, Idle, Job, missing_core
 from quotatree.core.node_search import with_companions
 from quotatree.core.placement import PoolRooms, Wanted, bounded_by_pools, find_places, free_index
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import Quota, Shortage, idle_room, loan, protected, reserved_below, shortage
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.resources import GPU, Resources, amount_text, resources_text
-from quotatree.core.rights import could_evict, may_borrow, work_of, would_be_on_loan
+from quotatree.core.rights import may_borrow
 from quotatree.core.state import State
-from quotatree.core.unit import GPU_SECOND, Unit, UnitClass, UnitKind
+from quotatree.core.surroundings import Surroundings, TakenInSamePlan
+from quotatree.core.unit import Unit, UnitClass, UnitKind
 from quotatree.core.victims import Found, Request, could_ever_help, search
 
 
@@ -60,7 +72,7 @@ class Attempt:
         job = self.job
         self.quota, self.request = job.quota, self.cls.request
         if job.running and job.claim is Claim.IDLE:  # promotion: everything that runs becomes regular (I1)
-            self.request = _running_total(job)
+            self.request = running_total(job)
         self.wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
         self.past_guard = passes_guard(self.state, job)
         self.avoid = frozenset() if self.past_guard else self.quota.root.guard_nodes
@@ -96,7 +108,7 @@ class Attempt:
     def _promotion(self) -> Outcome:
         short = self._shortage(False)
         if short is not None:
-            return self._fail(_why_short(self.quota, short, self.past_guard), short)
+            return self._fail(why_short(self.quota, short, self.past_guard), short)
         act.change_claim(self.state, self.job, Claim.REGULAR, self.now_ms, "promoted")
         act.clear_guard(self.state, self.job)
         self.outcome.decisions.append(say.Promote(self.job.id, because(Code.Promoted)))
@@ -126,7 +138,7 @@ class Attempt:
         return True
 
     def _why_not_free(self, short: Shortage | None) -> None:
-        reason = _why_short(self.quota, short, self.past_guard) if short is not None else self._why_no_place()
+        reason = why_short(self.quota, short, self.past_guard) if short is not None else self._why_no_place()
         self.outcome.tried.append(say.StepTried(Step.FREE, reason))
 
     def _why_no_place(self) -> Reason:
@@ -142,9 +154,7 @@ class Attempt:
         """P3: beyond the own min, on what siblings do not use, after siblings that fit their own min."""
         short = self._shortage(True)
         if short is not None:
-            self.outcome.tried.append(
-                say.StepTried(Step.LOAN, _why_short(self.quota, short, self.past_guard))
-            )
+            self.outcome.tried.append(say.StepTried(Step.LOAN, why_short(self.quota, short, self.past_guard)))
             if not self.quota.surplus_units:  # idle borrowers free no quota
                 return False
         first = self.around.before_loan(self.job)
@@ -185,8 +195,8 @@ class Attempt:
         delay = self.quota.preemption_delay_ms
         due = self.job.queued_ms + delay
         if self.now_ms < due:
-            left = _seconds(due - self.now_ms)
-            reason = because(Code.PreemptionDelayed, delay=_seconds(delay), left=left)
+            left = seconds(due - self.now_ms)
+            reason = because(Code.PreemptionDelayed, delay=seconds(delay), left=left)
             self.outcome.tried.append(say.StepTried(steps[0][0], reason))
             return self._fail(self.outcome.tried[0].reason, None, retry_at_ms=due)
         clauses: tuple[Clause, ...] = ()
@@ -203,7 +213,7 @@ class Attempt:
         quota, job = self.quota, self.job
         steps: list[tuple[Step, tuple[Clause, ...]]] = []
         in_own_min = self._in_own_min()
-        if in_own_min and _fits_own_min(quota, self.request):
+        if in_own_min and fits_own_min(quota, self.request):
             steps.append((Step.RETURN, return_clauses(quota, job.priority, self._what_is_short())))
         policy = quota.spec.self_level
         if policy is not None and policy.lets_preempt(job.priority):
@@ -255,7 +265,7 @@ class Attempt:
             code = Code.NoLawfulSet if could_ever_help(request) else Code.NoEligibleVictims
             self.outcome.tried.append(say.StepTried(step, because(code, step=step.value)))
             return False
-        if _needs_proof(quota, self.wanted) and not self._proved(found, loan_allowed):
+        if needs_proof(quota, self.wanted) and not self._proved(found, loan_allowed):
             found = self._in_open_pools(request, loan_allowed)
         if found is None:
             self.outcome.tried.append(say.StepTried(step, self._why_no_place()))
@@ -391,100 +401,3 @@ class Attempt:
             self.quota.surplus_units or self._steps() or may_borrow(self.quota, self.job.priority)
             or self.quota.root.shares_reserved or not self.past_guard
         )  # fmt: skip
-
-
-class TakenInSamePlan(Exception):
-    """A search chose a job that was started in the plan being made (S8)."""
-
-    def __init__(self, started: JobId, preemptor: JobId) -> None:
-        super().__init__(started)
-        self.started, self.preemptor = started, preemptor
-
-
-class Surroundings:
-    """What an attempt asks the plan it is part of; alone, as in `explain`, there is none.
-
-    `before_loan`: is there a waiting sibling job that must be tried before a loan (P3)?
-    """
-
-    def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
-        del borrower
-        return None
-
-    def placed_now(self, job: Job) -> bool:
-        """Did this job get its places in the plan that is being made?"""
-        del job
-        return False
-
-
-def passes_guard(state: State, job: Job) -> bool:
-    """S10: the guarded job itself and whoever could evict it ignore what is kept for it."""
-    root = job.quota.root
-    if root.guard is None or root.guard == job.id:
-        return True
-    guarded = state.jobs[root.guard]
-    request = total_request(guarded, missing_core(guarded))
-    on_loan = would_be_on_loan(job.quota, guarded.quota, request)
-    return could_evict(job.quota, job.priority, work_of(guarded), victim_on_loan=on_loan)
-
-
-def _running_total(job: Job) -> Resources:
-    units = [job.core, *job.surplus.values()]
-    return Resources(*(sum(u.footprint[i] for u in units if u is not None) for i in range(3)))
-
-
-def _fits_own_min(quota: Quota, request: Resources) -> bool:
-    return all(quota.used[i] + request[i] <= bound for i, bound in quota.named)
-
-
-def _needs_proof(quota: Quota, wanted: Wanted) -> bool:
-    return quota.root.shares_reserved or bounded_by_pools(quota.root) or len({s for _, s in wanted}) > 1
-
-
-def _why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:
-    code = Code.OwnQuotaFull if short.quota is quota else Code.AncestorFull
-    bound = short.quota.min[short.resource] or 0
-    kept = short.quota.shadow[short.resource] if not past_guard else 0
-    if kept and short.free < short.wanted <= short.free + kept:
-        return because(
-            Code.KeptForGuard, quota=short.quota.id, kept=amount_text(short.resource, kept),
-            head=quota.root.guard or "",
-        )  # fmt: skip
-    return because(
-        code, quota=short.quota.id, free=amount_text(short.resource, short.free),
-        min=amount_text(short.resource, bound), wanted=amount_text(short.resource, short.wanted),
-    )  # fmt: skip
-
-
-def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
-    """Why a job may not start on an idle claim by the numbers (I2), or None."""
-    quota, root = job.quota, job.quota.root
-    for i, capacity in root.named:
-        room = idle_room(quota, capacity, i)
-        if request[i] and request[i] > room:
-            return because(Code.IdleRoomShort, free=amount_text(i, room), wanted=amount_text(i, request[i]))
-    limit = quota.spec.idle_limit_milli
-    if limit is not None and quota.own_idle[GPU] + request[GPU] > limit:
-        return because(
-            Code.IdleLimitReached, quota=quota.id, limit=amount_text(GPU, limit),
-            used=amount_text(GPU, quota.own_idle[GPU]), wanted=amount_text(GPU, request[GPU]),
-        )  # fmt: skip
-    return None
-
-
-def victim_cost(unit: Unit, eviction: say.Evict) -> say.VictimCost:
-    """The ledger's line for one eviction."""
-    cls = unit.cls
-    return say.VictimCost(
-        eviction.job, cls.kind, eviction.replicas, cls.quota.spec.id, cls.priority, eviction.lost_work,
-        eviction.cost, unit.footprint,
-    )  # fmt: skip
-
-
-def cost_text(cost: int) -> str:
-    """A cost in GPU-seconds."""
-    return f"{cost / GPU_SECOND:.1f}".removesuffix(".0")
-
-
-def _seconds(milliseconds: int) -> str:
-    return f"{milliseconds / 1000:g} s"

@@ -11,7 +11,7 @@ from typing import Any
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core import job_commands, node_commands, quota_commands
+from quotatree.core import job_commands, node_commands, quota_commands, scaling
 from quotatree.core.plan import count_preemption
 from quotatree.core.state import State
 
@@ -24,17 +24,17 @@ def apply(state: State, event: ev.Event, now_ms: int) -> Decisions:
 
 
 def _loan_returned(state: State, event: ev.LoanReturned, now_ms: int) -> Decisions:
-    found = quota_commands.return_loan(state, event, now_ms)
+    found = scaling.return_loan(state, event, now_ms)
     return (*found, *_count_all(state, found, now_ms))
 
 
 def _scaled(state: State, event: ev.QuotaScaled, now_ms: int) -> Decisions:
-    found = quota_commands.scale(state, event, now_ms)
+    found = scaling.scale(state, event, now_ms)
     return (*found, *_count_all(state, found, now_ms))
 
 
 def _transferred(state: State, event: ev.QuotaTransferred, now_ms: int) -> Decisions:
-    found = quota_commands.transfer(state, event, now_ms)
+    found = scaling.transfer(state, event, now_ms)
     return (*found, *_count_all(state, found, now_ms))
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from quotatree.core import events as ev
-from quotatree.core.attempt import Attempt, Surroundings, idle_refusal
+from quotatree.core.attempt import Attempt
+from quotatree.core.attempt_facts import idle_refusal
 from quotatree.core.commands import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
@@ -22,6 +23,7 @@ from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.resources import GPU, amount_text, resources_text
 from quotatree.core.rights import rules_against, work_of
 from quotatree.core.state import State
+from quotatree.core.surroundings import Surroundings
 
 
 @dataclass(frozen=True, slots=True)

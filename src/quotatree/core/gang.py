@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from heapq import heappop, heappush
-from typing import Final, NamedTuple
+from typing import Final
 
 from quotatree.core.candidates import NodeIndex
 from quotatree.core.eligible import Protections
+from quotatree.core.gang_way import Way, cheapest_way
 from quotatree.core.job import Shape
 from quotatree.core.node import Share
 from quotatree.core.node_search import Taken, available, slots_without, taken, with_companions
@@ -36,14 +37,6 @@ class ShareRule(Enum):
     CAPPED = "capped"  # by its part here of what is still wanted at most
     FULL = "full"
     PROPORTIONAL = "proportional"
-
-
-class Way(NamedTuple):
-    """Units on one node whose leaving gives `slots` more slots there, and what they are charged with."""
-
-    charge: int
-    slots: int
-    units: list[Unit]
 
 
 class GangSearch:
@@ -235,7 +228,7 @@ class GangSearch:
         most = 1
         if self._by_slot:
             most = max(1, min(self._wanted - self._slots, (total - need) // self._gpus + 1))
-        return _cheapest_way(need, self._gpus, most, items, total)
+        return cheapest_way(need, self._gpus, most, items, total)
 
     def _next_slot_in_full(self, node_index: int, left: list[Share], rule: ShareRule) -> Way | None:
         """The same where CPU, memory, shared devices or surplus matter: cheapest first, then put back."""
@@ -450,33 +443,3 @@ def _stands_on(unit: Unit, node_index: int) -> bool:
     if node_index in unit.nodes:
         return True
     return unit.cls.kind is UnitKind.CORE and any(node_index in s.nodes for s in unit.job.surplus.values())
-
-
-def _cheapest_way(
-    need: int, step: int, most: int, items: list[tuple[int, int, Unit]], total: int
-) -> Way | None:
-    """Cheapest items with at least `need` GPUs together (one slot), or more slots of `step` if cheaper per slot."""
-    if most == 1:
-        if total == need:
-            return Way(sum(item[1] for item in items), 1, [item[2] for item in items])
-        if total == len(items):
-            order = sorted(items, key=lambda item: (item[1], -item[2].started_ms, item[2].name))[:need]
-            return Way(sum(item[1] for item in order), 1, [item[2] for item in order])
-    top = need + (most - 1) * step
-    best: list[tuple[int, int, tuple[int, ...]] | None] = [(0, 0, ())] + [None] * top
-    for k, (gpus, cost, _) in enumerate(items):
-        for j in range(top, 0, -1):
-            below = best[j - gpus] if j > gpus else best[0]
-            if below is None:
-                continue
-            here = best[j]
-            if here is None or below[0] + cost <= here[0]:
-                candidate = (below[0] + cost, below[1] + 1, (*below[2], k))
-                if here is None or candidate < here:
-                    best[j] = candidate
-    found: Way | None = None
-    for slots in range(1, most + 1):
-        way = best[need + (slots - 1) * step]
-        if way is not None and (found is None or way[0] * found.slots < found.charge * slots):
-            found = Way(way[0], slots, [items[k][2] for k in way[2]])
-    return found

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from quotatree.core import act
 from quotatree.core import decisions as say
-from quotatree.core.attempt import Attempt, Outcome, Surroundings, TakenInSamePlan, idle_refusal, passes_guard
+from quotatree.core.attempt import Attempt, Outcome
+from quotatree.core.attempt_facts import idle_refusal, passes_guard
 from quotatree.core.guard import look_after_guards, next_guard_ms, place_guards
 from quotatree.core.job import Claim, Idle, Job, JobId, Phase, Placed, missing_core
 from quotatree.core.order import Candidate, Ordering
@@ -22,6 +23,7 @@ from quotatree.core.reasons import Code, Step, because
 from quotatree.core.resources import Resources, resources_text
 from quotatree.core.rights import could_evict, work_of, would_be_on_loan
 from quotatree.core.state import State, limits_on
+from quotatree.core.surroundings import Surroundings, TakenInSamePlan
 from quotatree.core.unit import Unit, UnitKind
 
 ALARM_COUNT = 5

@@ -6,13 +6,13 @@ leaves no trace: `begin()`, change what you like, `rollback()`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
 from quotatree.core.job import Claim, Hold, Job, JobId, Phase, Placed
+from quotatree.core.journal import Journal
 from quotatree.core.node import Node, NodeSpec, NodeState
 from quotatree.core.policy import Module
 from quotatree.core.queueing import WaitClass
@@ -33,10 +33,11 @@ class Settings:
     eas_outage_ms: int = 3_600_000
 
 
-class State:
+class State(Journal):
     """Nodes, quotas, jobs and the counters between them."""
 
     def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__()
         self.settings = settings or Settings()
         self.pools: dict[str, bool] = {}  # name -> mixed
         self.pool_models: dict[str, dict[str, None]] = {}  # GPU models seen in each pool
@@ -64,79 +65,13 @@ class State:
         self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and candidates.py
         self._classes: dict[tuple[object, ...], UnitClass] = {}
         self._classes_of: dict[QuotaId, list[UnitClass]] = {}
-        self._journal: list[Callable[[], object]] | None = None
 
-    # -- undoing ---------------------------------------------------------------------------------------------
-
-    def begin(self) -> None:
-        """From here on every change can be taken back."""
-        if self._journal is not None:
-            raise RuntimeError("a transaction is open already")
-        self._journal = []
-
-    def commit(self) -> None:
-        self._journal = None
-
-    @property
-    def in_transaction(self) -> bool:
-        return self._journal is not None
-
-    def mark(self) -> int:
-        """A point inside a transaction to which `rollback_to` can return."""
-        if self._journal is None:
-            raise RuntimeError("no transaction is open")
-        return len(self._journal)
-
-    def rollback_to(self, mark: int) -> None:
-        """Take back everything since the mark; the transaction stays open."""
-        journal, self._journal = self._journal or [], None
-        self._undo_all(journal[mark:])
-        self._journal = journal[:mark]
-
-    def rollback(self) -> None:
-        """Take back everything since `begin`."""
-        journal, self._journal = self._journal or [], None
-        self._undo_all(journal)
-
-    def _undo_all(self, journal: list[Callable[[], object]]) -> None:
+    def _undone(self) -> None:
         """Remembered failures are forgotten too: they may be of the future undone."""
-        if not journal:
-            return
-        for undo in reversed(journal):
-            undo()
         for quota in self.quotas.values():
             quota.version += 1
         for quota in self.waiting_quotas.values():
             quota.queue.forget_failures()
-
-    def set(self, target: Any, name: str, value: Any) -> None:
-        """Assign one attribute."""
-        if self._journal is not None:
-            before = getattr(target, name)
-            self._journal.append(lambda: setattr(target, name, before))
-        setattr(target, name, value)
-
-    def _undo(self, action: Callable[[], object]) -> None:
-        if self._journal is not None:
-            self._journal.append(action)
-
-    def put_entry(self, table: dict[Any, Any], key: Any, value: Any) -> None:
-        before, had = table.get(key), key in table
-        table[key] = value
-
-        def undo() -> None:
-            if had:
-                table[key] = before
-            else:
-                del table[key]
-
-        self._undo(undo)
-
-    def drop_entry(self, table: dict[Any, Any], key: Any) -> None:
-        if key not in table:
-            return
-        before = table.pop(key)
-        self._undo(lambda: table.__setitem__(key, before))
 
     # -- nodes -----------------------------------------------------------------------------------------------
 
@@ -163,7 +98,7 @@ class State:
             self._bump_everyone()
 
         become(wanted)
-        self._undo(lambda: become(before))
+        self.on_undo(lambda: become(before))
 
     def nodes_of(self, root: Quota) -> list[Node]:
         """The nodes a tree draws on."""
@@ -212,7 +147,7 @@ class State:
     def forget_indexes(self) -> None:
         """Rights have changed: who is eligible for whom must be asked anew, also after an undo."""
         self.indexes.clear()
-        self._undo(self.indexes.clear)
+        self.on_undo(self.indexes.clear)
 
     def forget_classes(self) -> None:
         """After the tree itself changed: indexes memoise by class and by place in the tree."""
@@ -235,8 +170,7 @@ class State:
             min_runtime_ms = job.quota.min_runtime_ms
             if min_runtime_ms:
                 unit.protected_until_ms = started_ms + min_runtime_ms
-                if unit.protected_until_ms > self.protections_ended_ms:
-                    heappush(self.protections, (unit.protected_until_ms, job.quota.root.id))
+                self._remember_protection(unit)
         return unit
 
     def place(self, unit: Unit) -> None:
@@ -323,7 +257,7 @@ class State:
                 self.log_change(index)
 
         become(None)
-        self._undo(lambda: become(before))
+        self.on_undo(lambda: become(before))
 
     def protect(self, unit: Unit) -> None:
         """Its start was confirmed, or min_runtime of its quota changed: protected until another time (P11)."""
@@ -332,19 +266,31 @@ class State:
         if until == unit.protected_until_ms:
             return
         self.set(unit, "protected_until_ms", until)
-        if until > self.protections_ended_ms:
-            heappush(self.protections, (until, unit.job.quota.root.id))
+        self._remember_protection(unit)
         for index in unit.nodes:
             self.nodes[index].touch()
             self.log_change(index)
 
+    def _remember_protection(self, unit: Unit) -> None:
+        """There must be a plan when this unit can be taken."""
+        if unit.protected_until_ms <= self.protections_ended_ms:
+            return
+        entry = (unit.protected_until_ms, unit.job.quota.root.id)
+        heappush(self.protections, entry)
+
+        def undo() -> None:
+            self.protections.remove(entry)
+            heapify(self.protections)
+
+        self.on_undo(undo)
+
     def end_protections(self, now_ms: int) -> None:
         """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
+        if now_ms > self.protections_ended_ms:
+            self.set(self, "protections_ended_ms", now_ms)
         while self.protections and self.protections[0][0] <= now_ms:
-            if now_ms > self.protections_ended_ms:
-                self.set(self, "protections_ended_ms", now_ms)
             ended = heappop(self.protections)
-            self._undo(partial(heappush, self.protections, ended))
+            self.on_undo(partial(heappush, self.protections, ended))
             root = self.quotas.get(ended[1])
             if root is not None:
                 self.bump(root)
@@ -354,7 +300,7 @@ class State:
     def tell(self, job: Job, now_ms: int, what: str) -> None:
         """Append to the job's story; a story of an undone future is shortened again."""
         job.story.append(f"{now_ms} {what}")
-        self._undo(lambda: job.story.__delitem__(-1))
+        self.on_undo(lambda: job.story.__delitem__(-1))
 
     def move(self, job: Job, phase: Phase, now_ms: int, why: str) -> None:
         """Along an edge of the state machine, or raise (A5)."""
@@ -369,13 +315,13 @@ class State:
         delayed = bool(quota.preemption_delay_ms)
         quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
         self.waiting_quotas[quota.id] = quota
-        self._undo(lambda: self._unqueue(job))
+        self.on_undo(lambda: self._unqueue(job))
 
     def dequeue(self, job: Job) -> None:
         if job.id not in job.quota.queue.of_job:
             return
         left = self._unqueue(job)
-        self._undo(lambda: self._back_in_queue(job, left))
+        self.on_undo(lambda: self._back_in_queue(job, left))
 
     def _unqueue(self, job: Job) -> WaitClass:
         queue = job.quota.queue
@@ -404,11 +350,11 @@ class State:
         if places:
             self.leaving_jobs[job.id] = job
         self.leaving_replicas += len(places)
-        self._undo(lambda: self._end_leaving(job, places))
+        self.on_undo(lambda: self._end_leaving(job, places))
 
     def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         self._end_leaving(job, places)
-        self._undo(lambda: self.begin_leaving(job, places))
+        self.on_undo(lambda: self.begin_leaving(job, places))
 
     def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         for place in places:

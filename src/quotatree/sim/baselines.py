@@ -40,10 +40,10 @@ class Baseline:
     brain: Callable[[Setup], Brain]
 
 
-def baseline_of(setup: Setup) -> Baseline:
-    found = BASELINES.get(setup.baseline)
+def baseline_named(name: str) -> Baseline:
+    found = BASELINES.get(name)
     if found is None:
-        raise SetupError("baseline", setup.baseline, f"is not known; known are {', '.join(BASELINES)}")
+        raise SetupError("baseline", name, f"is not known; known are {', '.join(BASELINES)}")
     return found
 
 

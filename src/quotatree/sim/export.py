@@ -106,7 +106,10 @@ def _sample_columns(result: SimResult) -> tuple[str, ...]:
 def _sample_rows(result: SimResult) -> Iterable[tuple[object, ...]]:
     teams = len(result.timeline.teams)
     for sample in result.timeline.samples:
-        by_team = [*sample.by_team, *[0] * (teams - len(sample.by_team))]  # teams that came later had nothing yet
+        by_team = [
+            *sample.by_team,
+            *[0] * (teams - len(sample.by_team)),
+        ]  # teams that came later had nothing yet
         yield (
             _s(sample.time_ms), _gpus(sample.capacity), _gpus(sample.running), _gpus(sample.idle),
             _gpus(sample.leaving), _gpus(sample.waiting), sample.waiting_jobs, sample.running_jobs,

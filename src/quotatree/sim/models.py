@@ -14,7 +14,7 @@ from quotatree.core import act
 from quotatree.core import decisions as say
 from quotatree.core.commands import apply
 from quotatree.core.events import Event
-from quotatree.core.job import Claim, Job, JobId, missing_core
+from quotatree.core.job import Claim, Job, JobId, Placed, missing_core
 from quotatree.core.placement import Wanted, find_places
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import Quota, has_loan
@@ -82,7 +82,7 @@ class ModelBrain:
                 found.append(act.release(self._state, job, now_ms, because(Code.HoldExpired), again=False))
         return found
 
-    def _candidates(self, now_ms: int) -> list[tuple[tuple[int, int, int, str], WaitClass, Job]]:
+    def _candidates(self, now_ms: int) -> list[tuple[tuple[int, int, int, JobId], WaitClass, Job]]:
         """The first job of each class that has not failed already: within its own min first, then by priority."""
         found = []
         for quota in self._state.waiting_quotas.values():
@@ -100,7 +100,7 @@ class ModelBrain:
         state, rule = self._state, self._rule
         wanted = [(index, job.shape_of(index)) for index in missing_core(job)]
         if _fits(rule.bounded_by(job.quota), cls.request):
-            placed = self._on_free(job, wanted, now_ms, None)
+            placed = self._on_free(job, wanted, now_ms)
             if placed is not None:
                 return [placed]
         if rule.victims is None:
@@ -110,23 +110,22 @@ class ModelBrain:
             return []
         return self._take(job, wanted, victims, now_ms)
 
-    def _on_free(
-        self, job: Job, wanted: Wanted, now_ms: int, preemption: say.Preemption | None
-    ) -> say.Decision | None:
+    def _on_free(self, job: Job, wanted: Wanted, now_ms: int) -> say.Decision | None:
+        """Start on devices that are free now, else promise devices that are being freed."""
         state, root = self._state, job.quota.root
         reason = because(Code.FitsFree)
         if not job.leaving:
             places = find_places(state, root, wanted, now=True)
             if places is not None:
-                return act.start(state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason, preemption)
+                return self._start(job, places, now_ms, reason)
         if not state.leaving_replicas:
             return None
         places = find_places(state, root, wanted, now=False)
         if places is None:
             return None
-        return act.hold(state, job, places, now_ms, Step.FREE, reason, preemption)
+        return act.hold(state, job, places, now_ms, Step.FREE, reason)
 
-    def _start(self, job: Job, places: tuple[act.Placed, ...], now_ms: int, reason: Reason) -> say.Start:
+    def _start(self, job: Job, places: tuple[Placed, ...], now_ms: int, reason: Reason) -> say.Start:
         return act.start(self._state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason)
 
     def _take(self, job: Job, wanted: Wanted, victims: list[Unit], now_ms: int) -> list[say.Decision]:
@@ -134,7 +133,7 @@ class ModelBrain:
         reason = because(Code.SelfLevelSibling, preemptor=job.id, quota=job.quota.id)
         for unit in victims:
             found.append(act.evict(self._state, unit, now_ms, reason, job.id, True))
-        placed = self._on_free(job, wanted, now_ms, None)
+        placed = self._on_free(job, wanted, now_ms)
         if placed is not None:
             found.append(placed)
         return found
@@ -169,7 +168,7 @@ def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) ->
     owner = _fits((quota,), request)
     bounds = quota.path if owner else above_own(quota)
     candidates = [unit for unit in _running(state, quota.root) if _peers_may_take(quota, job, owner, unit)]
-    if not _enough(state, quota, bounds, request, candidates):
+    if not _enough(bounds, request, candidates):
         return None
     candidates.sort(key=lambda unit: (unit.cls.priority, -unit.started_ms, unit.name))
     removed: list[Unit] = []
@@ -203,7 +202,7 @@ def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resource
     """
     root = job.quota.root
     shape = wanted[0][1]
-    if not _enough(state, job.quota, (root,), request, _lower(state, root, job.priority)):
+    if not _enough((root,), request, _lower(state, root, job.priority)):
         return None
     nodes = [node for node in state.nodes_of(root) if node.suits(shape)]
     removed: list[Unit] = []
@@ -274,16 +273,13 @@ def _is_running(unit: Unit) -> bool:
     return unit.cls.kind is not UnitKind.HOLD
 
 
-def _enough(
-    state: State, quota: Quota, bounds: tuple[Quota, ...], request: Resources, candidates: list[Unit]
-) -> bool:
-    """Could it help if they all went? A count of quota and of GPUs, before anything is tried."""
+def _enough(bounds: tuple[Quota, ...], request: Resources, candidates: list[Unit]) -> bool:
+    """Could it help if they all went? A count of quota, before anything is tried on nodes."""
     if not candidates:
         return False
-    for bound_quota in bounds:
-        for i, bound in bound_quota.named:
-            freed = sum(u.footprint[i] for u in candidates if bound_quota.contains(u.job.quota))
-            if bound_quota.used[i] + request[i] - freed > bound:
+    for quota in bounds:
+        for i, bound in quota.named:
+            freed = sum(unit.footprint[i] for unit in candidates if quota.contains(unit.job.quota))
+            if quota.used[i] + request[i] - freed > bound:
                 return False
-    del state, quota
     return True

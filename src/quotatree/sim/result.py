@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quotatree.core.resources import WHOLE_GPU
-from quotatree.sim.baselines import baseline_of
+from quotatree.sim.baselines import baseline_named
 from quotatree.sim.metrics import Counted, Metrics, measure
 from quotatree.sim.outcome import JobOutcome, Refusal, Taken
 from quotatree.sim.private import Mapper, leaves, private_waits
@@ -43,7 +43,7 @@ class SimResult:
 
 def prepare(setup: Setup, trace: Trace, on_progress: OnProgress | None = None) -> Replay:
     """A replay under the setup's baseline, ready to run. Raises Refused or SetupError if the parts do not go together."""
-    baseline = baseline_of(setup)
+    baseline = baseline_named(setup.baseline)
     adapted = baseline.adapted(setup)
     return Replay(
         adapted, trace, baseline.brain(adapted), on_progress, Workload(setup), baseline.resubmit(setup)
@@ -70,7 +70,7 @@ def conclude(setup: Setup, trace: Trace, replay: Replay, mapper: Mapper = map) -
         name=setup.name,
         title=setup.title,
         baseline=setup.baseline,
-        label=baseline_of(setup).label,
+        label=baseline_named(setup.baseline).label,
         source=trace.source,
         facts=setup.facts,
         complete=replay.finished,

@@ -19,7 +19,6 @@ from quotatree.sim.setup import Ignore, Rule, Setup
 from quotatree.sim.trace import TraceJob
 from quotatree.sim.work import Rhythm, restart_ms
 
-
 _SETTABLE: Final = ("module", "idle", "quota", "checkpoint_ms", "grace_ms", "max_preemptions", "requeue")
 
 

@@ -1,0 +1,87 @@
+"""Changes that can be taken back: previews (X3) and failed commits leave no trace.
+
+`begin()`, change what you like through the methods below, then `commit()` or `rollback()`. Outside a transaction
+nothing is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Journal:
+    """The undo log that the state is built on."""
+
+    def __init__(self) -> None:
+        self._journal: list[Callable[[], object]] | None = None
+
+    def begin(self) -> None:
+        """From here on every change can be taken back."""
+        if self._journal is not None:
+            raise RuntimeError("a transaction is open already")
+        self._journal = []
+
+    def commit(self) -> None:
+        self._journal = None
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._journal is not None
+
+    def mark(self) -> int:
+        """A point inside a transaction to which `rollback_to` can return."""
+        if self._journal is None:
+            raise RuntimeError("no transaction is open")
+        return len(self._journal)
+
+    def rollback_to(self, mark: int) -> None:
+        """Take back everything since the mark; the transaction stays open."""
+        journal, self._journal = self._journal or [], None
+        self._undo_all(journal[mark:])
+        self._journal = journal[:mark]
+
+    def rollback(self) -> None:
+        """Take back everything since `begin`."""
+        journal, self._journal = self._journal or [], None
+        self._undo_all(journal)
+
+    def _undo_all(self, journal: list[Callable[[], object]]) -> None:
+        if not journal:
+            return
+        for undo in reversed(journal):
+            undo()
+        self._undone()
+
+    def _undone(self) -> None:
+        """Called when something was taken back, for what is remembered outside the journal."""
+
+    def set(self, target: Any, name: str, value: Any) -> None:
+        """Assign one attribute."""
+        if self._journal is not None:
+            before = getattr(target, name)
+            self._journal.append(lambda: setattr(target, name, before))
+        setattr(target, name, value)
+
+    def on_undo(self, action: Callable[[], object]) -> None:
+        """What takes the change back that was just made."""
+        if self._journal is not None:
+            self._journal.append(action)
+
+    def put_entry(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        before, had = table.get(key), key in table
+        table[key] = value
+
+        def undo() -> None:
+            if had:
+                table[key] = before
+            else:
+                del table[key]
+
+        self.on_undo(undo)
+
+    def drop_entry(self, table: dict[Any, Any], key: Any) -> None:
+        if key not in table:
+            return
+        before = table.pop(key)
+        self.on_undo(lambda: table.__setitem__(key, before))
