@@ -7,6 +7,7 @@ import pytest
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.commands import apply
+from quotatree.core.explain import exposure
 from quotatree.core.job import Claim, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.node import NodeSpec
 from quotatree.core.plan import plan
@@ -253,3 +254,28 @@ def test_a_victim_that_ends_during_its_grace_does_not_run_again() -> None:
     assert not plan(state, 3_000).decisions
     apply(state, ev.JobForgotten(JobId("victim")), 3_000)
     assert JobId("victim") not in state.jobs
+
+
+def test_a_protected_job_is_spared_though_its_neighbour_on_the_node_costs_more() -> None:
+    below = ChildLevel(Priorities(1, 3), frozenset(Module))
+    young, old = child("r.young", 4, min_runtime_ms=3_600_000), child("r.old", 4)
+    state = cluster(8, root(8, child_level=below), young, old)
+    submit(state, "old", "r.old", (1, 4000))
+    plan(state, 0)
+    submit(state, "young", "r.young", (1, 4000), now_ms=1_800_000)
+    plan(state, 1_800_000)
+    submit(state, "boss", "r", (1, 4000), now_ms=1_900_000)
+    made = plan(state, 1_900_000)
+    assert [d.job for d in made.decisions if isinstance(d, say.Evict)] == ["old"]
+
+
+def test_exposure_to_a_return_names_only_priorities_that_may_take() -> None:
+    lender = child("r.lender", 8)
+    borrower = child(
+        "r.borrower", 8, self_level=SelfLevel(Priorities(4, 9), Priorities(1, 1), frozenset(Module))
+    )
+    state = cluster(8, root(16), lender, borrower, nodes=2)
+    submit(state, "loan", "r.borrower", (2, 8000), priority=4)
+    plan(state, 0)
+    returns = [e for e in exposure(state, JobId("loan"), 0) if e.rule == "ReturnOfLoan"]
+    assert [(e.quota, e.who) for e in returns] == [("r.lender", "jobs of r.lender with priority 4-9")]
