@@ -15,11 +15,12 @@ from typing import Final
 from quotatree.core.eligible import Signature
 from quotatree.core.job import Shape
 from quotatree.core.node import Node
-from quotatree.core.node_offer import LADDER, NO_OFFER, Offer, lower_bound, offer_of
+from quotatree.core.node_offer import LADDER, NO_OFFER, Materials, Offer, lower_bound, offer_of
 from quotatree.core.quota import Quota
 from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 64
+MATERIALS_KEPT: Final = 32
 
 Entry = tuple[int, int, int]  # A, node, serial
 
@@ -48,6 +49,7 @@ class NodeIndex:
     ) -> None:
         self._state, self.signature, self.shape, self._pools = state, signature, shape, pools
         self._by_share = by_share
+        self._materials = materials_of(state, signature, by_share)
         self._steps: dict[int, Bounds] = {}
         self._rebuild(now_ms)
 
@@ -81,7 +83,7 @@ class NodeIndex:
     def _look_at(self, node: Node, now_ms: int) -> Offer:
         if node.spec.pool not in self._pools or not node.suits(self.shape):
             return NO_OFFER
-        offer = offer_of(node, self.shape, self.signature, now_ms, self._by_share)
+        offer = offer_of(node, self.shape, self.signature, now_ms, self._by_share, self._materials)
         if offer.expires_ms is not None:
             self._expiry.append((offer.expires_ms, node.index))
         return offer
@@ -181,6 +183,15 @@ class NodeIndex:
         if offer.reach[highest]:
             low, slope = lower_bound(offer, highest, now_ms, self._per_slot)
             heappush(bounds.heaps.setdefault(slope, []), (low - slope * now_ms, index, serial))
+
+
+def materials_of(state: State, signature: Signature, by_share: bool) -> Materials:
+    key = ("materials", signature.key, by_share)
+    found: Materials | None = state.indexes.get(key)
+    if found is None:
+        state.keep_indexes("materials", MATERIALS_KEPT)
+        found = state.indexes[key] = Materials(signature, by_share)
+    return found
 
 
 def node_index(

@@ -36,7 +36,37 @@ class Offer(NamedTuple):
 NO_OFFER: Final = Offer(0, [], NO_REACH, None)
 
 
-def offer_of(node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool) -> Offer:
+class Material(NamedTuple):
+    """What the units of a node offer whatever whole number of GPUs is wanted; shared by the indexes of all sizes."""
+
+    rows: list[Row]
+    freed: list[int]  # GPUs that become free at each ladder step
+    expires_ms: int | None
+
+
+class Materials:
+    """The material of every node for one signature, worked out again when the node or the clock has changed it."""
+
+    __slots__ = ("_by_share", "_known", "_signature")
+
+    def __init__(self, signature: Signature, by_share: bool) -> None:
+        self._signature, self._by_share = signature, by_share
+        self._known: dict[int, tuple[int, Material]] = {}
+
+    def of(self, node: Node, now_ms: int) -> Material:
+        known = self._known.get(node.index)
+        if known is not None and known[0] == node.stamp:
+            expires = known[1].expires_ms
+            if expires is None or expires > now_ms:
+                return known[1]
+        made = _material(node, self._signature, now_ms, self._by_share)
+        self._known[node.index] = (node.stamp, made)
+        return made
+
+
+def offer_of(
+    node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool, materials: Materials
+) -> Offer:
     """Look at the units of a node that suits the shape.
 
     `by_share`: for gangs; a unit that spans nodes costs here what part of it stands here, and free devices that
@@ -45,6 +75,17 @@ def offer_of(node: Node, shape: Shape, signature: Signature, now_ms: int, by_sha
     wanted = shape[0] // WHOLE_GPU
     if not wanted or shape[1] or shape[2]:
         return _offer_in_full(node, shape, signature, now_ms, by_share)
+    rows, freed, expires = materials.of(node, now_ms)
+    free = node.whole_free
+    need = wanted - (free % wanted if by_share else free)
+    reach = []
+    for step in freed:
+        free += step
+        reach.append(free // wanted)
+    return Offer(need, rows, tuple(reach), expires)
+
+
+def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> Material:
     expires: int | None = None
     rows: list[Row] = []
     freed = [0] * LADDER
@@ -76,13 +117,7 @@ def offer_of(node: Node, shape: Shape, signature: Signature, now_ms: int, by_sha
         if node.free[device] + milli == WHOLE_GPU:
             rows.append((ladder, 1, at_zero, slope, None))
             freed[ladder] += 1
-    free = node.whole_free
-    need = wanted - (free % wanted if by_share else free)
-    reach = []
-    for step in freed:
-        free += step
-        reach.append(free // wanted)
-    return Offer(need, rows, tuple(reach), expires)
+    return Material(rows, freed, expires)
 
 
 def _share_device(devices: dict[int, list[int]], device: int, milli: int, row: Row) -> None:
@@ -106,7 +141,7 @@ def _sooner(a: int | None, b: int | None) -> int | None:
 def _row(
     node: Node, unit: Unit, ladder: int, gpus: int, now_ms: int, by_share: bool
 ) -> tuple[Row, int | None]:
-    """The row of one unit, and when a declared checkpoint makes it cheaper."""
+    """The row of one unit, and when a declared checkpoint makes it cheaper. Surplus elsewhere is left out: a bound."""
     slope, due, end = unit.slope, None, None
     at_zero = unit.base - slope * unit.anchor_ms if slope else unit.base
     if unit.interval_ms is not None:
@@ -117,7 +152,6 @@ def _row(
         end = unit.anchor_ms + unit.cap_ms
     if unit.job.surplus and unit.cls.kind is UnitKind.CORE:
         gpus += sum(node.units[s].whole for s in unit.job.surplus.values() if s in node.units)
-        at_zero += sum(s.base for s in unit.job.surplus.values())
     if by_share and len(unit.nodes) > 1 and gpus:
         whole_unit = max(gpus, unit.footprint[0] // WHOLE_GPU)
         at_zero, slope = at_zero * gpus // whole_unit, slope * gpus // whole_unit
@@ -228,11 +262,11 @@ def lower_bound(offer: Offer, highest: int, now_ms: int, per_slot: bool) -> tupl
 
 def cover_cost(need: int, items: list[tuple[int, int]]) -> int:
     """Least cost of items with at least `need` GPUs together; of all of them if they are not enough."""
-    total = sum(gpus for gpus, _ in items)
+    total = sum([gpus for gpus, _ in items])
     if total <= need:
-        return sum(cost for _, cost in items)
+        return sum([cost for _, cost in items])
     if total == len(items):
-        return sum(sorted(cost for _, cost in items)[:need])
+        return sum(sorted([cost for _, cost in items])[:need])
     unreachable = 1 << 200
     best = [0] + [unreachable] * need
     for gpus, cost in items:

@@ -2,7 +2,8 @@
 
 The yardstick of sharing safety: a team that waits longer in the shared cluster than it would alone has a reason to
 leave. The private cluster has as many GPUs as the quota's min, on nodes like those of the shared one, the quota's own
-strategy, protections and preemption within the quota; what the operator changed meanwhile is left out.
+strategy, protections and preemption within the quota. Nobody is there to lend, so nothing runs idle; what the operator
+changed meanwhile is left out.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from quotatree.core.job import Idle, JobSpec
 from quotatree.core.policy import Scope, SelfLevel
 from quotatree.core.quota import QuotaSpec
 from quotatree.core.resources import WHOLE_GPU, Bounds
@@ -60,11 +62,19 @@ def private_clusters(setup: Setup, trace: Trace) -> list[Alone]:
 
 def waits_alone(alone: Alone) -> dict[str, int]:
     replay = Replay(
-        alone.private, alone.trace, CoreBrain(alone.private.settings), workload=Workload(alone.shared)
+        alone.private,
+        alone.trace,
+        CoreBrain(alone.private.settings),
+        workload=Workload(alone.shared),
+        resubmit=never_idle,
     )
     replay.run()
     outcomes = [track.outcome(replay.now_ms) for track in replay.tracks]
     return {job.id: job.waited_ms for job in outcomes if job.first_start_ms is not None}
+
+
+def never_idle(spec: JobSpec) -> JobSpec:
+    return spec if spec.idle is Idle.NEVER else replace(spec, idle=Idle.NEVER)
 
 
 def leaves(setup: Setup) -> list[QuotaSpec]:

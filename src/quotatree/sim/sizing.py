@@ -21,7 +21,8 @@ class TeamTree:
     """One root, and below it one quota for each team, named like it and with the policies of `each`.
 
     `gpus` are the teams and their GPUs before scaling; empty: as the trace's teams need, so that each used `load` of
-    its quota on average, and could start its largest job. `pool` is where the root draws.
+    its quota on average, and could start its largest job. Quotas are multiples of `unit` GPUs. `pool` is where the root
+    draws.
     """
 
     root: QuotaSpec
@@ -29,18 +30,19 @@ class TeamTree:
     gpus: tuple[tuple[str, int], ...] = ()
     scale: float = 1.0
     load: float = 0.7
+    unit: int = 1
     pool: str = "default"
 
     def __post_init__(self) -> None:
-        for name, value in (("tree.scale", self.scale), ("tree.load", self.load)):
+        for name, value in (("scale", self.scale), ("load", self.load), ("gpus_per_node", self.unit)):
             if value <= 0:
-                raise SetupError(name, value, "must be above 0")
+                raise SetupError(f"tree.{name}", value, "must be above 0")
 
 
 def team_quotas(tree: TeamTree, trace: Trace) -> tuple[QuotaSpec, ...]:
-    """The root and its children. Every team gets whole GPUs, at least one."""
+    """The root and its children. Every team gets at least one unit."""
     sizes = tree.gpus or _needed(trace, tree.load)
-    scaled = [(team, max(1, round(gpus * tree.scale))) for team, gpus in sizes]
+    scaled = [(team, max(1, round(gpus * tree.scale / tree.unit)) * tree.unit) for team, gpus in sizes]
     total = sum(gpus for _, gpus in scaled)
     root = replace(tree.root, draws=((tree.pool, Bounds(total * WHOLE_GPU)),))
     children = [
