@@ -23,7 +23,7 @@ from quotatree.core.placement import FreeIndex
 from quotatree.core.quota_cover import cheapest_cover
 from quotatree.core.resources import ZERO, Resources
 from quotatree.core.state import State
-from quotatree.core.unit import Unit, UnitKind, eviction_cost
+from quotatree.core.unit import Unit, companions, eviction_cost
 
 MOVES: Final = 64
 """Moves of the local search."""
@@ -217,7 +217,7 @@ class GangSearch:
         left = [s for s in shares if s.unit not in self._gone and s.unit is not banned]
         if not left:
             return None
-        if not self._simple_shape or node.shared or any(s.unit.job.surplus for s in left):
+        if not self._simple_shape or node.shared or any(s.unit.job.composite for s in left):
             return self._next_slot_in_full(node_index, left, rule)
         free = node.whole_free + self._node_freed.get(node_index, 0)
         need = self._gpus - free % self._gpus
@@ -304,10 +304,10 @@ class GangSearch:
             freed[2] += sign * memory_mib
         self._steps += 1
         nodes = self._state.nodes
-        if len(unit.nodes) == 1 and self._simple_shape and not unit.job.surplus:
+        if len(unit.nodes) == 1 and self._simple_shape and not unit.job.composite:
             self._account_on_one_node(unit, unit.nodes[0], sign)
             return
-        for piece in with_companions([unit]) if unit.job.surplus else (unit,):
+        for piece in with_companions([unit]) if unit.job.composite else (unit,):
             for node_index in piece.nodes:
                 share = nodes[node_index].units.get(piece)
                 if share is None:  # lifted already for another group of the same job
@@ -362,7 +362,7 @@ class GangSearch:
 
     def _clearly_needed(self, unit: Unit) -> bool:
         """Would giving this unit back lose a slot too many? Without trying; False means: try."""
-        if not self._simple_shape or unit.job.surplus:
+        if not self._simple_shape or unit.job.composite:
             return False
         spare = self._slots - self._wanted
         for node_index in unit.nodes:
@@ -442,4 +442,4 @@ class GangSearch:
 def _stands_on(unit: Unit, node_index: int) -> bool:
     if node_index in unit.nodes:
         return True
-    return unit.cls.kind is UnitKind.CORE and any(node_index in s.nodes for s in unit.job.surplus.values())
+    return any(node_index in piece.nodes for piece in companions(unit))

@@ -246,6 +246,11 @@ class Job:
         return self.hold is None and len(self.core_indexes) < self.core_replicas
 
     @property
+    def composite(self) -> bool:
+        """Does its core, when evicted, take other units along: surplus, or the hold for a larger core?"""
+        return bool(self.surplus) or (self.hold is not None and self.core is not None)
+
+    @property
     def core_indexes(self) -> tuple[int, ...]:
         return tuple(p.replica for p in self.core.places) if self.core is not None else ()
 

@@ -15,7 +15,7 @@ from quotatree.core.job import Shape
 from quotatree.core.node import Node, Share
 from quotatree.core.policy import HIGHEST_PRIORITY
 from quotatree.core.resources import WHOLE_GPU
-from quotatree.core.unit import Unit, UnitKind
+from quotatree.core.unit import Unit, companions
 
 LADDER: Final = HIGHEST_PRIORITY + 1
 """Ladder steps: 0 for idle and surplus, then priorities 1..9."""
@@ -101,7 +101,12 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
         ladder = entitled.ladder
         gpus = share.whole
         slope = unit.slope
-        if unit.interval_ms is None and unit.cap_ms is None and len(unit.nodes) == 1 and not unit.job.surplus:
+        if (
+            unit.interval_ms is None
+            and unit.cap_ms is None
+            and len(unit.nodes) == 1
+            and not unit.job.composite
+        ):
             row: Row = (ladder, gpus, unit.base - slope * unit.anchor_ms if slope else unit.base, slope, None)
         else:
             row, due = _row(node, unit, ladder, gpus, now_ms, by_share)
@@ -150,8 +155,7 @@ def _row(
         at_zero, slope = unit.base + unit.slope * age, 0
     elif unit.cap_ms is not None:
         end = unit.anchor_ms + unit.cap_ms
-    if unit.job.surplus and unit.cls.kind is UnitKind.CORE:
-        gpus += sum(node.units[s].whole for s in unit.job.surplus.values() if s in node.units)
+    gpus += sum(node.units[piece].whole for piece in companions(unit) if piece in node.units)
     if by_share and len(unit.nodes) > 1 and gpus:
         whole_unit = max(gpus, unit.footprint[0] // WHOLE_GPU)
         at_zero, slope = at_zero * gpus // whole_unit, slope * gpus // whole_unit

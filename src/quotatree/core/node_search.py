@@ -14,7 +14,7 @@ from quotatree.core.eligible import Protections, Signature
 from quotatree.core.job import Shape
 from quotatree.core.node import Node, Share
 from quotatree.core.resources import WHOLE_GPU
-from quotatree.core.unit import Unit, UnitKind, eviction_cost
+from quotatree.core.unit import Unit, UnitKind, companions, eviction_cost
 
 BRANCHES: Final = 20_000
 """How many subsets the branch and bound looks at before it settles for the best found."""
@@ -95,7 +95,7 @@ def _entangled(share: Share) -> bool:
     unit = share.unit
     if len(share.fractions) > 1 or (share.fractions and share.whole):
         return True
-    return bool(unit.job.surplus) and unit.cls.kind is not UnitKind.HOLD
+    return unit.job.composite
 
 
 def _rest_fits(node: Node, shape: Shape, units: tuple[Unit, ...]) -> bool:
@@ -221,14 +221,14 @@ def _branch_and_bound(
 
 
 def _implied(unit: Unit, chosen: list[Unit]) -> bool:
-    return unit.cls.kind is UnitKind.SURPLUS and any(
+    return unit.cls.kind is not UnitKind.CORE and any(
         u.job is unit.job and u.cls.kind is UnitKind.CORE for u in chosen
     )
 
 
 def without_implied(found: Taken, now_ms: int) -> Taken:
     """Drop surplus that was chosen beside its own core: the core takes it along, and its cost contains it."""
-    if not any(u.cls.kind is UnitKind.SURPLUS for u in found.units):
+    if all(u.cls.kind is UnitKind.CORE for u in found.units):
         return found
     kept = [u for u in found.units if not _implied(u, list(found.units))]
     if len(kept) == len(found.units):
@@ -237,11 +237,10 @@ def without_implied(found: Taken, now_ms: int) -> Taken:
 
 
 def with_companions(units: list[Unit]) -> list[Unit]:
-    """The units and the surplus their cores take along."""
+    """The units and what their cores take along."""
     together = dict.fromkeys(units)
     for unit in units:
-        if unit.cls.kind is UnitKind.CORE:
-            together.update(dict.fromkeys(unit.job.surplus.values()))
+        together.update(dict.fromkeys(companions(unit)))
     return list(together)
 
 

@@ -60,7 +60,7 @@ Item = tuple[int, Unit]  # cost, unit
 
 def _without_companions_gain(found: Taken, items: list[Item], deficit: Resources) -> Taken:
     """P8: a core takes its surplus along; whoever is not needed beside that stays, dearest first."""
-    if not any(u.job.surplus and u.cls.kind is UnitKind.CORE for u in found.units):
+    if not any(u.job.composite and u.cls.kind is UnitKind.CORE for u in found.units):
         return found
     costs = {unit: cost for cost, unit in items}
     kept = list(found.units)

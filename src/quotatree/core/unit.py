@@ -172,6 +172,14 @@ class Unit:
         return f"Unit({self.name[0]}, {self.cls.kind.value})"
 
 
+def companions(unit: Unit) -> list[Unit]:
+    """What goes with a unit: a core takes its job's surplus along, and the hold for a larger core (P12)."""
+    if unit.cls.kind is not UnitKind.CORE or not unit.job.composite:
+        return []
+    job = unit.job
+    return [*job.surplus.values(), *([job.hold.unit] if job.hold is not None else [])]
+
+
 def eviction_cost(unit: Unit, now_ms: int) -> int:
     """Cost of taking `unit` with everything that must go with it: a core takes its job's surplus along."""
     cost = unit.cost(now_ms)

@@ -13,6 +13,7 @@ from typing import Final
 
 from quotatree.core.candidates import NodeIndex, node_index
 from quotatree.core.eligible import Protections, Signature
+from quotatree.core.few import best_of_few
 from quotatree.core.gang import GangSearch
 from quotatree.core.job import Job, Shape
 from quotatree.core.node_offer import LADDER
@@ -157,10 +158,16 @@ def _within(request: Request, highest: int, protections: Protections | None) -> 
     if count == 1:
         return _one_replica(request, shape, highest, protections)
     free = free_index(request.state, shape, request.root, False)
-    return GangSearch(
+    found = GangSearch(
         request.state, _index(request, shape, count), free, count, request.deficit, highest,
         request.now_ms, protections, request.avoid,
     ).run()  # fmt: skip
+    if found is not None:
+        return found
+    return best_of_few(
+        request.state, request.signature, highest, request.now_ms, shape, count, free, request.avoid, protections,
+        lambda units: _left_after(request, units) == ZERO,
+    )  # fmt: skip
 
 
 def _one_replica(
@@ -293,7 +300,7 @@ def _several_shapes(request: Request, highest: int, protections: Protections | N
 
 
 def _goes_along(unit: Unit, gone: list[Unit]) -> bool:
-    return unit.cls.kind is UnitKind.SURPLUS and unit.job.core in gone
+    return unit.cls.kind is not UnitKind.CORE and unit.job.core in gone
 
 
 def _part(request: Request, part: Wanted, highest: int, protections: Protections | None) -> Taken | None:
