@@ -15,15 +15,15 @@ from typing import Final
 
 from quotatree.core.candidates import NodeIndex
 from quotatree.core.eligible import Protections
+from quotatree.core.gang_removal import Removal, stands_on
 from quotatree.core.gang_way import Way, cheapest_way
-from quotatree.core.job import Shape
 from quotatree.core.node import Share
 from quotatree.core.node_search import Taken, available, slots_without, taken, with_companions
 from quotatree.core.placement import FreeIndex
 from quotatree.core.quota_cover import cheapest_cover
 from quotatree.core.resources import ZERO, Resources
 from quotatree.core.state import State
-from quotatree.core.unit import Unit, companions, eviction_cost
+from quotatree.core.unit import Unit
 
 MOVES: Final = 64
 """Moves of the local search."""
@@ -39,42 +39,22 @@ class ShareRule(Enum):
     PROPORTIONAL = "proportional"
 
 
-class GangSearch:
+class GangSearch(Removal):
     """One search: `wanted` replicas of `shape`, units up to ladder step `highest`, `deficit` of quota to free."""
 
     def __init__(
         self, state: State, index: NodeIndex, free: FreeIndex, wanted: int, deficit: Resources, highest: int,
         now_ms: int, protections: Protections | None, avoid: frozenset[int],
     ) -> None:  # fmt: skip
-        self._state, self._index, self._signature = state, index, index.signature
-        self._shape: Shape = index.shape
-        self._wanted, self._deficit, self._highest, self._now_ms = wanted, deficit, highest, now_ms
-        self._protections = protections
-        self._avoid = avoid
-        shape = self._shape
-        self._simple_shape = bool(shape.whole_gpus and not shape.cpu_milli and not shape.memory_mib)
-        self._gpus = shape.whole_gpus
+        super().__init__(state, index.signature, index.shape, free, wanted, deficit, now_ms, avoid)
+        self._index, self._highest, self._protections = index, highest, protections
         self._several_a_node = index.several_a_node
         self._by_slot = False
-        self._base = free.total - sum(free.slots[n] for n in avoid)
-        self._free_slots = free.slots
         self._stream = index.cheapest_first(highest, now_ms, avoid)
         self._pulled: list[tuple[int, int]] = []
         self._shares: dict[int, list[Share]] = {}
-        self._costs: dict[Unit, int] = {}
         self._spanning: dict[Unit, None] = {}  # units on several nodes
         self._large: dict[Unit, None] = {}  # and those that alone free several slots
-        self._usable_nodes: dict[int, bool] = {}
-        self._steps = 0
-        self._reset()
-
-    def _reset(self) -> None:
-        self._gone: dict[Unit, None] = {}
-        self._slots = self._base
-        self._node_slots: dict[int, int] = {}
-        self._node_freed: dict[int, int] = {}
-        self._freed = [0, 0, 0]
-        self._log: list[tuple[Unit, bool]] = []
 
     # -- the search ------------------------------------------------------------------------------------------
 
@@ -233,7 +213,7 @@ class GangSearch:
     def _next_slot_in_full(self, node_index: int, left: list[Share], rule: ShareRule) -> Way | None:
         """The same where CPU, memory, shared devices or surplus matter: cheapest first, then put back."""
         node = self._state.nodes[node_index]
-        gone_here = [u for u in self._gone if _stands_on(u, node_index)]
+        gone_here = [u for u in self._gone if stands_on(u, node_index)]
         goal = slots_without(node, self._shape, gone_here) + 1
         order = sorted(left, key=lambda s: (self._charge(s.unit, max(1, s.whole), rule), s.unit.name))
         chosen: list[Unit] = []
@@ -273,115 +253,6 @@ class GangSearch:
             still_wanted = max(1, (self._wanted - self._slots) * max(1, self._gpus))
             whole = max(gpus_here, min(whole, still_wanted))
         return cost * gpus_here // whole
-
-    def _cost(self, unit: Unit) -> int:
-        cost = self._costs.get(unit)
-        if cost is None:
-            cost = self._costs[unit] = eviction_cost(unit, self._now_ms)
-        return cost
-
-    # -- taking and giving back, by log ----------------------------------------------------------------------
-
-    def _take(self, unit: Unit) -> None:
-        if unit in self._gone:
-            return
-        self._log.append((unit, True))
-        self._gone[unit] = None
-        self._account(unit, 1)
-
-    def _restore(self, unit: Unit) -> None:
-        self._log.append((unit, False))
-        del self._gone[unit]
-        self._account(unit, -1)
-
-    def _account(self, unit: Unit, sign: int) -> None:
-        entitled = self._signature.entitled(unit.cls)
-        if entitled is not None and entitled.frees_quota:
-            gpu_milli, cpu_milli, memory_mib = unit.footprint
-            freed = self._freed
-            freed[0] += sign * gpu_milli
-            freed[1] += sign * cpu_milli
-            freed[2] += sign * memory_mib
-        self._steps += 1
-        nodes = self._state.nodes
-        if len(unit.nodes) == 1 and self._simple_shape and not unit.job.composite:
-            self._account_on_one_node(unit, unit.nodes[0], sign)
-            return
-        for piece in with_companions([unit]) if unit.job.composite else (unit,):
-            for node_index in piece.nodes:
-                share = nodes[node_index].units.get(piece)
-                if share is None:  # lifted already for another group of the same job
-                    continue
-                self._node_freed[node_index] = self._node_freed.get(node_index, 0) + sign * share.whole
-                if not self._usable(node_index):
-                    continue
-                before = self._node_slots.get(node_index)
-                if before is None:
-                    before = self._free_slots[node_index]
-                after = self._slots_on(node_index)
-                self._node_slots[node_index] = after
-                self._slots += after - before
-
-    def _account_on_one_node(self, unit: Unit, node_index: int, sign: int) -> None:
-        """The plain case of `_account`, which is nearly all of them."""
-        node = self._state.nodes[node_index]
-        share = node.units.get(unit)
-        if share is None:
-            return
-        freed = self._node_freed[node_index] = self._node_freed.get(node_index, 0) + sign * share.whole
-        if not self._usable(node_index):
-            return
-        before = self._node_slots.get(node_index)
-        if before is None:
-            before = self._free_slots[node_index]
-        after = self._slots_on(node_index) if node.shared else (node.whole_free + freed) // self._gpus
-        self._node_slots[node_index] = after
-        self._slots += after - before
-
-    def _slots_on(self, node_index: int) -> int:
-        node = self._state.nodes[node_index]
-        if self._simple_shape and not node.shared:
-            return (node.whole_free + self._node_freed.get(node_index, 0)) // self._gpus
-        return slots_without(node, self._shape, [u for u in self._gone if _stands_on(u, node_index)])
-
-    def _usable(self, node_index: int) -> bool:
-        usable = self._usable_nodes.get(node_index)
-        if usable is None:
-            usable = node_index not in self._avoid and self._state.nodes[node_index].suits(self._shape)
-            self._usable_nodes[node_index] = usable
-        return usable
-
-    def _put_back(self, kept: Unit | None = None) -> None:
-        """P8: dearest first, whoever is not needed for slots or quota stays."""
-        for unit in sorted(self._gone, key=lambda u: (-self._cost(u), u.started_ms, u.name)):
-            if unit is kept or self._clearly_needed(unit):
-                continue
-            self._restore(unit)
-            if self._slots < self._wanted or any(self._freed[i] < self._deficit[i] for i in range(3)):
-                self._take(unit)
-
-    def _clearly_needed(self, unit: Unit) -> bool:
-        """Would giving this unit back lose a slot too many? Without trying; False means: try."""
-        if not self._simple_shape or unit.job.composite:
-            return False
-        spare = self._slots - self._wanted
-        for node_index in unit.nodes:
-            node = self._state.nodes[node_index]
-            if node.shared or not self._usable(node_index):
-                continue
-            left = node.whole_free + self._node_freed[node_index] - node.units[unit].whole
-            spare -= self._node_slots[node_index] - left // self._gpus
-        return spare < 0
-
-    def _undo_to(self, mark: int) -> None:
-        while len(self._log) > mark:
-            unit, was_taken = self._log.pop()
-            if was_taken:
-                del self._gone[unit]
-                self._account(unit, -1)
-            else:
-                self._gone[unit] = None
-                self._account(unit, 1)
 
     # -- local search ----------------------------------------------------------------------------------------
 
@@ -437,9 +308,3 @@ class GangSearch:
             return found
         self._undo_to(mark)
         return None
-
-
-def _stands_on(unit: Unit, node_index: int) -> bool:
-    if node_index in unit.nodes:
-        return True
-    return any(node_index in piece.nodes for piece in companions(unit))
