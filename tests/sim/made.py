@@ -66,7 +66,12 @@ def two_teams(each: int = 8, **more: Any) -> Setup:
 
 def _setup(cluster: tuple[NodeSpec, ...], quotas: tuple[QuotaSpec, ...], more: dict[str, Any]) -> Setup:
     usual = Setup(
-        "made", cluster, quotas, settings=Settings(starvation_guard_ms=0), sample_ms=10 * S, private_clusters=False
+        "made",
+        cluster,
+        quotas,
+        settings=Settings(starvation_guard_ms=0),
+        sample_ms=10 * S,
+        private_clusters=False,
     )
     return replace(usual, **more)
 

@@ -34,7 +34,7 @@ def test_static_shares_nothing_not_even_idle():
 def test_the_pool_knows_neither_teams_nor_priorities():
     jobs = (job("a1", 0, 100), job("a2", 0, 100), job("b1", 1, 10, team="b", priority=9), job("a3", 0, 100))
     result = under("pool-fifo", *jobs)
-    assert [start_s(result, id) for id in ("a1", "a2", "a3", "b1")] == [0, 0, 100, 100]
+    assert [start_s(result, name) for name in ("a1", "a2", "a3", "b1")] == [0, 0, 100, 100]
     assert outcome(result, "b1").quota == "b", "reported under its own quota"
     assert outcome(result, "b1").priority == 9
 

@@ -18,13 +18,17 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/reference/metrics.md"
 DEFINED = set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("kind", [JobMetrics, ClusterMetrics, Spread, TeamSafety], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [JobMetrics, ClusterMetrics, Spread, TeamSafety], ids=lambda kind: kind.__name__
+)
 def test_every_metric_is_defined_on_its_page(kind: type):
     assert [field.name for field in fields(kind) if field.name not in DEFINED] == []
 
 
 def test_no_definition_without_its_metric():
-    known = {field.name for kind in (JobMetrics, ClusterMetrics, Spread, TeamSafety) for field in fields(kind)}
+    known = {
+        field.name for kind in (JobMetrics, ClusterMetrics, Spread, TeamSafety) for field in fields(kind)
+    }
     assert DEFINED - known == {"safe"}
 
 
@@ -57,7 +61,9 @@ def test_groups_add_up_to_the_whole():
     metrics = result.metrics
     for groups in (metrics.by_team, metrics.by_module, metrics.by_priority):
         assert sum(group.jobs for _, group in groups) == metrics.overall.jobs
-        assert sum(group.useful_gpu_hours for _, group in groups) == pytest.approx(metrics.overall.useful_gpu_hours)
+        assert sum(group.useful_gpu_hours for _, group in groups) == pytest.approx(
+            metrics.overall.useful_gpu_hours
+        )
         assert sum(group.evictions for _, group in groups) == metrics.overall.evictions
     assert [name for name, _ in metrics.by_team] == ["a", "b"]
     assert [name for name, _ in metrics.by_priority] == ["1", "9"]
@@ -91,9 +97,15 @@ def test_without_anybody_else_a_team_is_as_well_off_as_alone():
 
 
 def test_a_private_cluster_has_the_quotas_size_and_its_own_policies_only():
-    quotas = (root(24, min_runtime_ms=5), child("a", 13, self_level=takes(), strategy=Strategy.FIFO), child("b", 11))
+    quotas = (
+        root(24, min_runtime_ms=5),
+        child("a", 13, self_level=takes(), strategy=Strategy.FIFO),
+        child("b", 11),
+    )
     setup = replace(two_teams(), nodes=nodes(8, 8, 8), quotas=quotas)
-    alone = {str(one.private.quotas[0].id): one.private for one in private_clusters(setup, trace(job("x", 0, 1)))}
+    alone = {
+        str(one.private.quotas[0].id): one.private for one in private_clusters(setup, trace(job("x", 0, 1)))
+    }
     (private,) = alone.values()
     assert [node.gpus for node in private.nodes] == [8, 5]
     (quota,) = private.quotas
@@ -114,3 +126,14 @@ def test_samples_come_at_round_steps():
     assert step_for(110 * 86_400 * S) == 180 * 60_000
     assert step_for(3_000 * 86_400 * S) == 3 * 86_400 * S
     assert usual_shapes({1000: 3, 8000: 1}) == ((1000, 0.75), (8000, 0.25))
+
+
+def test_a_long_tail_does_not_make_ever_more_samples():
+    """Jobs come for ten seconds, so a minute is a fine step; one of them runs for three days."""
+    setup = replace(one_quota(), sample_ms=None)
+    result = run(setup, job("short", 0, 10, 1), job("long", 10, 3 * 86_400, 1))
+    timeline = result.timeline
+    assert timeline.step_ms == 4 * 60_000
+    assert [sample.time_ms for sample in timeline.samples] == list(
+        range(0, timeline.until_ms + 1, timeline.step_ms)
+    )

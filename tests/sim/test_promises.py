@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.job import Claim, Idle, JobId
+from quotatree.core.job import Claim, Idle, JobId, JobSpec
 from quotatree.core.policy import Strategy
 from quotatree.core.unit import UnitKind
 from quotatree.sim.baselines import BASELINES
@@ -51,7 +51,7 @@ class Book:
         self.places: dict[tuple[JobId, int], tuple[list[tuple[str, int]], int]] = {}
         self.regular: dict[JobId, bool] = {}
         self.leaving: dict[JobId, set[int]] = {}
-        self.specs: dict[JobId, ev.JobSpec] = {}
+        self.specs: dict[JobId, JobSpec] = {}
         self.evictions = 0
 
     @property
@@ -174,7 +174,9 @@ def test_promises_hold_along_a_replay(seed: int, strategy: Strategy, idle: Idle,
     jobs = [track.outcome(replay.now_ms) for track in replay.tracks]
     timeline = replay.recorder.finished()
     assert sum(one.allocated for one in jobs) == timeline.running + timeline.leaving
-    assert all(one.useful >= one.work_ms * one.gpu_milli for one in jobs if one.module == "DLC" and one.end_ms)
+    assert all(
+        one.useful >= one.work_ms * one.gpu_milli for one in jobs if one.module == "DLC" and one.end_ms
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in BASELINES if name != "quotatree"])

@@ -11,7 +11,7 @@ from quotatree.core.reasons import Code
 from quotatree.core.resources import Bounds
 from quotatree.sim.brain import CoreBrain
 from quotatree.sim.outcome import End
-from quotatree.sim.replay import Replay
+from quotatree.sim.replay import Progress, Replay
 from quotatree.sim.result import conclude, prepare
 from quotatree.sim.setup import JobDefaults, TimedEvents
 from quotatree.sim.work import CheckpointModel, Checkpoints
@@ -48,9 +48,7 @@ def test_allocation_is_the_area_under_the_steps():
 
 
 def preempting(**more):
-    return one_quota(
-        self_level=takes(), checkpoints=CheckpointModel(Checkpoints.INTERVAL, 40 * S), **more
-    )
+    return one_quota(self_level=takes(), checkpoints=CheckpointModel(Checkpoints.INTERVAL, 40 * S), **more)
 
 
 def test_a_victim_leaves_after_its_grace_and_resumes_from_its_last_checkpoint():
@@ -107,7 +105,9 @@ def test_idle_work_borrows_from_the_neighbour_and_gives_back_without_a_policy():
 
 def test_every_gpu_second_is_booked_once():
     setup = preempting()
-    result = run(setup, job("low", 0, 200), job("high", 130, 50, priority=9), job("next", 140, 70, 4, priority=5))
+    result = run(
+        setup, job("low", 0, 200), job("high", 130, 50, priority=9), job("next", 140, 70, 4, priority=5)
+    )
     booked = sum(one.allocated for one in result.jobs)
     assert booked == result.timeline.running + result.timeline.leaving
 
@@ -157,7 +157,9 @@ def test_a_team_without_a_quota_and_jobs_larger_than_theirs_can_be_left_out():
 
 
 def test_a_service_grows_on_what_is_left_and_shrinks_when_others_want_it():
-    result = run(one_quota(), job("eas", 0, 100, 2, replicas=4, module="EAS"), job("dlc", 50, 20, 4, priority=1))
+    result = run(
+        one_quota(), job("eas", 0, 100, 2, replicas=4, module="EAS"), job("dlc", 50, 20, 4, priority=1)
+    )
     eas = outcome(result, "eas")
     assert result.timeline.samples[0].running == 8000
     assert eas.end_ms == 100 * S
@@ -215,11 +217,9 @@ def test_stop_ends_after_the_present_instant():
 
 def test_progress_tells_rate_and_time_left(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("quotatree.sim.replay.PROGRESS_EVERY", 1)
-    seen = []
+    seen: list[Progress] = []
     made = trace(*(job(f"j{number}", number * 10, 5) for number in range(50)))
     prepare(one_quota(), made, seen.append).run()
     assert (seen[-1].submitted, seen[-1].ended, seen[-1].total) == (50, 50, 50)
     assert seen[-1].seconds_left == 0
     assert seen[-1].jobs_per_second > 0
-
-

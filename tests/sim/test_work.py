@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from quotatree.core.errors import Refused
 from quotatree.core.policy import Module
-from quotatree.sim.work import CheckpointModel, Checkpoints, Rhythm, Yield, completed, cut_short, restart_ms, run_length_ms
+from quotatree.sim.work import (
+    CheckpointModel,
+    Checkpoints,
+    Rhythm,
+    Yield,
+    completed,
+    cut_short,
+    restart_ms,
+    run_length_ms,
+)
 
 MINUTE = 60_000
 HOURLY = Rhythm(60 * MINUTE, 0, 40_000, Module.DLC)
@@ -47,7 +56,9 @@ def test_a_run_told_to_stop_while_it_saves_has_not_saved_yet():
 
 
 def test_a_notebook_loses_an_hour_at_most_and_a_service_nothing():
-    assert cut_short(90 * MINUTE, NEVER._replace(module=Module.DSW), True) == Yield(30 * MINUTE, 60 * MINUTE, 0, 0)
+    assert cut_short(90 * MINUTE, NEVER._replace(module=Module.DSW), True) == Yield(
+        30 * MINUTE, 60 * MINUTE, 0, 0
+    )
     assert cut_short(90 * MINUTE, NEVER._replace(module=Module.EAS), True) == Yield(90 * MINUTE, 0, 0, 0)
 
 

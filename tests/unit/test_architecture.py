@@ -56,6 +56,17 @@ def test_scenario_imports_only_itself_the_core_and_the_standard_library():
     assert faults == []
 
 
+def test_sim_imports_only_itself_the_core_and_the_standard_library():
+    faults = [
+        f"{where}: {name}"
+        for where, name in imports_of("sim")
+        if not within(name, "quotatree.sim")
+        and not within(name, "quotatree.core")
+        and top(name) not in sys.stdlib_module_names
+    ]
+    assert faults == []
+
+
 def test_every_pin_is_exact_and_hashed_and_names_no_registry():
     text = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
     lines = text.replace("\\\n", " ").splitlines()

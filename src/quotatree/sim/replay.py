@@ -106,7 +106,9 @@ class Replay:
             if job.gpu_milli:
                 weights[job.gpu_milli] = weights.get(job.gpu_milli, 0) + job.replicas
         step_ms = self.setup.sample_ms or step_for(jobs[-1].submit_ms - self.now_ms if jobs else 0)
-        self.recorder = Recorder(self.brain.state, step_ms, self.now_ms, usual_shapes(weights))
+        self.recorder = Recorder(
+            self.brain.state, step_ms, self.now_ms, usual_shapes(weights), thins=self.setup.sample_ms is None
+        )
         self._workload = self.workload or Workload(self.setup)
         self._arrivals = iter(jobs)
         self._next = next(self._arrivals, None)

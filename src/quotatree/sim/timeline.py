@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from quotatree.core.node import NodeState
+from quotatree.core.node import Node, NodeState
 from quotatree.core.resources import WHOLE_GPU
 from quotatree.core.state import State
 
@@ -86,7 +86,9 @@ class Recorder:
     _from_ms: int = 0
     _next_ms: int = 0
     _sums: list[int] = field(default_factory=lambda: [0] * 6)
+    thins: bool = False  # double the step when there are too many samples; else it is as the user said
     _unusable: dict[tuple[int, ...], float] = field(default_factory=dict)
+    _by_node: list[tuple[int, float]] = field(default_factory=list)  # stamp of the node, fragments then
 
     def __post_init__(self) -> None:
         self._from_ms = self._next_ms = self.now_ms
@@ -144,21 +146,31 @@ class Recorder:
             )
         )  # fmt: skip
         self._next_ms += self.step_ms
+        if self.thins and len(self.samples) == 2 * SAMPLES_WANTED:
+            self.samples = self.samples[::2]
+            self.step_ms *= 2
 
     def _fragmented(self) -> int:
         """Σ over nodes of free GPU-milli that a replica as the trace asks for, on average, could not use there."""
         found = 0.0
-        known = self._unusable
+        by_node = self._by_node
         for node in self.state.nodes:
-            if node.state is not NodeState.READY:
-                continue
-            free = tuple(sorted(milli for milli in node.free if milli))
-            if not free:
-                continue
-            if free not in known:
-                known[free] = _unusable(free, self.shapes)
-            found += known[free]
+            if node.index == len(by_node):
+                by_node.append((-1, 0.0))
+            stamp, fragments = by_node[node.index]
+            if stamp != node.stamp:
+                fragments = self._fragments_on(node)
+                by_node[node.index] = (node.stamp, fragments)
+            found += fragments
         return round(found)
+
+    def _fragments_on(self, node: Node) -> float:
+        free = tuple(sorted(milli for milli in node.free if milli))
+        if node.state is not NodeState.READY or not free:
+            return 0.0
+        if free not in self._unusable:
+            self._unusable[free] = _unusable(free, self.shapes)
+        return self._unusable[free]
 
 
 def _unusable(free: tuple[int, ...], shapes: tuple[tuple[int, float], ...]) -> float:
