@@ -186,7 +186,7 @@ def test_explain_a_waiting_job(world: str):
     told = run_json("explain", world, "humble", "--at", "0s")
     assert told["schema"] == "quotatree.explain/1"
     assert set(told) == {
-        "schema", "time_ms", "job", "phase", "quota", "position", "ahead", "reasons", "holders", "tried", "helps",
+        "schema", "time_ms", "job", "phase", "quota", "position", "ahead", "reasons", "holders", "nodes", "tried", "helps",
         "preempted_by", "lost_gpu_seconds", "next_try", "exposure",
     }  # fmt: skip
     assert told["phase"] == "Waiting"

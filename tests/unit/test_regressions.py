@@ -7,7 +7,7 @@ import pytest
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.commands import apply
-from quotatree.core.explain import exposure
+from quotatree.core.explain import explain, exposure
 from quotatree.core.job import Claim, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.node import NodeSpec
 from quotatree.core.plan import plan
@@ -279,3 +279,14 @@ def test_exposure_to_a_return_names_only_priorities_that_may_take() -> None:
     plan(state, 0)
     returns = [e for e in exposure(state, JobId("loan"), 0) if e.rule == "ReturnOfLoan"]
     assert [(e.quota, e.who) for e in returns] == [("r.lender", "jobs of r.lender with priority 4-9")]
+
+
+def test_explain_groups_the_nodes_on_which_a_job_finds_no_place() -> None:
+    state = cluster(8, root(32), nodes=4)
+    for number in range(4):
+        submit(state, f"half-{number}", "r", (1, 5000))
+    plan(state, 0)
+    submit(state, "wide", "r", (1, 8000))
+    plan(state, 0)
+    told = explain(state, JobId("wide"), 0)
+    assert [(g.nodes, g.free_gpus, g.replicas_fit) for g in told.nodes] == [(4, 3, 0)]

@@ -68,6 +68,17 @@ def _json(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int)
             }
             for holder in told.holders
         ],
+        "nodes": [
+            {
+                "pool": group.pool,
+                "model": group.model,
+                "state": group.state,
+                "nodes": group.nodes,
+                "free_gpus": group.free_gpus,
+                "replicas_fit": group.replicas_fit,
+            }
+            for group in told.nodes
+        ],
         "tried": tried_json(told.tried),
         "helps": list(told.helps),
         "preempted_by": told.preempted_by,
@@ -84,6 +95,7 @@ def _print(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int
         click.echo(f"  position {told.position}{ahead}")
     _section("because", [f"{reason.text} [{reason.code.name}]" for reason in told.reasons])
     _section("the capacity is held by", [_holder_text(holder) for holder in told.holders])
+    _section("the nodes", [_group_text(group) for group in told.nodes])
     _section("tried", [f"{step_word(tried.step)}: {tried.reason.text}" for tried in told.tried])
     _section("what would help", list(told.helps))
     if told.preempted_by is not None:
@@ -99,6 +111,12 @@ def _section(title: str, lines: list[str]) -> None:
         click.echo(f"  {title}:")
         for line in lines:
             click.echo(f"    - {line}")
+
+
+def _group_text(group: core.NodeGroup) -> str:
+    state = "" if group.state == "Ready" else f", {group.state}"
+    fits = f"room for {group.replicas_fit} replica(s)" if group.replicas_fit else "no room"
+    return f"{group.nodes} x {group.model} of pool {group.pool}{state}: {group.free_gpus} GPU free on each, {fits}"
 
 
 def _holder_text(holder: core.Holder) -> str:

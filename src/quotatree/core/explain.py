@@ -38,6 +38,18 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """Nodes that look alike to a job that finds no place: how many, what is free on each, and why not there."""
+
+    pool: str
+    model: str
+    state: str
+    nodes: int
+    free_gpus: int
+    replicas_fit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Everything to be said about one job (X1, X2)."""
 
@@ -48,6 +60,7 @@ class Explanation:
     ahead: tuple[JobId, ...]
     reasons: tuple[Reason, ...]
     holders: tuple[Holder, ...]
+    nodes: tuple[NodeGroup, ...]
     tried: tuple[StepTried, ...]
     helps: tuple[str, ...]
     preempted_by: JobId | None
@@ -101,7 +114,8 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
     blocked = [r for r in reasons if r.code in (Code.OwnQuotaFull, Code.AncestorFull)]
     full = [dict(r.facts)["quota"] for r in blocked]
     return Explanation(
-        job.id, job.phase, job.quota.id, position, ahead, tuple(reasons), _holders(state, job, full), tried,
+        job.id, job.phase, job.quota.id, position, ahead, tuple(reasons), _holders(state, job, full),
+        _node_groups(state, job, reasons), tried,
         _what_helps(job, reasons, tried), job.preempted_by, job.lost_last if job.preempted_by else None,
         _next_try(job, ahead),
     )  # fmt: skip
@@ -255,6 +269,22 @@ def _holders(state: State, job: Job, full: list[str]) -> tuple[Holder, ...]:
                 Holder(quota.id, len(running), quota.own_used[GPU], min(priorities), max(priorities))
             )
     return tuple(found)
+
+
+def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[NodeGroup, ...]:
+    """Placement by node group (X1): for a job that its quotas allow and nodes do not."""
+    if not any(reason.code in (Code.NoPlacement, Code.IdleNoPlacement) for reason in reasons):
+        return ()
+    shape = max((job.shape_of(i) for i in missing_core(job)), key=lambda s: (s.gpu_milli, s.cpu_milli))
+    groups: dict[tuple[str, str, str, int, int], int] = {}
+    for node in state.nodes_of(job.quota.root):
+        fit = node.slots(shape, True) if node.suits(shape) else 0
+        key = (node.spec.pool, node.spec.model, node.state.value, node.whole_now, fit)
+        groups[key] = groups.get(key, 0) + 1
+    return tuple(
+        NodeGroup(pool, model, node_state, count, free, fit)
+        for (pool, model, node_state, free, fit), count in sorted(groups.items())
+    )
 
 
 def _what_helps(job: Job, reasons: Sequence[Reason], tried: Sequence[StepTried]) -> tuple[str, ...]:
