@@ -243,6 +243,7 @@ class Replay:
         demoted = [self._piece(d) for d in pending if isinstance(d, say.Demote)]
         self._waited_long_enough(taker, evicted)
         self._lawful(taker, evicted, ledger.step)
+        self._rises(taker, evicted)
         self._does_not_fit_before(taker, ledger)
         self._minimal(taker, evicted, ledger)
         self._ledger(evicted, demoted, ledger, pending)
@@ -269,10 +270,31 @@ class Replay:
                 assert rights.may_take(self.model, taker, piece, step, self.now_ms), (
                     f"{taker.id} may not take {piece} at step {step.value}"
                 )
-            if not self._known_exception(piece, step):
+            if not self._known_exception(piece):
                 self._not_fresh(piece)
         wrong = rights.lawful_together(self.model, taker, self._whole(evicted), step, self.now_ms)
         assert wrong is None, f"{taker.id} takes {evicted}: {wrong}"
+
+    def _rises(self, taker: JobView, evicted: list[Piece]) -> None:
+        """P10: running work only rises: to a shallower quota, to a higher priority beside or below a sibling, from idle
+        to regular; or a loan is returned (P15), or surplus of the own quota gives way (P12)."""
+        model = self.model
+        above = len(model.path(taker.quota))
+        for piece in evicted:
+            victim = model.jobs[piece.job]
+            shallower = taker.quota in model.path(victim.quota)[1:] and above < len(model.path(victim.quota))
+            beside = victim.quota == taker.quota or model.sibling_above(taker.quota, victim.quota) is not None
+            higher = beside and taker.priority > victim.priority
+            gives_way = piece.kind == "surplus" and beside and taker.priority >= victim.priority
+            lender = model.sibling_above(taker.quota, victim.quota)
+            returned = (
+                lender is not None
+                and any(model.loan(lender, model.used()))
+                and taker.priority >= victim.priority
+            )
+            assert piece.claim is Claim.IDLE or shallower or higher or gives_way or returned, (
+                f"{taker.id} takes {piece} and nothing rises (P10)"
+            )
 
     def _not_fresh(self, piece: Piece) -> None:
         """S8: nothing is started only to be evicted."""
@@ -284,10 +306,9 @@ class Replay:
         )
         assert piece.kind != "core" or piece.job not in self.promoted, f"{piece} is promoted and taken (S8)"
 
-    def _known_exception(self, piece: Piece, step: Step) -> bool:
-        """Two open questions of S8: a loan that a sibling's eviction itself makes returnable (P15), and a guarded job
-        that starts idle, so that others no longer have to leave room for it (S10)."""
-        return step is Step.RETURN or (piece.claim is Claim.IDLE and self.guarded_ran_idle)
+    def _known_exception(self, piece: Piece) -> bool:
+        """An open question of S8: a guarded job that starts idle, so that others no longer have to leave room for it."""
+        return piece.claim is Claim.IDLE and self.guarded_ran_idle
 
     def _whole(self, pieces: list[Piece]) -> list[Piece]:
         """With the surplus that cores take along (P12)."""

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from quotatree.core.commands import apply
 from quotatree.core.decisions import Decision, Plan
-from quotatree.core.events import Event
+from quotatree.core.events import Event, JobForgotten
 from quotatree.core.job import JobId
 from quotatree.core.plan import plan
 from quotatree.core.state import Settings, State
@@ -64,6 +64,7 @@ def at_rest(state: State) -> bool:
 
 
 def forget(state: State, job: JobId) -> None:
-    """The core keeps ended jobs for ever, for whoever asks about them; a replay of a million asks nobody."""
-    state.jobs.pop(job, None)
-    state.surplus_failed.pop(job, None)
+    """The core keeps ended jobs for whoever asks about them; a replay of a million asks nobody."""
+    ended = state.jobs.get(job)
+    if ended is not None and not ended.leaving:
+        apply(state, JobForgotten(job), 0)
