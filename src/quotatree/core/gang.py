@@ -114,18 +114,20 @@ class GangSearch(Removal):
         return self._protections is None or self._protections.allow(with_companions(list(self._gone)))
 
     def _cover_quota(self) -> bool:
-        left = Resources(*(max(0, self._deficit[i] - self._freed[i]) for i in range(3)))
-        if left == ZERO:
-            return True
-        found = cheapest_cover(
-            self._state, self._signature, self._highest, left, self._now_ms, self._protections,
-            gone=with_companions(list(self._gone)),
-        )  # fmt: skip
-        if found is None:
-            return False
-        for unit in found.units:
-            self._take(unit)
-        return True
+        """Take the cheapest units until the quota is free too; surplus that goes with a core may be gone already, so
+        one answer may not be enough."""
+        while True:
+            left = Resources(*(max(0, self._deficit[i] - self._freed[i]) for i in range(3)))
+            if left == ZERO:
+                return True
+            found = cheapest_cover(
+                self._state, self._signature, self._highest, left, self._now_ms, self._protections,
+                gone=with_companions(list(self._gone)),
+            )  # fmt: skip
+            if found is None or not found.units:
+                return False
+            for unit in found.units:
+                self._take(unit)
 
     def _fill(self, rule: ShareRule, banned: Unit | None) -> bool:
         """Take the cheapest slots until there are enough."""

@@ -79,6 +79,10 @@ def search(request: Request) -> Found | None:
         if found is None:
             continue
         found = without_implied(found, request.now_ms)
+        if (
+            _left_after(request, found.units) != ZERO
+        ):  # whatever the search says, nothing starts beyond its quotas
+            continue
         cost = found.cost
         touched = max((_ladder(request.signature, u) for u in found.units), default=0)
         without = cost
@@ -210,17 +214,20 @@ def _with_quota(
     request: Request, highest: int, protections: Protections | None, found: Taken
 ) -> Taken | None:
     """Complete a node's victims by the cheapest units that free the rest of the quota."""
-    left = _left_after(request, found.units)
-    if left == ZERO:
-        return found
-    more = cheapest_cover(
-        request.state, request.signature, highest, left, request.now_ms, protections,
-        gone=with_companions(list(found.units)),
-    )  # fmt: skip
-    if more is None:
-        return None
-    both = taken(list(found.units + more.units), found.cost + more.cost)
-    if protections is not None and not protections.allow(with_companions(list(both.units))):
+    both = found
+    while (left := _left_after(request, both.units)) != ZERO:
+        more = cheapest_cover(
+            request.state, request.signature, highest, left, request.now_ms, protections,
+            gone=with_companions(list(both.units)),
+        )  # fmt: skip
+        if more is None or not more.units:
+            return None
+        both = taken(list(both.units + more.units), both.cost + more.cost)
+    if (
+        both is not found
+        and protections is not None
+        and not protections.allow(with_companions(list(both.units)))
+    ):
         return None
     return both
 
