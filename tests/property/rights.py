@@ -119,6 +119,19 @@ def may_borrow(model: Model, job: JobView) -> bool:
         and policy is not None
         and policy.scope is not Scope.OWN
         and policy.high.low <= job.priority <= policy.high.high
+        and not _reserved_below(model, job)
+    )
+
+
+def _reserved_below(model: Model, job: JobView) -> bool:
+    """Q8: a loan of the quota would keep a child from a reserved part that it does not use."""
+    request = total(shape for _, shape in model.missing(job))
+    used, bounds = model.used(), model.quotas[job.quota].min
+    below = [q for q in model.quotas if job.quota in model.path(q)[1:]]
+    return any(
+        request[i] and bounds[i] is not None and model.quotas[q].spec.reserved[i] > used[q][i]
+        for q in below
+        for i in range(3)
     )
 
 

@@ -21,7 +21,7 @@ def start(
     """The core of a job, or what its core is missing, starts on free devices."""
     clear_guard(state, job)
     if job.hold is not None:
-        drop_hold(state, job)
+        drop_hold(state, job, leaves=False)
     state.dequeue(job)
     if job.core is not None:
         _extend_core(state, job, places)
@@ -99,10 +99,10 @@ def hold(
     return say.Hold(job.id, named(state, places), waiting_on, job.hold.expires_ms, step, reason, preemption)
 
 
-def drop_hold(state: State, job: Job) -> None:
+def drop_hold(state: State, job: Job, *, leaves: bool = True) -> None:
     """Take the promise back; the caller says what becomes of the job."""
     assert job.hold is not None
-    state.displace(job.hold.unit)
+    state.displace(job.hold.unit, leaves=leaves)
     state.set_hold(job, None)
 
 
