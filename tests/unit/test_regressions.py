@@ -290,3 +290,17 @@ def test_explain_groups_the_nodes_on_which_a_job_finds_no_place() -> None:
     plan(state, 0)
     told = explain(state, JobId("wide"), 0)
     assert [(g.nodes, g.free_gpus, g.replicas_fit) for g in told.nodes] == [(4, 3, 0)]
+
+
+def test_a_core_and_its_surplus_are_counted_once_for_a_gang() -> None:
+    """The gang needs a slot on both nodes; the core and the surplus of the only victim free one."""
+    below = ChildLevel(Priorities(1, 3), frozenset(Module))
+    state = cluster(6, root(12, child_level=below), child("r.a", 12), nodes=2)
+    submit(state, "keeps", "r.a", (1, 3000), priority=9)
+    grows = submit(state, "grows", "r.a", (2, 3000), min_replicas=1, module=Module.EAS, priority=1)
+    plan(state, 0)
+    assert grows.running
+    submit(state, "gang", "r", (2, 4000), priority=9)
+    made = plan(state, 1_000)
+    assert not [d for d in made.decisions if isinstance(d, say.Evict)]
+    assert not plan(state, 1_000).decisions

@@ -265,7 +265,8 @@ class Attempt:
             code = Code.NoLawfulSet if could_ever_help(request) else Code.NoEligibleVictims
             self.outcome.tried.append(say.StepTried(step, because(code, step=step.value)))
             return False
-        if needs_proof(quota, self.wanted) and not self._proved(found, loan_allowed):
+        composite = any(unit.job.composite for unit in found.units)
+        if (composite or needs_proof(quota, self.wanted)) and not self._proved(found, loan_allowed):
             found = self._in_open_pools(request, loan_allowed)
         if found is None:
             self.outcome.tried.append(say.StepTried(step, self._why_no_place()))

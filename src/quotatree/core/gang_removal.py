@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quotatree.core.eligible import Signature
 from quotatree.core.job import Shape
-from quotatree.core.node_search import slots_without, with_companions
+from quotatree.core.node_search import slots_without
 from quotatree.core.placement import FreeIndex
 from quotatree.core.resources import Resources
 from quotatree.core.state import State
@@ -60,6 +60,20 @@ class Removal:
         self._account(unit, -1)
 
     def _account(self, unit: Unit, sign: int) -> None:
+        """Book a unit, and what goes along with it and is not gone by itself (P12)."""
+        self._steps += 1
+        if not unit.job.composite:
+            self._book(unit, sign)
+            return
+        core = unit.job.core
+        if unit is not core and core in self._gone:
+            return  # it went along already
+        self._book(unit, sign)
+        for piece in companions(unit):
+            if piece not in self._gone:
+                self._book(piece, sign)
+
+    def _book(self, unit: Unit, sign: int) -> None:
         entitled = self._signature.entitled(unit.cls)
         if entitled is not None and entitled.frees_quota:
             gpu_milli, cpu_milli, memory_mib = unit.footprint
@@ -67,41 +81,25 @@ class Removal:
             freed[0] += sign * gpu_milli
             freed[1] += sign * cpu_milli
             freed[2] += sign * memory_mib
-        self._steps += 1
         nodes = self._state.nodes
-        if len(unit.nodes) == 1 and self._simple_shape and not unit.job.composite:
-            self._account_on_one_node(unit, unit.nodes[0], sign)
-            return
-        for piece in with_companions([unit]) if unit.job.composite else (unit,):
-            for node_index in piece.nodes:
-                share = nodes[node_index].units.get(piece)
-                if share is None:  # lifted already for another group of the same job
-                    continue
-                self._node_freed[node_index] = self._node_freed.get(node_index, 0) + sign * share.whole
-                if not self._usable(node_index):
-                    continue
-                before = self._node_slots.get(node_index)
-                if before is None:
-                    before = self._free_slots[node_index]
+        for node_index in unit.nodes:
+            node = nodes[node_index]
+            share = node.units.get(unit)
+            if share is None:  # lifted already for another group of the same job
+                continue
+            freed_here = self._node_freed.get(node_index, 0) + sign * share.whole
+            self._node_freed[node_index] = freed_here
+            if not self._usable(node_index):
+                continue
+            before = self._node_slots.get(node_index)
+            if before is None:
+                before = self._free_slots[node_index]
+            if self._simple_shape and not node.shared:
+                after = (node.whole_free + freed_here) // self._gpus
+            else:
                 after = self._slots_on(node_index)
-                self._node_slots[node_index] = after
-                self._slots += after - before
-
-    def _account_on_one_node(self, unit: Unit, node_index: int, sign: int) -> None:
-        """The plain case of `_account`, which is nearly all of them."""
-        node = self._state.nodes[node_index]
-        share = node.units.get(unit)
-        if share is None:
-            return
-        freed = self._node_freed[node_index] = self._node_freed.get(node_index, 0) + sign * share.whole
-        if not self._usable(node_index):
-            return
-        before = self._node_slots.get(node_index)
-        if before is None:
-            before = self._free_slots[node_index]
-        after = self._slots_on(node_index) if node.shared else (node.whole_free + freed) // self._gpus
-        self._node_slots[node_index] = after
-        self._slots += after - before
+            self._node_slots[node_index] = after
+            self._slots += after - before
 
     def _slots_on(self, node_index: int) -> int:
         node = self._state.nodes[node_index]
