@@ -34,9 +34,10 @@ def plan(state: State, now_ms: int) -> say.Plan:
     """Decide everything that can be decided now. The decisions are applied to the state when this returns.
 
     Nothing is started only to be evicted (S8). Trying rivals first sees to it but for chains that no order foresees (a
-    loan whose return takes what was just started); then the plan is taken back and made anew without that start.
+    loan whose return takes what was just started, holds that expire together); then the plan is taken back and made anew without that start.
     """
-    chains = any(root.lends or root.loans for root in state.roots)
+    expiring = any(job.hold is not None and job.hold.expires_ms <= now_ms for job in state.held.values())
+    chains = expiring or any(root.lends or root.loans for root in state.roots)
     alone = chains and not state.in_transaction
     if alone:
         state.begin()
