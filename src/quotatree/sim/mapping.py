@@ -24,8 +24,10 @@ from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 FieldValue = str | int | bool | tuple[str, ...] | None
 
 
-class MappingError(QuotaTreeError):
-    """A mapping that cannot be used; names the field, its value and what would be allowed."""
+class FieldError(QuotaTreeError):
+    """A field of a simulation file that cannot be used; names it, its value and what would be allowed."""
+
+    table = ""
 
     def __init__(self, field: str, value: object, message: str) -> None:
         self.field = field
@@ -34,7 +36,13 @@ class MappingError(QuotaTreeError):
         super().__init__(field, value, message)
 
     def __str__(self) -> str:
-        return f"mapping.{self.field} = {self.value!r}: {self.message}"
+        return f"{self.table}{self.field} = {self.value!r}: {self.message}"
+
+
+class MappingError(FieldError):
+    """A mapping that cannot be used."""
+
+    table = "mapping."
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ The file that says it is described in docs/reference/simulation.md and read by t
 are written; here are the values it becomes. A Setup says nothing about the jobs themselves: those are the trace's.
 
     QuotaTreeError
-    └── SetupError   the parts do not go together: names the field, its value and what is allowed
+    └── FieldError (mapping.py)
+        └── SetupError   the parts do not go together: names the field, its value and what is allowed
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import Event, LimitsSet, PoolDeclared
 from quotatree.core.job import DEFAULT_GRACE_MS, Idle
 from quotatree.core.node import NodeSpec
@@ -23,7 +23,7 @@ from quotatree.core.policy import Module, Priorities
 from quotatree.core.quota import QuotaSpec
 from quotatree.core.state import Settings
 from quotatree.sim.loaders import load_trace
-from quotatree.sim.mapping import Mapping
+from quotatree.sim.mapping import FieldError, Mapping
 from quotatree.sim.synthetic import SyntheticSpec, generate
 from quotatree.sim.trace import Trace
 from quotatree.sim.work import CheckpointModel
@@ -32,17 +32,8 @@ PRODUCT: Final = "quotatree"
 """The name of the one "baseline" that is none: the core with the policies of the file."""
 
 
-class SetupError(QuotaTreeError):
+class SetupError(FieldError):
     """A simulation that cannot be run as described."""
-
-    def __init__(self, field: str, value: object, message: str) -> None:
-        self.field = field
-        self.value = value
-        self.message = message
-        super().__init__(field, value, message)
-
-    def __str__(self) -> str:
-        return f"{self.field} = {self.value!r}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
