@@ -12,7 +12,7 @@ from typing import Any
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core import job_commands, node_commands, quota_commands, scaling
-from quotatree.core.plan import count_preemption
+from quotatree.core.preemptions import count_preemption
 from quotatree.core.state import State
 
 Decisions = tuple[say.Decision, ...]

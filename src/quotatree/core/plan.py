@@ -17,6 +17,7 @@ from quotatree.core.guard import look_after_guards, next_guard_ms, place_guards
 from quotatree.core.job import Claim, Idle, Job, JobId, Phase, Placed, missing_core
 from quotatree.core.order import Candidate, Ordering
 from quotatree.core.placement import Wanted, find_places, free_index
+from quotatree.core.preemptions import count_preemption
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import has_loan, shortage
 from quotatree.core.reasons import Code, Step, because
@@ -25,9 +26,6 @@ from quotatree.core.rights import could_evict, work_of, would_be_on_loan
 from quotatree.core.state import State, limits_on
 from quotatree.core.surroundings import Surroundings, TakenInSamePlan
 from quotatree.core.unit import Unit, UnitKind
-
-ALARM_COUNT = 5
-ALARM_WINDOW_MS = 24 * 3_600_000
 
 
 def plan(state: State, now_ms: int) -> say.Plan:
@@ -393,21 +391,3 @@ class _Planner(Surroundings):
         times += next_guard_ms(self._state, self._now_ms)
         later = [t for t in times if t > self._now_ms]
         return min(later) if later else None
-
-
-def count_preemption(state: State, job: Job, now_ms: int) -> list[say.Decision]:
-    """P11: one more preemption; the job may fail of it, or raise an alarm."""
-    state.set(job, "preempted_ms", (*job.preempted_ms, now_ms))
-    count, limit = len(job.preempted_ms), job.spec.max_preemptions
-    found: list[say.Decision] = []
-    recent = sum(1 for t in job.preempted_ms if t > now_ms - ALARM_WINDOW_MS)
-    if recent >= ALARM_COUNT:
-        found.append(say.Alarm(job.id, because(Code.OftenPreempted, count=recent)))
-    if limit is not None and count > limit and job.phase is Phase.WAITING:
-        reason = because(Code.PreemptionLimit, count=count, limit=limit)
-        state.dequeue(job)
-        act.clear_guard(state, job)
-        state.move(job, Phase.FAILED, now_ms, "PreemptionLimit")
-        state.drop_entry(job.quota.jobs, job.id)
-        found.append(say.Fail(job.id, reason))
-    return found

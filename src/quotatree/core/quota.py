@@ -152,9 +152,7 @@ def squeezed(quota: Quota, resource: int) -> int:
     if bound is None:
         return 0
     room_above = [
-        above.min[resource] - above.used[resource]  # type: ignore[operator]
-        for above in quota.path[1:]
-        if above.min[resource] is not None
+        limit - above.used[resource] for above in quota.path[1:] for i, limit in above.named if i == resource
     ]
     if not room_above:
         return 0
