@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.__main__ import BEGIN, END, PAGE
+from benchmarks.page import BEGIN, END, EXPLANATION
 from quotatree.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,9 +71,10 @@ def test_decision_records_are_numbered_without_gaps():
     assert [int(record.name[:4]) for record in RECORDS] == list(range(1, len(RECORDS) + 1))
 
 
-def test_figures_have_their_place():
+@pytest.mark.parametrize("page", ["performance.md", "results.md"])
+def test_figures_have_their_place(page):
     """Where `python -m benchmarks --write` puts its tables: each marker once, on a line of its own."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    lines = (EXPLANATION / page).read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if BEGIN in line or END in line] == [BEGIN, END]
 
 

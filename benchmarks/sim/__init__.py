@@ -1,0 +1,1 @@
+"""What are the policies worth, on real traces? One module for each question."""

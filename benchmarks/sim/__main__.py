@@ -1,0 +1,25 @@
+"""What are the policies worth? `python -m benchmarks.sim [NAME ...]` replays real traces and prints the tables.
+
+Without a name: all of them. `--write` puts the tables into docs/explanation/results.md between its markers, and the
+plots beside it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.page import EXPLANATION, Suite, run
+from benchmarks.sim.traces import Absent
+
+SUITES: dict[str, Suite] = {}
+
+
+def main() -> str | None:
+    try:
+        return run(SUITES, EXPLANATION / "results.md", sys.argv[1:])
+    except Absent as why:
+        return str(why)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
