@@ -1,0 +1,168 @@
+"""What must an engine do, and what does it tell? The one seam between decisions and whatever really runs (A7).
+
+Orders are idempotent and keyed by (job, run, replica): sent twice, they happen once, so that after a crash every order in
+doubt is simply sent again. An engine never decides anything; what it sees it reports, and what it reported it keeps
+until `forget`, because the one who listened may have died before writing it down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
+
+from quotatree.core.job import JobId, JobSpec, Shape
+from quotatree.core.policy import Module
+
+Program = Mapping[str, Any]
+"""What to run, in the engine's own words: JSON-able, checked by `Engine.refuses`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can run; a job beyond it is refused at submit."""
+
+    name: str
+    modules: frozenset[Module]
+    fractions: bool = True
+    several_replicas: bool = True
+    elastic: bool = True
+
+
+class ReplicaOrder(NamedTuple):
+    """One replica, the node it belongs on by name, and its GPU indexes there (R3)."""
+
+    replica: int
+    node: str
+    devices: tuple[int, ...]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class StartOrder:
+    """Start these replicas. Surplus replicas come as later orders of the same run (P12)."""
+
+    job: JobId
+    run: int
+    module: Module
+    replicas: tuple[ReplicaOrder, ...]
+    program: Program
+    grace_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class StopOrder:
+    """Notice, then the kill after `grace_ms` (P14). Without replicas: all of the run."""
+
+    job: JobId
+    run: int
+    grace_ms: int
+    replicas: tuple[int, ...] | None = None
+
+
+class Outcome(Enum):
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """These replicas really run."""
+
+    job: JobId
+    run: int
+    replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Replicas that were told to stop are gone."""
+
+    job: JobId
+    run: int
+    replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    """The run came to its end by itself; nothing of it is left."""
+
+    job: JobId
+    run: int
+    outcome: Outcome
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpointed:
+    job: JobId
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    """A node can be used, or cannot be reached any more (R5)."""
+
+    node: str
+    ready: bool
+
+
+Report = Confirmed | Left | Exited | Checkpointed | NodeReport
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Replicas of a run that occupy their devices, also those in their grace."""
+
+    job: JobId
+    run: int
+    replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What really runs now, and what ended and was not yet forgotten."""
+
+    running: tuple[Running, ...]
+    exits: tuple[Exited, ...]
+
+
+class Engine(Protocol):
+    """All methods return at once and may be called from any thread; `report` too is called from any thread."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def refuses(self, job: JobSpec, program: Program) -> str | None:
+        """Why this job cannot run here, or None."""
+
+    def open(self, report: Callable[[Report], None]) -> None:
+        """From now on report what happens. What happened before is told by `observe`."""
+
+    def start(self, order: StartOrder) -> None: ...
+
+    def stop(self, order: StopOrder) -> None:
+        """What is unknown or gone is not stopped, and nothing is reported about it."""
+
+    def observe(self) -> Observed: ...
+
+    def forget(self, job: JobId, run: int) -> None:
+        """The end of this run is written down; it need not be told again."""
+
+    def close(self) -> None:
+        """Stop reporting. What runs goes on."""
+
+
+def lacks(can: Capabilities, job: JobSpec) -> str | None:
+    """What a job wants and the engine has not declared."""
+    if job.module not in can.modules:
+        allowed = ", ".join(sorted(m.value for m in can.modules))
+        return f"the {can.name} engine runs {allowed}, not {job.module.value}"
+    if not can.fractions and any(group.shape.fraction_milli for group in job.groups):
+        return f"the {can.name} engine cannot share a GPU"
+    if not can.several_replicas and job.total_replicas > 1:
+        return f"the {can.name} engine runs one replica per job"
+    if not can.elastic and job.elastic:
+        return f"the {can.name} engine cannot add replicas to a running job"
+    return None
