@@ -1,0 +1,77 @@
+"""What may the jobs of one workspace do in one of its quotas (W3)? The scheduling centre, as a value.
+
+`who` is "role:developer" or "user:ann". Every rule that fits an actor binds him: the strictest wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from quotatree.access.names import check_name
+from quotatree.access.roles import SUBMITTING_ROLES, Role
+from quotatree.core.errors import Refused
+from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module, Priorities, check_priorities
+
+
+class Amount(NamedTuple):
+    """All jobs of `who` together use at most `gpu_milli` at these priorities; a job over it waits (W4)."""
+
+    who: str
+    priorities: Priorities
+    gpu_milli: int
+
+
+class Ceiling(NamedTuple):
+    """`who` asks for at most this priority; more is refused (W4)."""
+
+    who: str
+    priority: int
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """The rules of `workspace` in `quota`. What is left out binds nobody."""
+
+    workspace: str
+    quota: str
+    modules: frozenset[Module] = frozenset(Module)
+    roles: frozenset[Role] = frozenset(SUBMITTING_ROLES)
+    amounts: tuple[Amount, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
+    longest_run_ms: int | None = None
+    longest_wait_ms: int | None = None
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.modules:
+            raise Refused("modules", [], "W3", "must name at least one of DLC, DSW, EAS")
+        if not self.roles or not self.roles <= set(SUBMITTING_ROLES):
+            named = sorted(role.value for role in self.roles)
+            raise Refused("roles", named, "W3", f"must name some of {_ROLES_TEXT}")
+        for amount in self.amounts:
+            check_who("amounts.who", amount.who)
+            check_priorities("amounts.priorities", amount.priorities)
+            if amount.gpu_milli < 0:
+                raise Refused("amounts.gpus", amount.gpu_milli / 1000, "W3", "must not be negative")
+        for ceiling in self.ceilings:
+            check_who("ceilings.who", ceiling.who)
+            if not LOWEST_PRIORITY <= ceiling.priority <= HIGHEST_PRIORITY:
+                raise Refused("ceilings.priority", ceiling.priority, "W3", "must be 1..9")
+        for field, value in (("longest_run", self.longest_run_ms), ("longest_wait", self.longest_wait_ms)):
+            if value is not None and value < 1:
+                raise Refused(field, value, "W3", "must be more than 0")
+
+
+_ROLES_TEXT: Final = ", ".join(role.value for role in SUBMITTING_ROLES)
+
+
+def check_who(field: str, who: str) -> None:
+    """A rule that names nobody would bind nobody without a word."""
+    kind, colon, name = who.partition(":")
+    if not colon or kind not in ("role", "user"):
+        raise Refused(field, who, "W3", "must be role:<role> or user:<name>")
+    if kind == "user":
+        check_name(field, name)
+    elif name not in {role.value for role in SUBMITTING_ROLES}:
+        raise Refused(field, who, "W3", f"no role that submits jobs; allowed: {_ROLES_TEXT}")

@@ -1,0 +1,225 @@
+"""May this actor do this to that (W2)? And what may he see?
+
+An outsider, who may not even see the target, gets NotFound, as if it did not exist; an insider without the right gets
+Forbidden, which names the roles that have it. Which role has which right stands in `roles.TABLE` and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quotatree.access.directory import Directory
+from quotatree.access.errors import Forbidden, NotFound
+from quotatree.access.roles import TABLE, Action, Grant, Kind, Role
+from quotatree.access.values import QuotaAdmin, TokenInfo
+
+Tree = Mapping[str, str | None]
+"""Every quota's parent; None for a root."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnPlatform:
+    kind = Kind.PLATFORM
+
+
+@dataclass(frozen=True, slots=True)
+class OnQuota:
+    """`path`: the quota first, its root last. For create-child-quota the quota is the parent to be."""
+
+    path: tuple[str, ...]
+    kind = Kind.QUOTA
+
+
+@dataclass(frozen=True, slots=True)
+class OnBinding:
+    workspace: str
+    path: tuple[str, ...]
+    kind = Kind.BINDING
+
+
+@dataclass(frozen=True, slots=True)
+class OnWorkspace:
+    workspace: str
+    kind = Kind.WORKSPACE
+
+
+@dataclass(frozen=True, slots=True)
+class OnJob:
+    """`job` is named in the answer to outsiders: the id they asked for."""
+
+    job: str
+    workspace: str
+    owner: str
+    kind = Kind.JOB
+
+
+@dataclass(frozen=True, slots=True)
+class OnUser:
+    user: str
+    kind = Kind.USER
+
+
+Target = OnPlatform | OnQuota | OnBinding | OnWorkspace | OnJob | OnUser
+
+PLATFORM = OnPlatform()
+
+
+def path_of(quota: str, tree: Tree) -> tuple[str, ...]:
+    """The quota first, its root last. What is not in the tree is NotFound, just as what is not visible."""
+    if quota not in tree:
+        raise NotFound("quota", quota)
+    path = [quota]
+    while (parent := tree[path[-1]]) is not None:
+        path.append(parent)
+    return tuple(path)
+
+
+def check(directory: Directory, actor: str, action: Action, target: Target) -> None:
+    """Return if the actor may; otherwise raise NotFound or Forbidden."""
+    if may(directory, actor, action, target):
+        return
+    _check_visible(directory, actor, target)
+    needed = tuple(role.value for role in TABLE[action].needed)
+    raise Forbidden(
+        action.value, needed, f"{action.value} needs one of the roles {', '.join(needed)}{_hint(action)}"
+    )
+
+
+def may(directory: Directory, actor: str, action: Action, target: Target) -> bool:
+    row = TABLE[action]
+    if row.kind is not target.kind:
+        raise ValueError(f"{action.value} is done to a {row.kind.value}, not to {target}")
+    if isinstance(target, OnWorkspace | OnJob | OnBinding) and target.workspace not in directory.workspaces:
+        return False
+    if isinstance(target, OnUser) and target.user not in directory.users:
+        return False
+    if isinstance(target, OnBinding) and not _sees_binding(directory, actor, target):
+        return False
+    held = roles_on(directory, actor, target)
+    return any(_covers(directory, actor, role, row.of(role), target) for role in held)
+
+
+def roles_on(directory: Directory, actor: str, target: Target) -> tuple[Role, ...]:
+    """The roles this actor holds towards this target, highest first. Who is disabled holds none."""
+    user = directory.users.get(actor)
+    if user is None or user.disabled:
+        return ()
+    held = {Role.USER}
+    if user.platform_admin:
+        held.add(Role.PLATFORM_ADMIN)
+    if isinstance(target, OnPlatform):
+        if any(admin.user == actor for admin in directory.quota_admins):
+            held.add(Role.QUOTA_ADMIN)
+    elif isinstance(target, OnQuota | OnBinding) and _is_admin(directory, actor, target.path):
+        held.add(Role.QUOTA_ADMIN)
+    if isinstance(target, OnQuota):
+        for workspace in directory.bound_to(target.path[0]):
+            held.update(directory.workspaces[workspace].roles_of(actor))
+    elif isinstance(target, OnWorkspace | OnJob | OnBinding):
+        workspace_found = directory.workspaces.get(target.workspace)
+        held.update(workspace_found.roles_of(actor) if workspace_found is not None else ())
+    return tuple(role for role in Role if role in held)
+
+
+def check_role_given(directory: Directory, actor: str, workspace: str, role: Role) -> None:
+    """To give or take a role: an admin manages operators, developers and viewers, owners everybody."""
+    high = role in (Role.OWNER, Role.ADMIN)
+    action = Action.MANAGE_OWNERS if high else Action.MANAGE_MEMBERS
+    check(directory, actor, action, OnWorkspace(workspace))
+
+
+def check_transfer(directory: Directory, actor: str, source: str, target: str, tree: Tree) -> None:
+    """Q5, W2: both quotas lie below the actor's own, so what he gives one he takes from the other."""
+    for quota in (source, target):
+        check(directory, actor, Action.SCALE_QUOTA, OnQuota(path_of(quota, tree)))
+
+
+def check_token(token: TokenInfo, action: Action) -> None:
+    """A read-only token opens reads only, whatever the rights of its user."""
+    if token.read_only and not action.reads:
+        raise Forbidden(action.value, (), f"{action.value} changes something and the token is read-only")
+
+
+def visible_workspaces(directory: Directory, actor: str) -> frozenset[str]:
+    return frozenset(
+        name
+        for name in directory.workspaces
+        if may(directory, actor, Action.SEE_WORKSPACE, OnWorkspace(name))
+    )
+
+
+def visible_quotas(directory: Directory, actor: str, tree: Tree) -> frozenset[str]:
+    """The quotas whose figures the actor may read."""
+    return frozenset(
+        quota for quota in tree if may(directory, actor, Action.SEE_QUOTA, OnQuota(path_of(quota, tree)))
+    )
+
+
+def named_quotas(directory: Directory, actor: str, tree: Tree) -> frozenset[str]:
+    """The quotas whose names the actor may read: visible ones and their ancestors, which explain a wait."""
+    seen = visible_quotas(directory, actor, tree)
+    return frozenset(above for quota in seen for above in path_of(quota, tree))
+
+
+def visible_users(directory: Directory, actor: str) -> frozenset[str]:
+    """Himself and everybody he shares a workspace with; for a platform admin everybody."""
+    if Role.PLATFORM_ADMIN in roles_on(directory, actor, PLATFORM):
+        return frozenset(directory.users)
+    seen = visible_workspaces(directory, actor)
+    shared = {member.user for name in seen for member in directory.workspaces[name].members}
+    return frozenset(shared | {actor})
+
+
+def _is_admin(directory: Directory, actor: str, quotas: tuple[str, ...]) -> bool:
+    return any(QuotaAdmin(actor, quota) in directory.quota_admins for quota in quotas)
+
+
+def _covers(directory: Directory, actor: str, role: Role, grant: Grant, target: Target) -> bool:
+    if grant is Grant.BELOW:
+        return isinstance(target, OnQuota) and _is_admin(directory, actor, target.path[1:])
+    if grant is Grant.OWN:
+        if isinstance(target, OnJob):
+            return target.owner == actor
+        return isinstance(target, OnUser) and target.user == actor
+    return grant is Grant.YES
+
+
+def _check_visible(directory: Directory, actor: str, target: Target) -> None:
+    """Raise NotFound for an outsider, in the words that something missing would get."""
+    if isinstance(target, OnQuota):
+        if not may(directory, actor, Action.SEE_QUOTA, target):
+            raise NotFound("quota", target.path[0])
+    elif isinstance(target, OnWorkspace):
+        if not may(directory, actor, Action.SEE_WORKSPACE, target):
+            raise NotFound("workspace", target.workspace)
+    elif isinstance(target, OnJob):
+        if not may(directory, actor, Action.SEE_JOB, target):
+            raise NotFound("job", target.job)
+    elif isinstance(target, OnUser):
+        if not may(directory, actor, Action.SEE_USER, target):
+            raise NotFound("user", target.user)
+    elif isinstance(target, OnBinding):
+        _check_visible(directory, actor, OnQuota(target.path))
+        if not _sees_binding(directory, actor, target):
+            raise NotFound("workspace", target.workspace)
+
+
+def _sees_binding(directory: Directory, actor: str, target: OnBinding) -> bool:
+    """A binding has two sides. Until it stands, a quota admin must be able to see the workspace by other means."""
+    if not may(directory, actor, Action.SEE_QUOTA, OnQuota(target.path)):
+        return False
+    if may(directory, actor, Action.SEE_WORKSPACE, OnWorkspace(target.workspace)):
+        return True
+    workspace = directory.workspaces.get(target.workspace)
+    stands = workspace is not None and target.path[0] in workspace.quotas
+    return stands and _is_admin(directory, actor, target.path)
+
+
+def _hint(action: Action) -> str:
+    grants = TABLE[action].grants
+    if Grant.BELOW in grants:
+        return "; a quota admin has it for the quotas below his own"
+    if Grant.OWN in grants:
+        return "; a developer has it for his own jobs"
+    return ""

@@ -1,0 +1,54 @@
+"""What changed from one directory to the next? The rows that a commit has to write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
+
+from quotatree.access.centre import Centre
+from quotatree.access.directory import Directory
+from quotatree.access.values import QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Differences(NamedTuple):
+    """Values to write and keys to delete. A workspace brings its members and bindings with it, whole."""
+
+    users: tuple[User, ...] = ()
+    workspaces: tuple[Workspace, ...] = ()
+    workspaces_gone: tuple[str, ...] = ()
+    centres: tuple[Centre, ...] = ()
+    centres_gone: tuple[tuple[str, str], ...] = ()
+    quota_admins: tuple[QuotaAdmin, ...] = ()
+    quota_admins_gone: tuple[QuotaAdmin, ...] = ()
+    tokens: tuple[TokenInfo, ...] = ()
+    sessions: tuple[SessionInfo, ...] = ()
+    sessions_gone: tuple[str, ...] = ()
+
+
+def differences(before: Directory, after: Directory) -> Differences:
+    """Users and tokens are never deleted, so nothing of them is ever gone."""
+    return Differences(
+        _written(before.users, after.users),
+        _written(before.workspaces, after.workspaces),
+        _gone(before.workspaces, after.workspaces),
+        _written(before.centres, after.centres),
+        _gone(before.centres, after.centres),
+        tuple(sorted(after.quota_admins - before.quota_admins)),
+        tuple(sorted(before.quota_admins - after.quota_admins)),
+        _written(before.tokens, after.tokens),
+        _written(before.sessions, after.sessions),
+        _gone(before.sessions, after.sessions),
+    )
+
+
+def _written(before: Mapping[K, V], after: Mapping[K, V]) -> tuple[V, ...]:
+    if before is after:
+        return ()
+    return tuple(value for key, value in after.items() if before.get(key) is not value)
+
+
+def _gone(before: Mapping[K, V], after: Mapping[K, V]) -> tuple[K, ...]:
+    return () if before is after else tuple(key for key in before if key not in after)

@@ -1,0 +1,180 @@
+"""Who may do what: one literal table of actions and roles (W2, ADR 0018).
+
+A role is held towards something: an owner is owner of one workspace, a quota admin has one quota and what is below it.
+The columns of the table are the roles; `check.py` finds out which of them an actor holds towards a target.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+
+class Role(Enum):
+    """A user may hold several. USER is held by everyone who is signed in."""
+
+    PLATFORM_ADMIN = "platform-admin"
+    QUOTA_ADMIN = "quota-admin"
+    OWNER = "owner"
+    ADMIN = "admin"
+    OPERATOR = "operator"
+    DEVELOPER = "developer"
+    VIEWER = "viewer"
+    USER = "user"
+
+
+WORKSPACE_ROLES: Final = (Role.OWNER, Role.ADMIN, Role.OPERATOR, Role.DEVELOPER, Role.VIEWER)
+SUBMITTING_ROLES: Final = (Role.OWNER, Role.ADMIN, Role.OPERATOR, Role.DEVELOPER)
+
+
+class Grant(Enum):
+    NO = "-"
+    YES = "yes"
+    OWN = "own"  # the actor's own job or own account
+    BELOW = "below"  # quotas below the one he is admin of, not that one itself
+
+
+class Kind(Enum):
+    """What an action is done to."""
+
+    PLATFORM = "platform"
+    QUOTA = "quota"
+    BINDING = "binding"
+    WORKSPACE = "workspace"
+    JOB = "job"
+    USER = "user"
+
+
+class Action(Enum):
+    # the platform
+    SEE_POOLS = "see-pools"
+    SEE_NODES = "see-nodes"
+    MANAGE_NODES = "manage-nodes"  # pools and nodes: join, cordon, drain
+    CREATE_ROOT_QUOTA = "create-root-quota"
+    CREATE_WORKSPACE = "create-workspace"
+    MANAGE_USERS = "manage-users"
+    SEE_AUDIT = "see-audit"
+    OPERATE = "operate"  # settings, backup, snapshot, platform-wide webhooks
+    # a quota
+    SEE_QUOTA = "see-quota"
+    SEE_LEDGER = "see-ledger"
+    SEE_QUOTA_ADMINS = "see-quota-admins"
+    CREATE_CHILD_QUOTA = "create-child-quota"
+    UPDATE_QUOTA = "update-quota"
+    SCALE_QUOTA = "scale-quota"
+    DELETE_QUOTA = "delete-quota"
+    RETURN_LOAN = "return-loan"
+    APPOINT_QUOTA_ADMIN = "appoint-quota-admin"
+    # a workspace and a quota
+    BIND_QUOTA = "bind-quota"
+    UNBIND_QUOTA = "unbind-quota"
+    # a workspace
+    SEE_WORKSPACE = "see-workspace"
+    SEE_WORKSPACE_AUDIT = "see-workspace-audit"
+    UPDATE_WORKSPACE = "update-workspace"
+    DELETE_WORKSPACE = "delete-workspace"
+    MANAGE_MEMBERS = "manage-members"
+    MANAGE_OWNERS = "manage-owners"  # give or take the roles owner and admin
+    SET_CENTRE = "set-centre"
+    MANAGE_WEBHOOKS = "manage-webhooks"
+    SUBMIT_JOB = "submit-job"
+    # a job
+    SEE_JOB = "see-job"
+    EXPLAIN_JOB = "explain-job"
+    SEE_EXPOSURE = "see-exposure"
+    CANCEL_JOB = "cancel-job"
+    HOLD_JOB = "hold-job"
+    RESIZE_JOB = "resize-job"
+    RESTART_JOB = "restart-job"
+    CHECKPOINT_JOB = "checkpoint-job"
+    SET_PRIORITY = "set-priority"
+    # a user
+    SEE_USER = "see-user"
+    UPDATE_USER = "update-user"
+    CHANGE_PASSWORD = "change-password"
+    SEE_TOKENS = "see-tokens"
+    MANAGE_TOKENS = "manage-tokens"
+
+    @property
+    def reads(self) -> bool:
+        """Changes nothing, so a read-only token may do it."""
+        return self.value.startswith(("see-", "explain-"))
+
+
+class Row(NamedTuple):
+    """The grants of one action, in the order of Role."""
+
+    kind: Kind
+    grants: tuple[Grant, ...]
+
+    def of(self, role: Role) -> Grant:
+        return self.grants[_COLUMN[role]]
+
+    @property
+    def needed(self) -> tuple[Role, ...]:
+        """The roles that have the right, at least for something of their own."""
+        return tuple(role for role in Role if self.of(role) is not Grant.NO)
+
+
+_COLUMN: Final = {role: column for column, role in enumerate(Role)}
+
+
+def _row(kind: Kind, grants: str) -> Row:
+    found = tuple(Grant(word) for word in grants.split())
+    if len(found) != len(Role):
+        raise ValueError(f"{grants!r}: a row has {len(Role)} columns")
+    return Row(kind, found)
+
+
+# fmt: off
+TABLE: Final[dict[Action, Row]] = {
+    #                                                 platform  quota  owner  admin  operator  developer  viewer  user
+    Action.SEE_POOLS:           _row(Kind.PLATFORM,  "yes       yes    -      -      -         -          -       yes"),
+    Action.SEE_NODES:           _row(Kind.PLATFORM,  "yes       yes    -      -      -         -          -       -"),
+    Action.MANAGE_NODES:        _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.CREATE_ROOT_QUOTA:   _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.CREATE_WORKSPACE:    _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.MANAGE_USERS:        _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.SEE_AUDIT:           _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.OPERATE:             _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+
+    Action.SEE_QUOTA:           _row(Kind.QUOTA,     "yes       yes    yes    yes    yes       yes        yes     -"),
+    Action.SEE_LEDGER:          _row(Kind.QUOTA,     "yes       yes    yes    yes    yes       yes        yes     -"),
+    Action.SEE_QUOTA_ADMINS:    _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
+    Action.CREATE_CHILD_QUOTA:  _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
+    Action.UPDATE_QUOTA:        _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
+    Action.SCALE_QUOTA:         _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
+    Action.DELETE_QUOTA:        _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
+    Action.RETURN_LOAN:         _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
+    Action.APPOINT_QUOTA_ADMIN: _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
+
+    Action.BIND_QUOTA:          _row(Kind.BINDING,   "yes       yes    -      -      -         -          -       -"),
+    Action.UNBIND_QUOTA:        _row(Kind.BINDING,   "yes       yes    yes    -      -         -          -       -"),
+
+    Action.SEE_WORKSPACE:       _row(Kind.WORKSPACE, "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.SEE_WORKSPACE_AUDIT: _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.UPDATE_WORKSPACE:    _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.DELETE_WORKSPACE:    _row(Kind.WORKSPACE, "yes       -      yes    -      -         -          -       -"),
+    Action.MANAGE_MEMBERS:      _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.MANAGE_OWNERS:       _row(Kind.WORKSPACE, "yes       -      yes    -      -         -          -       -"),
+    Action.SET_CENTRE:          _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.MANAGE_WEBHOOKS:     _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.SUBMIT_JOB:          _row(Kind.WORKSPACE, "yes       -      yes    yes    yes       yes        -       -"),
+
+    Action.SEE_JOB:             _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.EXPLAIN_JOB:         _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.SEE_EXPOSURE:        _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.CANCEL_JOB:          _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.HOLD_JOB:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.RESIZE_JOB:          _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.RESTART_JOB:         _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.CHECKPOINT_JOB:      _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.SET_PRIORITY:        _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+
+    Action.SEE_USER:            _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.UPDATE_USER:         _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.CHANGE_PASSWORD:     _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.SEE_TOKENS:          _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.MANAGE_TOKENS:       _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
+}
+# fmt: on
