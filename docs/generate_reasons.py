@@ -106,7 +106,23 @@ WHEN: Final = {
     ),
     "CoreResized": ("P12", "`release`: the owner changed `min_replicas` of a held job."),
     "HoldTaken": ("P9", "`release`: whoever could evict the job took its hold; nothing of it was running."),
+    "RunLost": (
+        "A7, R5",
+        "`evict` in a server: the engine does not know the run any more. Queued again like work of a lost node; not counted as a preemption.",
+    ),
     "CancelledByOwner": ("P9", "`stop` of a running job."),
+    "HeldByOwner": (
+        "section 4",
+        "In a server: its owner put a waiting job on hold; it takes no part in the queue.",
+    ),
+    "LongestRun": (
+        "W3",
+        "`stop` and `fail` (a notebook: `stop`) in a server: the scheduling centre's longest run.",
+    ),
+    "LongestWait": (
+        "W3",
+        "A notebook that waited too long is stopped in a server; a training job raises an event.",
+    ),
     "PreemptionLimit": ("P11", "`fail`, after an eviction that counts and found the job no other place."),
     "OftenPreempted": ("P11", "`alarm`, from the fifth counted preemption within 24 hours on."),
     "OwnQuotaFull": (

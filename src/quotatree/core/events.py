@@ -8,6 +8,7 @@ from enum import Enum
 from quotatree.core.job import JobId, JobSpec, Phase, Placed
 from quotatree.core.node import NodeSpec, NodeState
 from quotatree.core.quota import AmountLimit, QuotaSpec
+from quotatree.core.reasons import Reason
 from quotatree.core.resources import Bounds
 
 
@@ -160,6 +161,23 @@ class JobResubmitted:
 
 
 @dataclass(frozen=True, slots=True)
+class JobStopped:
+    """Somebody else than its own end stops a job: a longest run or wait (W3), or its owner puts it on hold."""
+
+    job: JobId
+    reason: Reason
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobLost:
+    """Replicas are gone and nobody knows how they ended (A7)."""
+
+    job: JobId
+    replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class JobPriorityChanged:
     """Works while the job waits; later it is an error (W5)."""
 
@@ -195,6 +213,8 @@ Event = (
     | JobLeft
     | JobCancelled
     | JobResubmitted
+    | JobStopped
+    | JobLost
     | JobPriorityChanged
     | JobResized
 )

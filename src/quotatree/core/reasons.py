@@ -45,7 +45,11 @@ class Code(Enum):
     GuardEnded = "cannot start any more even if others left: nothing is kept for it any longer"
     CoreResized = "its min_replicas changed; planned anew"
     HoldTaken = "the hold was taken for {preemptor}"
+    RunLost = "its replica(s) {replicas} vanished and nobody knows how they ended"
     CancelledByOwner = "cancelled"
+    HeldByOwner = "on hold until its owner releases it"
+    LongestRun = "ran longer than the {limit} that {workspace} allows in {quota}"
+    LongestWait = "waited longer than the {limit} that {workspace} allows in {quota}"
     PreemptionLimit = "preempted {count} times, more than its max_preemptions {limit}"
     OftenPreempted = "preempted {count} times in 24 hours"
     # waits
