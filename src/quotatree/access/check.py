@@ -97,7 +97,7 @@ def may(directory: Directory, actor: str, action: Action, target: Target) -> boo
     if isinstance(target, OnBinding) and not _sees_binding(directory, actor, target):
         return False
     held = roles_on(directory, actor, target)
-    return any(_covers(directory, actor, role, row.of(role), target) for role in held)
+    return any(_covers(directory, actor, row.of(role), target) for role in held)
 
 
 def roles_on(directory: Directory, actor: str, target: Target) -> tuple[Role, ...]:
@@ -175,7 +175,7 @@ def _is_admin(directory: Directory, actor: str, quotas: tuple[str, ...]) -> bool
     return any(QuotaAdmin(actor, quota) in directory.quota_admins for quota in quotas)
 
 
-def _covers(directory: Directory, actor: str, role: Role, grant: Grant, target: Target) -> bool:
+def _covers(directory: Directory, actor: str, grant: Grant, target: Target) -> bool:
     if grant is Grant.BELOW:
         return isinstance(target, OnQuota) and _is_admin(directory, actor, target.path[1:])
     if grant is Grant.OWN:

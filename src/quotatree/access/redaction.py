@@ -1,0 +1,215 @@
+"""What does a reader see of other teams' work? Priority, size and the level of the quota; no names (W2, P13).
+
+A `Reader` turns what the core says (explanations, decisions, the ledger, refusals) into the same values with every
+name replaced that its actor may not read. It fails closed: a fact of a reason that is not known to be harmless is
+hidden, and free text is searched word by word for anything that is a name of something invisible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, TypeVar
+
+from quotatree.access.check import (
+    PLATFORM,
+    OnJob,
+    Tree,
+    may,
+    named_quotas,
+    path_of,
+    roles_on,
+    visible_users,
+    visible_workspaces,
+)
+from quotatree.access.directory import Directory
+from quotatree.access.names import NAME
+from quotatree.access.roles import Action, Role
+from quotatree.core import decisions as say
+from quotatree.core.errors import Refused
+from quotatree.core.explain import Explanation, Exposure
+from quotatree.core.job import JobId
+from quotatree.core.reasons import Reason
+from quotatree.core.resources import GPU, amount_text
+
+HIDDEN: Final = "[hidden]"
+JOB_FACTS: Final = frozenset({"preemptor", "head"})
+PLAIN_FACTS: Final = frozenset(
+    {
+        "cost", "count", "delay", "fits", "free", "freed", "highest", "kept", "leaving", "left", "limit", "loan",
+        "min", "priorities", "replicas", "rule", "shape", "step", "strategy", "used", "victims", "waited", "wanted",
+    }
+)  # fmt: skip
+"""Facts that are figures or words of ours: nobody's name can stand in them."""
+
+D = TypeVar("D", bound=say.Decision)
+
+
+class JobFacts(NamedTuple):
+    """What redaction must know of a job."""
+
+    workspace: str
+    quota: str
+    priority: int
+    gpu_milli: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One actor's eyes. Made anew for every answer, by `reader`."""
+
+    everything: bool
+    workspaces: frozenset[str]
+    jobs_of: frozenset[str]
+    """Workspaces whose jobs it may see by name."""
+    quotas: frozenset[str]
+    users: frozenset[str]
+    directory: Directory
+    tree: Tree
+    facts: Callable[[str], JobFacts | None]
+
+    def sees(self, job: str) -> bool:
+        if self.everything:
+            return True
+        facts = self.facts(job)
+        return facts is not None and facts.workspace in self.jobs_of
+
+    def job(self, job: str) -> JobId:
+        """The id, or what may be said instead. A job nobody knows any more is just a job."""
+        if not job or self.sees(job):
+            return JobId(job)
+        facts = self.facts(job)
+        return JobId("[job]") if facts is None else self._sized(facts.priority, facts.gpu_milli, facts.quota)
+
+    def quota(self, quota: str) -> str:
+        if self.everything or quota in self.quotas:
+            return quota
+        return f"[quota at level {len(path_of(quota, self.tree))}]" if quota in self.tree else "[quota]"
+
+    def reason(self, reason: Reason, *, of_visible: bool = True) -> Reason:
+        """`of_visible`: it is said about a job the reader sees, so the nodes in it are that job's own."""
+        if self.everything:
+            return reason
+        return Reason(
+            reason.code, tuple((key, self._fact(key, value, of_visible)) for key, value in reason.facts)
+        )
+
+    def decision(self, decision: D) -> D:
+        if self.everything:
+            return decision
+        seen = self.sees(decision.job)
+        changes: dict[str, Any] = {
+            "job": self.job(decision.job),
+            "reason": self.reason(decision.reason, of_visible=seen),
+        }
+        if isinstance(decision, say.Start | say.Hold | say.Evict | say.Stop) and not seen:
+            changes["replicas"] = ()
+        if isinstance(decision, say.Start | say.Evict | say.Stop) and not seen:
+            changes["run"] = 0
+        if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
+            changes["preemption"] = self.preemption(decision.preemption)
+        if isinstance(decision, say.Hold):
+            changes["waiting_on"] = tuple(self.job(job) for job in decision.waiting_on)
+        if isinstance(decision, say.Evict | say.Demote) and decision.preemptor is not None:
+            changes["preemptor"] = self.job(decision.preemptor)
+        return replace(decision, **changes)
+
+    def concerns(self, decision: say.Decision) -> bool:
+        """Is it about, or caused by, a job the reader sees? The rest of a plan is not his business."""
+        preemptor = decision.preemptor if isinstance(decision, say.Evict | say.Demote) else None
+        named = [decision.job, *([preemptor] if preemptor is not None else [])]
+        if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
+            named += [victim.job for victim in decision.preemption.victims] + [*decision.preemption.demoted]
+        return any(self.sees(job) for job in named)
+
+    def preemption(self, entry: say.Preemption) -> say.Preemption:
+        """An entry of the ledger (P13). Costs stay: they are what the preemptor's right cost, not who paid."""
+        if self.everything:
+            return entry
+        return replace(
+            entry,
+            preemptor=self.job(entry.preemptor),
+            victims=tuple(self._victim(victim) for victim in entry.victims),
+            demoted=tuple(self.job(job) for job in entry.demoted),
+            tried=self._tried(entry.tried),
+        )
+
+    def explanation(self, told: Explanation) -> Explanation:
+        """Of a job that the reader may see; the others in it are masked."""
+        if self.everything:
+            return told
+        return replace(
+            told,
+            job=self.job(told.job),
+            quota=self.quota(told.quota),
+            ahead=tuple(self.job(job) for job in told.ahead),
+            reasons=tuple(self.reason(reason) for reason in told.reasons),
+            holders=tuple(replace(holder, quota=self.quota(holder.quota)) for holder in told.holders),
+            tried=self._tried(told.tried),
+            helps=tuple(self.text(line) for line in told.helps),
+            preempted_by=None if told.preempted_by is None else self.job(told.preempted_by),
+            next_try=self.text(told.next_try),
+        )
+
+    def exposure(self, told: Exposure) -> Exposure:
+        return replace(told, quota=self.quota(told.quota), who=self.text(told.who))
+
+    def refusal(self, refused: Refused) -> Refused:
+        """What is in the way may be somebody else's."""
+        return Refused(refused.field, refused.value, refused.rule, self.text(refused.message))
+
+    def text(self, text: str) -> str:
+        """Every word that is the name of something the reader may not know is replaced."""
+        return text if self.everything else re.sub(NAME, lambda word: self._word(word[0]), text)
+
+    def _word(self, word: str) -> str:
+        if word in self.quotas or word in self.workspaces or word in self.users or self.sees(word):
+            return word
+        if self.facts(word) is not None:
+            return self.job(word)
+        if word in self.tree:
+            return self.quota(word)
+        return HIDDEN if word in self.directory.workspaces or word in self.directory.users else word
+
+    def _fact(self, key: str, value: str, of_visible: bool) -> str:
+        if key in PLAIN_FACTS or (key == "node" and of_visible):
+            return value
+        if key in JOB_FACTS:
+            return self.job(value)
+        if key == "quota":
+            return self.quota(value)
+        if key in ("workspace", "subject") and value.partition("/")[0] in self.workspaces:
+            return value
+        return HIDDEN
+
+    def _victim(self, victim: say.VictimCost) -> say.VictimCost:
+        if self.sees(victim.job):
+            return victim._replace(quota=self.quota(victim.quota))
+        label = self._sized(victim.priority, victim.freed.gpu_milli, victim.quota)
+        return victim._replace(job=label, quota=self.quota(victim.quota), replicas=())
+
+    def _tried(self, tried: tuple[say.StepTried, ...]) -> tuple[say.StepTried, ...]:
+        return tuple(say.StepTried(step, self.reason(reason)) for step, reason in tried)
+
+    def _sized(self, priority: int, gpu_milli: int, quota: str) -> JobId:
+        level = f", level {len(path_of(quota, self.tree))}" if quota in self.tree else ""
+        return JobId(f"[job of priority {priority}, {amount_text(GPU, gpu_milli)}{level}]")
+
+
+def reader(directory: Directory, actor: str, tree: Tree, facts: Callable[[str], JobFacts | None]) -> Reader:
+    """`facts` knows the jobs that may be mentioned; it says None for what is not a job."""
+    return Reader(
+        everything=Role.PLATFORM_ADMIN in roles_on(directory, actor, PLATFORM),
+        workspaces=visible_workspaces(directory, actor),
+        jobs_of=frozenset(
+            name
+            for name in directory.workspaces
+            if may(directory, actor, Action.SEE_JOB, OnJob("", name, ""))
+        ),
+        quotas=named_quotas(directory, actor, tree),
+        users=visible_users(directory, actor),
+        directory=directory,
+        tree=tree,
+        facts=facts,
+    )
