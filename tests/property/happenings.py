@@ -189,6 +189,46 @@ RARE: tuple[Happening, ...] = (
 )  # fmt: skip
 
 
+def join(random: Random, state: State, now_ms: int) -> ev.Event:
+    like = pick(random, *state.nodes).spec
+    return ev.NodeJoined(replace(like, name=f"n{len(state.nodes)}", gpus=pick(random, 2, 4)))
+
+
+def declare_pool(random: Random, state: State, now_ms: int) -> ev.Event:
+    return ev.PoolDeclared(f"p{len(state.pools)}", chance(random, 50))
+
+
+def create_quota(random: Random, state: State, now_ms: int) -> ev.Event:
+    """Often one that gets nothing: what there is has mostly been divided."""
+    parent = pick(random, *state.quotas.values())
+    name = f"{parent.id}.{pick(random, *'abcdef')}"
+    if chance(random, 20):
+        draws = tuple((pool, Bounds(0)) for pool, _ in parent.root.spec.draws)
+        return ev.QuotaCreated(replace(quota_spec(random, name, None, Bounds()), draws=draws))
+    gpus = pick(random, 0, 0, 1, 2)
+    return ev.QuotaCreated(quota_spec(random, name, parent.id, Bounds(gpus * WHOLE_GPU)))
+
+
+def delete_quota(random: Random, state: State, now_ms: int) -> ev.Event:
+    empty = [q.id for q in state.quotas.values() if not q.children and not q.jobs]
+    return ev.QuotaDeleted(pick(random, *(empty or list(state.quotas))))
+
+
+def forget(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, *FINAL_PHASES)
+    return ev.JobForgotten(job.id) if job else None
+
+
+FORM: tuple[Happening, ...] = (join, declare_pool, create_quota, create_quota, delete_quota, forget)
+"""What changes the form of the world; walks that are about that mix it in."""
+
+
+def anything_at_all(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    if chance(random, 15):
+        return pick(random, *FORM)(random, state, now_ms)
+    return anything(random, state, now_ms)
+
+
 def submit_possible(random: Random, state: State, now_ms: int) -> ev.Event:
     """A small job that is never refused."""
     quota = next(iter(state.quotas.values())).root

@@ -26,7 +26,8 @@ def _picture(state: State) -> dict[str, Any]:
         "jobs": {job.id: _job(job) for job in state.jobs.values()},
         "quotas": {
             q.id: (
-                q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.idle, q.own_idle, q.shadow, sorted(q.jobs),
+                q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.idle, q.own_idle, q.shadow, sorted(q.jobs), q.tin, q.tout, [m.id for m in q.pool_mates], q.min_runtime_ms, q.preemption_delay_ms,
+                q.lends, [c.id for c in q.children],
                 q.surplus_units, q.idle_units, {p: n for p, n in q.pool_used.items() if n}, q.guard, q.guard_nodes,
                 q.shrinking, q.shares_reserved, q.queue.stood, sorted(q.queue.of_job),
                 sorted((repr(c.key), c.members, c.request, c.limits) for c in q.queue.classes.values()),
@@ -47,11 +48,16 @@ def _picture(state: State) -> dict[str, Any]:
             if cls.buckets
         },
         "tables": (
-            sorted(state.held), sorted(state.elastic), sorted(state.waiting_quotas), sorted(state.leaving_jobs),
+            sorted(state.held), sorted(_growing(state)), sorted(state.waiting_quotas), sorted(state.leaving_jobs),
             state.leaving_replicas, {k: n for k, n in state.limit_used.items() if n}, dict(state.limits),
-            dict(state.pools), sorted(state.protections),
+            dict(state.pools), dict(state.protected),
         ),
     }  # fmt: skip
+
+
+def _growing(state: State) -> list[str]:
+    """A job may stay in the table although its core is all of it: nobody asks for it there."""
+    return [job.id for job in state.elastic.values() if job.core_replicas < job.spec.total_replicas]
 
 
 def _job(job: Job) -> tuple[Any, ...]:

@@ -79,7 +79,8 @@ class Exposure:
 
 PREVIEWABLE: Final = (
     ev.JobSubmitted, ev.JobCancelled, ev.JobEnded, ev.JobResized, ev.JobPriorityChanged, ev.QuotaScaled,
-    ev.QuotaTransferred, ev.QuotaUpdated, ev.LoanReturned, ev.LimitsSet, ev.NodeChanged,
+    ev.QuotaTransferred, ev.QuotaUpdated, ev.LoanReturned, ev.LimitsSet, ev.NodeChanged, ev.QuotaCreated,
+    ev.QuotaDeleted, ev.NodeJoined, ev.PoolDeclared,
 )  # fmt: skip
 
 

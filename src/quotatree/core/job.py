@@ -217,7 +217,6 @@ class Job:
     surplus: dict[int, Unit] = field(default_factory=dict)
     hold: Hold | None = None
     leaving: dict[int, Placed] = field(default_factory=dict)
-    leaving_grace_ms: int = 0
     preempted_ms: tuple[int, ...] = ()
     preempted_by: JobId | None = None
     lost_last: int = 0

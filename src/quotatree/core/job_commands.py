@@ -131,8 +131,7 @@ def forgotten(state: State, event: ev.JobForgotten, now_ms: int) -> Decisions:
     job = _job(state, event.job)
     if job.phase not in FINAL_PHASES or job.leaving:
         raise Refused("job", job.id, "A5", f"is {job.phase.value}; only a finished job can be forgotten")
-    state.drop_entry(state.jobs, job.id)
-    state.surplus_failed.pop(job.id, None)
+    state.forget_job(job)
     return ()
 
 

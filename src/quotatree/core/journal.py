@@ -56,11 +56,15 @@ class Journal:
     def _undone(self) -> None:
         """Called when something was taken back, for what is remembered outside the journal."""
 
+    def _written(self, target: Any, name: str) -> None:
+        """Called inside a transaction when an attribute is assigned."""
+
     def set(self, target: Any, name: str, value: Any) -> None:
         """Assign one attribute."""
         if self._journal is not None:
             before = getattr(target, name)
             self._journal.append(lambda: setattr(target, name, before))
+            self._written(target, name)
         setattr(target, name, value)
 
     def on_undo(self, action: Callable[[], object]) -> None:

@@ -19,7 +19,7 @@ def pool_declared(state: State, event: ev.PoolDeclared, now_ms: int) -> Decision
     del now_ms
     if event.pool in state.pools:
         raise Refused("pool", event.pool, "R4", "exists already")
-    state.pools[event.pool] = event.mixed
+    state.add_pool(event.pool, event.mixed)
     return ()
 
 
@@ -33,13 +33,15 @@ def node_joined(state: State, event: ev.NodeJoined, now_ms: int) -> Decisions:
         return node_changed(state, ev.NodeChanged(spec.name, NodeState.READY), 0)
     if spec.gpus < 0 or spec.cpu_milli < 0 or spec.memory_mib < 0:
         raise Refused("node", spec.name, "R2", "GPUs, CPU and memory must not be negative")
-    mixed = state.pools.setdefault(spec.pool, False)
+    mixed = state.pools.get(spec.pool, False)
     others = set(state.pool_models.get(spec.pool, ()))
     if not mixed and spec.gpus and others and spec.model not in others:
         raise Refused(
             "model", spec.model, "R4",
             f"pool {spec.pool} holds {others.pop()} nodes; declare it mixed or use another pool",
         )  # fmt: skip
+    if spec.pool not in state.pools:
+        state.add_pool(spec.pool, False)
     state.add_node(spec)
     return ()
 

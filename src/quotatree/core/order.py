@@ -67,8 +67,8 @@ class Ordering:
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
         """Classes that only nodes out of order keep from starting: they block nobody, but are told why they wait."""
-        return [
-            (cls, cls.members[0][1])
+        found = [
+            cls
             for cls in quota.queue.classes.values()
             if not cls.still_fails(cls.failed, self._now_ms)
             and cls.idle is not Idle.ONLY
@@ -76,6 +76,9 @@ class Ordering:
             and not self._over_min(cls)
             and not self._nodes_hold(cls)
         ]
+        aging_ms = self._state.settings.aging_interval_ms
+        ordered = quota.queue.ordered(found, self._now_ms, aging_ms, quota.spec.strategy)
+        return [(cls, cls.members[0][1]) for cls in ordered]
 
     def best(self) -> Candidate | None:
         """The next one to try in the first round."""
@@ -194,7 +197,7 @@ class Ordering:
                 if cls.failed is not None and cls.failed.retry_at_ms is not None:
                     times.append(cls.failed.retry_at_ms)
         if times or self._state.waiting_quotas:
-            times += [ends for ends, _ in self._state.protections[:1]]
+            times += self._state.next_protection_end()
         return times
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from quotatree.core.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
 from quotatree.core.policy import Strategy
-from quotatree.core.quota import AmountLimit, Quota, Shortage
+from quotatree.core.quota import AmountLimit, Quota, QuotaId, Shortage
 from quotatree.core.reasons import Reason
 from quotatree.core.resources import Resources
 
@@ -92,6 +92,7 @@ Passed = Callable[[WaitClass], bool]
 class WaitQueue:
     """The queue of one quota."""
 
+    owner: QuotaId
     classes: dict[tuple[object, ...], WaitClass] = field(default_factory=dict)
     of_job: dict[JobId, WaitClass] = field(default_factory=dict)
     stood: tuple[tuple[JobId, int], ...] = ()

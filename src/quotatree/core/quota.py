@@ -88,6 +88,7 @@ class Quota:
     min_runtime_ms: int = 0  # own or inherited (P11)
     preemption_delay_ms: int = 0
     shares_reserved: bool = False  # root only: some quota of the tree has a reserved part
+    order: int = 0  # rises with every quota made: siblings stand in this order
 
     @property
     def id(self) -> QuotaId:

@@ -37,16 +37,11 @@ def create(state: State, event: ev.QuotaCreated, now_ms: int) -> Decisions:
         bounds = spec.min
         check_children_fit(parent, {spec.id: bounds})
     check_amounts(spec, bounds)
-    quota = Quota(spec, parent, WaitQueue())
+    quota = Quota(spec, parent, WaitQueue(spec.id))
     quota.set_min(bounds)
     quota.actual = list(bounds)
-    quota.path = (quota, *(parent.path if parent is not None else ()))
-    if parent is None:
-        state.roots.append(quota)
-    else:
-        parent.children.append(quota)
-    state.quotas[spec.id] = quota
-    _renumber(state, quota.root)
+    state.add_quota(quota)
+    refresh_flags(state, quota.root)
     return ()
 
 
@@ -129,28 +124,8 @@ def pool_capacity(state: State, pool: str) -> Resources:
     )
 
 
-def _renumber(state: State, root: Quota) -> None:
-    """Number the tree so that subtrees are intervals, and refresh what hangs on its form."""
-    counter = 0
-
-    def visit(quota: Quota) -> None:
-        nonlocal counter
-        quota.tin = counter
-        counter += 1
-        for child in quota.children:
-            visit(child)
-        quota.tout = counter
-
-    visit(root)
-    _refresh_flags(state, root)
-    for one in state.roots:
-        pools = {pool for pool, _ in one.spec.draws}
-        one.pool_mates = tuple(r for r in state.roots if pools & {pool for pool, _ in r.spec.draws})
-    state.forget_classes()
-    state.bump(root)
-
-
-def _refresh_flags(state: State, root: Quota) -> None:
+def refresh_flags(state: State, root: Quota) -> None:
+    """What a tree and its quotas have by their own or by inherited declarations."""
     state.set(root, "shares_reserved", any(any(q.spec.reserved) for q in root.subtree()))
     for quota in root.subtree():
         for name in ("min_runtime_ms", "preemption_delay_ms"):
@@ -170,7 +145,7 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
     check_amounts(spec, Bounds(*quota.min))
     state.set(quota, "spec", spec)
     state.forget_indexes()
-    _refresh_flags(state, quota.root)
+    refresh_flags(state, quota.root)
     for below in quota.subtree():
         for job in below.jobs.values():
             for unit in [job.core, *job.surplus.values()]:
@@ -184,24 +159,27 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
 
 
 def delete(state: State, event: ev.QuotaDeleted, now_ms: int) -> Decisions:
-    """Q6: refused with the list of what is in the way."""
+    """Q6: refused with the list of what is in the way. Finished jobs are forgotten with their quota."""
     del now_ms
     quota = find_quota(state, event.quota)
     if quota.children:
         raise Refused("quota", quota.id, "Q6", f"has children: {', '.join(c.id for c in quota.children)}")
     if quota.jobs:
         raise Refused("quota", quota.id, "Q6", f"has active jobs: {', '.join(sorted(quota.jobs)[:20])}")
-    if quota.parent is None:
-        state.roots.remove(quota)
-    else:
-        quota.parent.children.remove(quota)
-    del state.quotas[quota.id]
-    state.limits.pop(quota.id, None)
+    leaving = sorted(job.id for job in state.leaving_jobs.values() if job.quota is quota)
+    if leaving:
+        raise Refused(
+            "quota",
+            quota.id,
+            "P9",
+            f"has jobs that are still leaving their devices: {', '.join(leaving[:20])}",
+        )
+    for job in [job for job in state.jobs.values() if job.quota is quota]:
+        state.forget_job(job)
+    state.put_limits(quota, ())
+    state.remove_quota(quota)
     if quota.parent is not None:
-        _renumber(state, quota.root)
-    else:
-        for root in state.roots:
-            _renumber(state, root)
+        refresh_flags(state, quota.root)
     return ()
 
 
@@ -217,7 +195,7 @@ def set_limits(state: State, event: ev.LimitsSet, now_ms: int) -> Decisions:
     waiting = [job for job in quota.jobs.values() if job.id in quota.queue.of_job]
     for job in waiting:
         state.dequeue(job)
-    state.put_entry(state.limits, quota.id, event.limits)
+    state.put_limits(quota, event.limits)
     used = {limit: n for limit, n in state.limit_used.items() if limit.quota != quota.id}
     for job in quota.jobs.values():
         units = [job.core, *job.surplus.values(), job.hold.unit if job.hold is not None else None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Any, Final
 
 from quotatree.core.job import Claim, Hold, Job, JobId, Phase, Placed
@@ -17,6 +17,8 @@ from quotatree.core.node import Node, NodeSpec, NodeState
 from quotatree.core.policy import Module
 from quotatree.core.queueing import WaitClass
 from quotatree.core.quota import AmountLimit, Quota, QuotaId, charge, followed_down, has_loan
+from quotatree.core.shape import number, share_pools
+from quotatree.core.touched import Touched
 from quotatree.core.unit import Unit, UnitClass, UnitKind
 
 HOLD_MARGIN_MS: Final = 60_000
@@ -55,7 +57,8 @@ class State(Journal):
         self.leaving_jobs: dict[JobId, Job] = {}
         self.leaving_replicas = 0
         self.surplus_failed: dict[JobId, int] = {}  # root version at which no surplus replica fitted
-        self.protections: list[tuple[int, QuotaId]] = []  # when min_runtime of running work ends, by tree
+        self.protected: dict[tuple[int, QuotaId], int] = {}  # units by the end of their min_runtime, by tree
+        self.protections: list[tuple[int, QuotaId]] = []  # a heap of these ends; some stand there in vain
         self.protections_ended_ms = 0  # all that ended up to here have been dealt with
         self.changes: list[int] = []
         self.changes_epoch = 0
@@ -65,9 +68,32 @@ class State(Journal):
         self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and candidates.py
         self._classes: dict[tuple[object, ...], UnitClass] = {}
         self._classes_of: dict[QuotaId, list[UnitClass]] = {}
+        self._tree_changed = False
+        self.touched: Touched | None = None
+
+    def begin(self, *, watch: bool = False) -> None:
+        """From here on every change can be taken back; `watch`: and `touched` tells what was written."""
+        super().begin()
+        self._tree_changed = False
+        self.touched = Touched() if watch else None
+
+    def commit(self) -> None:
+        super().commit()
+        self.touched = None
+
+    def rollback(self) -> None:
+        super().rollback()
+        self.touched = None
+
+    def _written(self, target: Any, name: str) -> None:
+        if self.touched is not None:
+            self.touched.note(target, name)
 
     def _undone(self) -> None:
         """Remembered failures are forgotten too: they may be of the future undone."""
+        if self._tree_changed:
+            # Units that stand again may be of classes from before the change, which nobody looks at any more.
+            self.reshape(*self.roots)
         for quota in self.quotas.values():
             quota.version += 1
         for quota in self.waiting_quotas.values():
@@ -75,16 +101,36 @@ class State(Journal):
 
     # -- nodes -----------------------------------------------------------------------------------------------
 
+    def add_pool(self, name: str, mixed: bool) -> None:
+        self.put_entry(self.pools, name, mixed)
+        if self.touched is not None:
+            self.touched.pools[name] = None
+
     def add_node(self, spec: NodeSpec) -> Node:
         node = Node(len(self.nodes), spec)
         self.nodes.append(node)
-        self.node_by_name[spec.name] = node
+        self.put_entry(self.node_by_name, spec.name, node)
         if spec.gpus:
-            self.pool_models.setdefault(spec.pool, {})[spec.model] = None
+            if spec.pool not in self.pool_models:
+                self.put_entry(self.pool_models, spec.pool, {})
+            self.put_entry(self.pool_models[spec.pool], spec.model, None)
+        self._nodes_changed()
+        self.on_undo(self._last_node_gone)
+        if self.touched is not None:
+            self.touched.nodes[spec.name] = None
+        return node
+
+    def _last_node_gone(self) -> None:
+        """Undo a join: indexes and the log of changes may still name the node."""
+        self.nodes.pop()
+        self.changes = []
+        self.changes_epoch += 1
+        self._nodes_changed()
+
+    def _nodes_changed(self) -> None:
         self.nodes_version += 1
         self.ready_version += 1
         self._bump_everyone()
-        return node
 
     def set_node_state(self, node: Node, wanted: NodeState) -> None:
         before = node.state
@@ -99,6 +145,8 @@ class State(Journal):
 
         become(wanted)
         self.on_undo(lambda: become(before))
+        if self.touched is not None:
+            self.touched.nodes[node.spec.name] = None
 
     def nodes_of(self, root: Quota) -> list[Node]:
         """The nodes a tree draws on."""
@@ -120,6 +168,67 @@ class State(Journal):
         """Something may have become possible in this tree and in those that share its pools."""
         for root in quota.path[-1].pool_mates:
             root.version += 1
+
+    # -- the tree --------------------------------------------------------------------------------------------
+
+    def add_quota(self, quota: Quota) -> None:
+        """A quota joins the tree as the last of its siblings."""
+        self.insert_quota(quota, max((q.order for q in self.quotas.values()), default=0) + 1)
+        self.reshape(quota.root)
+        self.on_undo(lambda: self._leave_tree(quota))
+
+    def insert_quota(self, quota: Quota, order: int) -> None:
+        """A quota takes its place in the tree; `reshape` must follow."""
+        quota.order = order
+        parent = quota.parent
+        quota.path = (quota, *(parent.path if parent is not None else ()))
+        self._enter_tree(quota)
+
+    def remove_quota(self, quota: Quota) -> None:
+        self._leave_tree(quota)
+        self.reshape(*([] if quota.parent is None else [quota.root]))
+        self.on_undo(lambda: self._enter_tree(quota))
+
+    def _enter_tree(self, quota: Quota) -> None:
+        beside = self.roots if quota.parent is None else quota.parent.children
+        beside.append(quota)
+        beside.sort(key=lambda q: q.order)
+        self.quotas[quota.id] = quota
+        self._tree_changed = True
+        self._touch_quota(quota)
+
+    def _leave_tree(self, quota: Quota) -> None:
+        (self.roots if quota.parent is None else quota.parent.children).remove(quota)
+        del self.quotas[quota.id]
+        self._tree_changed = True
+        self._touch_quota(quota)
+
+    def _touch_quota(self, quota: Quota) -> None:
+        if self.touched is not None:
+            self.touched.quotas[quota.id] = None
+
+    def reshape(self, *changed: Quota) -> None:
+        """The form of these trees is another one: refresh what hangs on it."""
+        for root in changed:
+            number(root)
+        share_pools(self.roots, self._idle_units())
+        self.forget_classes()
+        self._bump_everyone()
+
+    def _idle_units(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for job in self.jobs.values():
+            if job.claim is Claim.IDLE and job.core is not None:
+                root = job.quota.root.id
+                found[root] = found.get(root, 0) + 1 + len(job.surplus)
+        return found
+
+    def put_limits(self, quota: Quota, limits: tuple[AmountLimit, ...]) -> None:
+        if limits:
+            self.put_entry(self.limits, quota.id, limits)
+        else:
+            self.drop_entry(self.limits, quota.id)
+        self._touch_quota(quota)
 
     # -- units -----------------------------------------------------------------------------------------------
 
@@ -151,14 +260,16 @@ class State(Journal):
 
     def forget_classes(self) -> None:
         """After the tree itself changed: indexes memoise by class and by place in the tree."""
+        standing = [unit for job in self.jobs.values() for unit in units_of(job)]
+        for old in [*self._classes.values(), *(unit.cls for unit in standing)]:
+            old.clear()  # the journal may still know units of it
         self._classes = {}
         self._classes_of = {}
         self.indexes.clear()
-        for job in self.jobs.values():
-            for unit in units_of(job):
-                cls = unit.cls
-                unit.cls = self.unit_class(job.quota, cls.priority, cls.module, cls.kind, cls.claim)
-                unit.cls.count(unit, 1)
+        for unit in standing:
+            cls = unit.cls
+            unit.cls = self.unit_class(unit.job.quota, cls.priority, cls.module, cls.kind, cls.claim)
+            unit.cls.count(unit, 1)
 
     def make_unit(
         self, job: Job, kind: UnitKind, claim: Claim, places: tuple[Placed, ...], started_ms: int
@@ -170,7 +281,6 @@ class State(Journal):
             min_runtime_ms = job.quota.min_runtime_ms
             if min_runtime_ms:
                 unit.protected_until_ms = started_ms + min_runtime_ms
-                self._remember_protection(unit)
         return unit
 
     def place(self, unit: Unit) -> None:
@@ -180,14 +290,20 @@ class State(Journal):
             self.nodes[index].put(unit, held)
             self.log_change(index)
         self._count(unit, 1)
+        if unit.protected_until_ms:
+            self._count_protected(unit, 1)
         if self._journal is not None:
             self._journal.append(lambda: self._displace(unit))
+            if self.touched is not None:
+                self.touched.jobs[unit.job.id] = None
 
     def displace(self, unit: Unit, *, leaves: bool = True) -> None:
         """Take a unit off its devices and quotas; `leaves`: for good, not to stand again in another form."""
         self._displace(unit)
         if self._journal is not None:
             self._journal.append(lambda: self.place(unit))
+            if self.touched is not None:
+                self.touched.jobs[unit.job.id] = None
         if leaves and unit.cls.claim is not Claim.IDLE:
             for above in unit.job.quota.path:
                 if above.shrinking:
@@ -217,6 +333,8 @@ class State(Journal):
             self.nodes[index].take_away(unit, held)
             self.log_change(index)
         self._count(unit, -1)
+        if unit.protected_until_ms:
+            self._count_protected(unit, -1)
         self.bump(unit.job.quota)
 
     def _count(self, unit: Unit, sign: int) -> None:
@@ -263,26 +381,40 @@ class State(Journal):
         """Its start was confirmed, or min_runtime of its quota changed: protected until another time (P11)."""
         min_runtime_ms = unit.job.quota.min_runtime_ms
         until = unit.started_ms + min_runtime_ms if min_runtime_ms else 0
-        if until == unit.protected_until_ms:
+        before = unit.protected_until_ms
+        if until == before:
             return
-        self.set(unit, "protected_until_ms", until)
-        self._remember_protection(unit)
-        for index in unit.nodes:
-            self.nodes[index].touch()
-            self.log_change(index)
 
-    def _remember_protection(self, unit: Unit) -> None:
+        def become(end_ms: int) -> None:
+            self._count_protected(unit, -1)
+            unit.protected_until_ms = end_ms
+            self._count_protected(unit, 1)
+            for index in unit.nodes:
+                self.nodes[index].touch()
+                self.log_change(index)
+
+        become(until)
+        self.on_undo(lambda: become(before))
+
+    def _count_protected(self, unit: Unit, sign: int) -> None:
         """There must be a plan when this unit can be taken."""
-        if unit.protected_until_ms <= self.protections_ended_ms:
+        end_ms = unit.protected_until_ms
+        if not end_ms:
             return
-        entry = (unit.protected_until_ms, unit.job.quota.root.id)
-        heappush(self.protections, entry)
+        end = (end_ms, unit.job.quota.root.id)
+        count = self.protected.get(end, 0) + sign
+        if not count:
+            del self.protected[end]
+            return
+        self.protected[end] = count
+        if count == 1 and sign > 0 and end_ms > self.protections_ended_ms:
+            heappush(self.protections, end)
 
-        def undo() -> None:
-            self.protections.remove(entry)
-            heapify(self.protections)
-
-        self.on_undo(undo)
+    def next_protection_end(self) -> list[int]:
+        """When min_runtime of somebody who stands ends next."""
+        while self.protections and self.protections[0] not in self.protected:
+            heappop(self.protections)
+        return [end_ms for end_ms, _ in self.protections[:1]]
 
     def end_protections(self, now_ms: int) -> None:
         """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
@@ -290,10 +422,9 @@ class State(Journal):
             self.set(self, "protections_ended_ms", now_ms)
         while self.protections and self.protections[0][0] <= now_ms:
             ended = heappop(self.protections)
-            self.on_undo(partial(heappush, self.protections, ended))
-            root = self.quotas.get(ended[1])
-            if root is not None:
-                self.bump(root)
+            if ended in self.protected:
+                self.on_undo(partial(heappush, self.protections, ended))
+                self.bump(self.quotas[ended[1]])
 
     # -- jobs ------------------------------------------------------------------------------------------------
 
@@ -301,6 +432,8 @@ class State(Journal):
         """Append to the job's story; a story of an undone future is shortened again."""
         job.story.append(f"{now_ms} {what}")
         self.on_undo(lambda: job.story.__delitem__(-1))
+        if self.touched is not None:
+            self.touched.jobs[job.id] = None
 
     def move(self, job: Job, phase: Phase, now_ms: int, why: str) -> None:
         """Along an edge of the state machine, or raise (A5)."""
@@ -309,6 +442,12 @@ class State(Journal):
         self.set(job, "reason", why)
         self.set(job, "told", None)
         self.tell(job, now_ms, f"{phase.value}: {why}" if why else phase.value)
+
+    def forget_job(self, job: Job) -> None:
+        self.drop_entry(self.jobs, job.id)
+        self.surplus_failed.pop(job.id, None)
+        if self.touched is not None:
+            self.touched.jobs[job.id] = None
 
     def enqueue(self, job: Job) -> None:
         quota = job.quota
@@ -351,10 +490,14 @@ class State(Journal):
             self.leaving_jobs[job.id] = job
         self.leaving_replicas += len(places)
         self.on_undo(lambda: self._end_leaving(job, places))
+        if self.touched is not None:
+            self.touched.jobs[job.id] = None
 
     def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         self._end_leaving(job, places)
         self.on_undo(lambda: self.begin_leaving(job, places))
+        if self.touched is not None:
+            self.touched.jobs[job.id] = None
 
     def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         for place in places:

@@ -84,6 +84,10 @@ class UnitClass:
         if not bucket:
             del self.buckets[key]
 
+    def clear(self) -> None:
+        self.standing = [0, 0, 0]
+        self.buckets.clear()
+
 
 class Unit:
     """One evictable piece. Identity matters: a new run makes a new unit."""
@@ -130,6 +134,7 @@ class Unit:
         overhead = RESTART_SMALL_MS if gpu <= SMALL_JOB_MILLI else RESTART_LARGE_MS
         self.base = cls.weight * gpu * overhead
         self.slope = 0
+        self.anchor_ms = self.started_ms
         if cls.kind is UnitKind.SURPLUS:
             return
         if cls.module is Module.EAS:

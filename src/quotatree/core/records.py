@@ -1,0 +1,183 @@
+"""What must be kept of each thing so that the state can be built again: values, one for each row of a store.
+
+Counters, queues and indexes are not here: they follow. Nodes go by name, so that a record can be read by people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from quotatree.core.decisions import ReplicaPlace
+from quotatree.core.job import Claim, Job, JobId, JobSpec, Phase, Placed
+from quotatree.core.node import Node, NodeSpec, NodeState
+from quotatree.core.quota import AmountLimit, Quota, QuotaId, QuotaSpec
+from quotatree.core.reasons import Reason
+from quotatree.core.resources import Bounds, Resources
+from quotatree.core.state import Settings, State
+from quotatree.core.unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRecord:
+    name: str
+    mixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """`index` is the place of the node among all: the planner breaks ties by it."""
+
+    index: int
+    spec: NodeSpec
+    state: NodeState
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+
+class Stood(NamedTuple):
+    """`balance`: this job has stood at its position since then (S3)."""
+
+    job: JobId
+    since_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaRecord:
+    """`order` tells siblings apart; `min` is desired (Q5), where `spec.min` is what it was created with.
+
+    `guard` and `guard_nodes` belong to a root, `shadow` to every quota on the path of the guarded job (S10).
+    """
+
+    order: int
+    spec: QuotaSpec
+    min: Bounds
+    actual: Bounds
+    shrinking: bool = False
+    limits: tuple[AmountLimit, ...] = ()
+    shadow: Resources = Resources()
+    guard: JobId | None = None
+    guard_nodes: tuple[str, ...] = ()
+    stood: tuple[Stood, ...] = ()
+
+    @property
+    def id(self) -> QuotaId:
+        return self.spec.id
+
+
+class Standing(NamedTuple):
+    """Replicas that stand somewhere as one unit, and since when."""
+
+    started_ms: int
+    places: tuple[ReplicaPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """A hold (P9)."""
+
+    places: Standing
+    waiting_on: tuple[JobId, ...]
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """One job: what was asked, what became of it, and where its replicas stand, are promised places or are leaving."""
+
+    spec: JobSpec
+    phase: Phase
+    claim: Claim
+    priority: int
+    core_replicas: int
+    queued_ms: int
+    run: int = 0
+    started_ms: int = 0
+    checkpoint_ms: int | None = None
+    core: Standing | None = None
+    surplus: tuple[Standing, ...] = ()
+    hold: Promised | None = None
+    leaving: tuple[ReplicaPlace, ...] = ()
+    preempted_ms: tuple[int, ...] = ()
+    preempted_by: JobId | None = None
+    lost_last: int = 0
+    replan_first: bool = False
+    reason: str = ""
+    told: Reason | None = None
+    story: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> JobId:
+        return self.spec.id
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that the planner's answers depend on."""
+
+    settings: Settings
+    pools: tuple[PoolRecord, ...]
+    nodes: tuple[NodeRecord, ...]
+    quotas: tuple[QuotaRecord, ...]
+    jobs: tuple[JobRecord, ...]
+
+
+def pool_record(state: State, name: str) -> PoolRecord:
+    return PoolRecord(name, state.pools[name])
+
+
+def node_record(node: Node) -> NodeRecord:
+    return NodeRecord(node.index, node.spec, node.state)
+
+
+def quota_record(state: State, quota: Quota) -> QuotaRecord:
+    nodes = state.nodes
+    return QuotaRecord(
+        quota.order,
+        quota.spec,
+        Bounds(*quota.min),
+        Bounds(*quota.actual),
+        quota.shrinking,
+        state.limits.get(quota.id, ()),
+        Resources(*quota.shadow),
+        quota.guard,
+        tuple(nodes[index].spec.name for index in sorted(quota.guard_nodes)),
+        tuple(Stood(*entry) for entry in quota.queue.stood),
+    )
+
+
+def job_record(state: State, job: Job) -> JobRecord:
+    hold = job.hold
+    return JobRecord(
+        job.spec,
+        job.phase,
+        job.claim,
+        job.priority,
+        job.core_replicas,
+        job.queued_ms,
+        job.run,
+        job.started_ms,
+        job.checkpoint_ms,
+        None if job.core is None else _standing(state, job.core),
+        tuple(_standing(state, job.surplus[index]) for index in sorted(job.surplus)) if job.surplus else (),
+        None if hold is None else Promised(_standing(state, hold.unit), hold.waiting_on, hold.expires_ms),
+        _named(state, tuple(job.leaving[index] for index in sorted(job.leaving))) if job.leaving else (),
+        job.preempted_ms,
+        job.preempted_by,
+        job.lost_last,
+        job.replan_first,
+        job.reason,
+        job.told,
+        tuple(job.story),
+    )
+
+
+def _standing(state: State, unit: Unit) -> Standing:
+    return Standing(unit.started_ms, _named(state, unit.places))
+
+
+def _named(state: State, places: tuple[Placed, ...]) -> tuple[ReplicaPlace, ...]:
+    nodes = state.nodes
+    return tuple(ReplicaPlace(p.replica, nodes[p.node].spec.name, p.devices) for p in places)
