@@ -184,10 +184,8 @@ def _node(state: State, name: str, whose: str) -> Node:
 def _check_devices(nodes: list[Node]) -> None:
     """No GPU is given twice."""
     for node in nodes:
-        if min(node.free, default=0) < 0 or min(node.free_cpu, node.free_memory) < 0:
-            raise _bad("node", node.spec.name, "has given away more than it has")
-        if max(node.leaving, default=0) > WHOLE_GPU:
-            raise _bad("node", node.spec.name, "has more leaving than it has")
+        if min(node.free, default=0) < 0 or max(node.leaving, default=0) > WHOLE_GPU:
+            raise _bad("node", node.spec.name, "has a device that is given away twice")
 
 
 def _bad(field: str, value: str, message: str) -> Refused:

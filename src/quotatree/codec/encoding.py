@@ -1,0 +1,120 @@
+"""A value as data that `json.dumps` takes. Encoders are made once for each type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from operator import attrgetter
+from typing import Any, get_args, get_origin
+
+from quotatree.codec.kinds import (
+    NOTHING,
+    TAG,
+    fields_of,
+    is_mapping,
+    is_record,
+    members_of,
+    plain,
+    tags_of,
+    texts_of,
+)
+
+Encoder = Callable[[Any], Any]
+
+
+def encode(value: Any, hint: Any = None) -> Any:
+    """As JSON-able data. `hint` where the type of the value does not say it all: a union (tagged), a tuple of records."""
+    encoder = _encoder(type(value) if hint is None else hint)
+    return value if encoder is None else encoder(value)
+
+
+_made: dict[Any, Encoder | None] = {}
+
+
+def _encoder(hint: Any) -> Encoder | None:
+    """None: the value is JSON as it stands."""
+    if hint not in _made:
+        _made[hint] = _make(hint)
+    return _made[hint]
+
+
+def _make(hint: Any) -> Encoder | None:
+    hint = plain(hint)
+    if hint in (int, str, bool, float, Any, object, type(None)):
+        return None
+    union = members_of(hint)
+    if union is not None:
+        return _union(*union, hint)
+    if is_record(hint):
+        return _record(hint)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return texts_of(hint).__getitem__
+    origin, inside = get_origin(hint) or hint, get_args(hint)
+    if origin is tuple:
+        return _sequence(inside, hint)
+    if origin is frozenset:
+        items = _sequence((*inside, ...), hint)
+        return lambda value: sorted(items(value))
+    if is_mapping(origin):
+        return _mapping(_encoder(inside[1]) if inside else None)
+    raise TypeError(f"no way to write {hint} as JSON")
+
+
+def _sequence(inside: tuple[Any, ...], hint: Any) -> Encoder:
+    if not inside:
+        raise TypeError(f"{hint}: of what?")
+    if inside[-1] is not ...:
+        each = [_encoder(one) for one in inside]
+        if not any(each):
+            return list
+        return lambda value: [v if enc is None else enc(v) for enc, v in zip(each, value, strict=True)]
+    encoder = _encoder(inside[0])
+    if encoder is None:
+        return list
+    return lambda value: [encoder(one) for one in value]
+
+
+def _mapping(encoder: Encoder | None) -> Encoder:
+    if encoder is None:
+        return dict
+    return lambda value: {key: encoder(one) for key, one in value.items()}
+
+
+def _union(members: tuple[Any, ...], optional: bool, hint: Any) -> Encoder | None:
+    if len(members) == 1:
+        encoder = _encoder(members[0])
+        return None if encoder is None else lambda value: None if value is None else encoder(value)
+    tags_of(members, hint)
+
+    def tagged(value: Any) -> Any:
+        if value is None and optional:
+            return None
+        if type(value) not in members:
+            raise TypeError(f"{value!r} is none of {hint}")
+        return {TAG: type(value).__name__, **encode(value)}
+
+    return tagged
+
+
+def _record(cls: type[Any]) -> Encoder:
+    fields = fields_of(cls)
+    if not fields:
+        return lambda value: {}
+    steps = [(field.name, field.empty, _encoder(field.hint)) for field in fields]
+    if issubclass(cls, tuple):
+        return lambda value: _object(steps, value)
+    names = [field.name for field in fields]
+    if len(names) == 1:
+        name = names[0]
+        return lambda value: _object(steps, (getattr(value, name),))
+    values = attrgetter(*names)
+    return lambda value: _object(steps, values(value))
+
+
+def _object(steps: list[tuple[str, Any, Encoder | None]], values: tuple[Any, ...]) -> dict[str, Any]:
+    found = {}
+    for (name, empty, encoder), value in zip(steps, values, strict=False):
+        if empty is not NOTHING and value == empty:
+            continue
+        found[name] = value if encoder is None else encoder(value)
+    return found
