@@ -86,7 +86,10 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Exited:
-    """The run came to its end by itself; nothing of it is left."""
+    """The run came to its end by itself; nothing of it is left.
+
+    One that was told to stop and then fails has `Left`; only a good end in its grace is an exit.
+    """
 
     job: JobId
     run: int

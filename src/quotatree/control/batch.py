@@ -1,0 +1,102 @@
+"""One batch: everything that waits is applied, the core plans once, and what follows is gathered (A6).
+
+Nothing here talks to store or engine. A refused command is taken back alone; whatever else goes wrong takes the whole
+batch back, and the caller decides.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import structlog
+
+from quotatree.control.book import book_decisions, close_what_is_over
+from quotatree.control.commands import Answer, Command
+from quotatree.control.deadlines import Deadline
+from quotatree.control.errors import Fault
+from quotatree.control.handle import handle
+from quotatree.control.overdue import meet
+from quotatree.control.recovery import reconcile
+from quotatree.control.reports import hear
+from quotatree.control.turn import Turn
+from quotatree.core.errors import IllegalTransition, QuotaTreeError
+from quotatree.core.plan import plan
+from quotatree.engines.base import Observed, Report
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    command: Command
+    future: Future[Answer]
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What waits for the next batch."""
+
+    calls: Sequence[Call] = ()
+    reports: Sequence[Report] = ()
+    deadlines: Sequence[Deadline] = ()
+    observed: Observed | None = None
+
+    def __len__(self) -> int:
+        return len(self.calls) + len(self.reports) + len(self.deadlines)
+
+    def one_by_one(self) -> list[Inputs]:
+        """For finding the one that breaks a batch."""
+        return [
+            *(Inputs(reports=[report]) for report in self.reports),
+            *(Inputs(deadlines=[deadline]) for deadline in self.deadlines),
+            *(Inputs(calls=[call]) for call in self.calls),
+        ]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What each command is answered with once the batch is committed, and when to plan again."""
+
+    answers: list[tuple[Call, Answer | QuotaTreeError]] = field(default_factory=list)
+    next_wakeup_ms: int | None = None
+    plan_seconds: float = 0.0
+
+
+def run_batch(turn: Turn, inputs: Inputs) -> Outcome:
+    """Inside an open transaction of the state."""
+    outcome = Outcome()
+    if inputs.observed is not None:
+        reconcile(turn, inputs.observed)
+    for report in inputs.reports:
+        hear(turn, report)
+    for deadline in inputs.deadlines:
+        meet(turn, deadline)
+    for call in inputs.calls:
+        outcome.answers.append((call, _answer(turn, call.command)))
+    began = time.perf_counter()
+    decided = plan(turn.state, turn.now_ms)
+    outcome.plan_seconds = time.perf_counter() - began
+    outcome.next_wakeup_ms = decided.next_wakeup_ms
+    turn.decisions.extend(decided.decisions)
+    book_decisions(turn)
+    close_what_is_over(turn)
+    return outcome
+
+
+def _answer(turn: Turn, command: Command) -> Answer | QuotaTreeError:
+    mark = turn.state.mark()
+    try:
+        return handle(turn, command)
+    except QuotaTreeError as error:
+        turn.state.rollback_to(mark)
+        if isinstance(error, IllegalTransition):
+            log.error("illegal_transition", command=type(command).__name__, error=str(error))
+            return Fault()
+        return error
+    except Exception:
+        turn.state.rollback_to(mark)
+        log.exception("command_broke", command=type(command).__name__, actor=command.actor)
+        return Fault()

@@ -1,0 +1,235 @@
+"""What follows from a decision outside the core: orders to the engine, runs, placements, domain events.
+
+`book_decisions` goes through what was decided, in order; `close_what_is_over` then compares the open runs and
+placements of every job that was written with where the job really stands, so that no way for a replica to leave (it
+left, its job ended, its node was lost) can be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from quotatree.control.deadlines import Deadline, Kind
+from quotatree.control.turn import Turn
+from quotatree.control.world import World
+from quotatree.core import decisions as say
+from quotatree.core.job import FINAL_PHASES, Claim, Job, JobId, Phase
+from quotatree.core.unit import GPU_SECOND, UnitKind
+from quotatree.engines.base import ReplicaOrder, StartOrder, StopOrder
+from quotatree.store.rows import PlacementRow, RunRow
+
+OVERDUE_MS: Final = 60_000
+
+
+def book_decisions(turn: Turn) -> None:
+    for decision in turn.decisions:
+        book = _BOOKS.get(type(decision))
+        if book is not None:
+            book(turn, decision)
+
+
+def close_what_is_over(turn: Turn) -> None:
+    touched = turn.state.touched
+    assert touched is not None
+    for job_id in touched.jobs:
+        job = turn.state.jobs.get(job_id)
+        if job is None:
+            continue
+        _close_places(turn, job)
+        if job.phase in FINAL_PHASES and turn.world.cards[job_id].ended_ms is None:
+            turn.change_card(job_id, ended_ms=turn.now_ms)
+        _watch_wait(turn.world, job)
+
+
+def start_order(world: World, job: Job, replicas: tuple[ReplicaOrder, ...]) -> StartOrder:
+    program = world.cards[job.id].program
+    return StartOrder(job.id, job.run, job.spec.module, replicas, program, job.spec.grace_ms)
+
+
+def watch_run(world: World, job: Job) -> None:
+    """W3: a longest run is counted from the start of the run."""
+    limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_run_ms
+    if limit_ms is not None and job.phase is Phase.RUNNING:
+        since_ms = world.runs[job.id].started_ms
+        world.deadlines.add(Deadline(since_ms + limit_ms, job.id, Kind.LONGEST_RUN, since_ms))
+
+
+def _watch_wait(world: World, job: Job) -> None:
+    """W3: a longest wait is counted from when the job was queued, anew after an eviction."""
+    if job.phase is not Phase.WAITING:
+        return
+    limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_wait_ms
+    if limit_ms is not None and world.cards[job.id].late_ms != job.queued_ms:
+        since_ms = job.queued_ms
+        world.deadlines.add(Deadline(since_ms + limit_ms, job.id, Kind.LONGEST_WAIT, since_ms))
+
+
+def watch(world: World, job: Job) -> None:
+    """All deadlines of a job, after a restart or when the rules of its workspace changed."""
+    _watch_wait(world, job)
+    if job.id in world.runs:
+        watch_run(world, job)
+
+
+# -- one decision ----------------------------------------------------------------------------------------------------
+
+
+def _start(turn: Turn, decision: say.Start) -> None:
+    world, now_ms = turn.world, turn.now_ms
+    job = turn.state.jobs[decision.job]
+    run = world.runs.get(job.id)
+    grows = run is not None and run.run == decision.run
+    if not grows:
+        claim = decision.claim.value
+        _put_run(turn, RunRow(job.id, decision.run, claim, now_ms, None, None, None, ""))
+        card = world.cards[job.id]
+        first_ms = now_ms if card.first_started_ms is None else card.first_started_ms
+        turn.change_card(job.id, confirmed=(), first_started_ms=first_ms)
+        watch_run(world, job)
+    orders = []
+    for replica, node, devices in decision.replicas:
+        shape = job.shape_of(replica)
+        left = world.places.get(job.id, {}).get(replica)
+        if left is not None:  # it left and comes back in one batch
+            _close_place(turn, left)
+        row = PlacementRow(job.id, decision.run, replica, node, devices, shape.gpu_milli, now_ms, None)
+        _open_place(turn, row)
+        orders.append(ReplicaOrder(replica, node, devices, shape))
+    turn.order(start_order(world, job, tuple(orders)))
+    body = _body(
+        decision,
+        run=decision.run,
+        claim=decision.claim.value,
+        step=decision.step.name,
+        surplus=decision.surplus,
+    )
+    turn.tell("job.grown" if grows else "job.started", body, job=job.id)
+
+
+def _hold(turn: Turn, decision: say.Hold) -> None:
+    body = _body(decision, waiting_on=len(decision.waiting_on), expires_ms=decision.expires_ms)
+    turn.tell("job.promised", body, job=decision.job)
+
+
+def _evict(turn: Turn, decision: say.Evict) -> None:
+    if decision.kind is not UnitKind.HOLD:
+        _stop_replicas(turn, decision.job, decision.run, decision.replicas, decision.grace_ms)
+    if decision.kind is UnitKind.CORE:
+        say_outcome(turn, decision.job, "evicted", decision.reason.code.name)
+    body = _body(
+        decision, run=decision.run, what=decision.kind.value, grace_ms=decision.grace_ms,
+        lost_gpu_seconds=decision.lost_work / GPU_SECOND, requeued=decision.requeued, counts=decision.counts,
+        moved=decision.moved,
+    )  # fmt: skip
+    turn.tell("job.moved" if decision.moved else "job.evicted", body, job=decision.job)
+
+
+def _stop(turn: Turn, decision: say.Stop) -> None:
+    _stop_replicas(turn, decision.job, decision.run, decision.replicas, decision.grace_ms)
+    say_outcome(turn, decision.job, "stopped", decision.reason.code.name)
+    turn.tell("job.stopping", _body(decision, run=decision.run, grace_ms=decision.grace_ms), job=decision.job)
+
+
+def _stop_replicas(turn: Turn, job_id: JobId, run: int, replicas: tuple[int, ...], grace_ms: int) -> None:
+    """What is gone already (a lost node) need not be stopped; for the rest there is a time to look again (P14)."""
+    left = tuple(r for r in replicas if r in turn.state.jobs[job_id].leaving)
+    if left:
+        turn.order(StopOrder(job_id, run, grace_ms, left))
+        turn.world.deadlines.add(overdue(job_id, turn.now_ms, grace_ms))
+
+
+def overdue(job_id: JobId, now_ms: int, grace_ms: int) -> Deadline:
+    """By then a stopped replica should be gone, whatever the engine had to do."""
+    return Deadline(now_ms + grace_ms + OVERDUE_MS, job_id, Kind.GRACE, now_ms)
+
+
+def _claim(turn: Turn, decision: say.Demote | say.Promote) -> None:
+    claim = Claim.IDLE if isinstance(decision, say.Demote) else Claim.REGULAR
+    run = turn.world.runs.get(decision.job)
+    if run is not None and run.claim != claim.value:
+        _put_run(turn, replace(run, claim=claim.value))
+    kind = "job.demoted" if isinstance(decision, say.Demote) else "job.promoted"
+    turn.tell(kind, _body(decision), job=decision.job)
+
+
+def _release(turn: Turn, decision: say.Release) -> None:
+    turn.tell("job.unpromised", _body(decision), job=decision.job)
+
+
+def _fail(turn: Turn, decision: say.Fail) -> None:
+    turn.tell("job.failed", _body(decision), job=decision.job)
+
+
+def _alarm(turn: Turn, decision: say.Alarm) -> None:
+    turn.tell("job.alarm", _body(decision), job=decision.job)
+
+
+_BOOKS: dict[type[Any], Callable[[Turn, Any], None]] = {
+    say.Start: _start,
+    say.Hold: _hold,
+    say.Evict: _evict,
+    say.Stop: _stop,
+    say.Demote: _claim,
+    say.Promote: _claim,
+    say.Release: _release,
+    say.Fail: _fail,
+    say.Alarm: _alarm,
+}
+
+
+def _body(decision: Any, **facts: Any) -> dict[str, Any]:
+    """Codes and numbers only: the names in a reason's facts are for those who may read the decision itself."""
+    return {"reason": decision.reason.code.name, **facts}
+
+
+# -- runs and placements -----------------------------------------------------------------------------------------------
+
+
+def _put_run(turn: Turn, run: RunRow) -> None:
+    turn.state.put_entry(turn.world.runs, JobId(run.job), run)
+    turn.put_row((run.job, run.run), run)
+
+
+def say_confirmed(turn: Turn, job: JobId) -> None:
+    run = turn.world.runs[job]
+    if run.confirmed_ms is None:
+        _put_run(turn, replace(run, confirmed_ms=turn.now_ms))
+
+
+def say_outcome(turn: Turn, job: JobId, outcome: str, detail: str) -> None:
+    """How the run ended or will end; a good end in its grace overrides that it was told to stop."""
+    run = turn.world.runs.get(job)
+    if run is not None:
+        _put_run(turn, replace(run, outcome=outcome, detail=detail))
+
+
+def _open_place(turn: Turn, row: PlacementRow) -> None:
+    open_ones = turn.world.places.get(JobId(row.job), {})
+    turn.state.put_entry(turn.world.places, JobId(row.job), {**open_ones, row.replica: row})
+    turn.put_row((row.job, row.run, row.replica, row.from_ms), row)
+
+
+def _close_place(turn: Turn, row: PlacementRow) -> None:
+    left = {r: one for r, one in turn.world.places[JobId(row.job)].items() if r != row.replica}
+    turn.state.put_entry(turn.world.places, JobId(row.job), left)
+    closed = replace(row, until_ms=turn.now_ms)
+    turn.put_row((row.job, row.run, row.replica, row.from_ms), closed)
+
+
+def _close_places(turn: Turn, job: Job) -> None:
+    world = turn.world
+    places = world.places.get(job.id)
+    if places:
+        stands = {*job.core_indexes, *job.surplus, *job.leaving}
+        for replica, row in places.items():
+            if replica not in stands:
+                _close_place(turn, row)
+    run = world.runs.get(job.id)
+    if run is not None and job.core is None and not job.leaving:
+        outcome = run.outcome if run.outcome is not None else job.phase.value.lower()
+        turn.put_row((run.job, run.run), replace(run, ended_ms=turn.now_ms, outcome=outcome))
+        turn.state.drop_entry(world.runs, job.id)
+        turn.state.drop_entry(world.places, job.id)
+        turn.forget_run(job.id, run.run)

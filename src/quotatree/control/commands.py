@@ -1,0 +1,311 @@
+"""What can be asked of the server that changes something: values, each with the one who asks.
+
+`if_match` is the version a change was based on (None: whatever is there); `key` makes a create safe to repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from quotatree.access.centre import Centre
+from quotatree.access.roles import Role
+from quotatree.access.values import SessionInfo, TokenInfo, User
+from quotatree.control.errors import Problem
+from quotatree.core.events import ScaleMode
+from quotatree.core.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup
+from quotatree.core.node import NodeSpec, NodeState
+from quotatree.core.policy import LOWEST_PRIORITY, Module
+from quotatree.core.quota import QuotaSpec
+from quotatree.core.resources import UNBOUNDED, Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The outcome of one of many."""
+
+    id: str | None
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Written and safe. `version` is the new one, where there is one; `items` are the outcomes of many."""
+
+    id: str = ""
+    version: int | None = None
+    items: tuple[Item, ...] = ()
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    actor: str
+    key: str | None = None
+
+
+# -- jobs ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    """A job as its owner writes it; the id and the time are the server's."""
+
+    workspace: str
+    quota: str
+    groups: tuple[ReplicaGroup, ...]
+    name: str = ""
+    module: Module = Module.DLC
+    priority: int = LOWEST_PRIORITY
+    min_replicas: int | None = None
+    idle: Idle = Idle.NEVER
+    grace_ms: int = DEFAULT_GRACE_MS
+    checkpoint_interval_ms: int | None = None
+    max_preemptions: int | None = None
+    requeue: bool = False
+    on_hold: bool = False
+    program: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitJob(Command):
+    request: JobRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitJobs(Command):
+    """Many at once, each with its own outcome."""
+
+    requests: tuple[JobRequest, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobCommand(Command):
+    job: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelJob(JobCommand):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPriority(JobCommand):
+    priority: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldJob(JobCommand):
+    """The owner takes a waiting job out of the queue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseJob(JobCommand):
+    """And puts it back, with the submit time it had."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointJob(JobCommand):
+    """A checkpoint was written, or a notebook's state saved (P6)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResizeJob(JobCommand):
+    min_replicas: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResubmitJob(JobCommand):
+    """A stopped job is started again."""
+
+
+# -- quotas --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateQuota(Command):
+    spec: QuotaSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateQuota(Command):
+    """Everything but parent, pools and min (Q6); these are taken from what is there."""
+
+    spec: QuotaSpec
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleQuota(Command):
+    quota: str
+    min: Bounds = UNBOUNDED
+    draws: tuple[tuple[str, Bounds], ...] = ()
+    mode: ScaleMode = ScaleMode.REFUSE
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferQuota(Command):
+    source: str
+    target: str
+    amount: Bounds
+    mode: ScaleMode = ScaleMode.REFUSE
+    if_match: int | None = None  # of the source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteQuota(Command):
+    quota: str
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReturnLoan(Command):
+    quota: str
+
+
+# -- pools and nodes -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclarePool(Command):
+    pool: str
+    mixed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinNode(Command):
+    spec: NodeSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetNodeState(Command):
+    """Cordon, drain, or Ready again (R5)."""
+
+    node: str
+    state: NodeState
+    if_match: int | None = None
+
+
+# -- workspaces ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateWorkspace(Command):
+    workspace: str
+    description: str = ""
+    owners: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeWorkspace(Command):
+    workspace: str
+    description: str
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteWorkspace(Command):
+    workspace: str
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddMember(Command):
+    workspace: str
+    user: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveMember(Command):
+    workspace: str
+    user: str
+    role: Role | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindQuota(Command):
+    workspace: str
+    quota: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnbindQuota(Command):
+    workspace: str
+    quota: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetCentre(Command):
+    centre: Centre
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutWebhook(Command):
+    """Where to tell events: of one workspace, or without it of everything (platform admins)."""
+
+    webhook: str
+    url: str
+    secret: str = field(repr=False)
+    kinds: tuple[str, ...] = ()
+    workspace: str | None = None
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropWebhook(Command):
+    webhook: str
+
+
+# -- users ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutUser(Command):
+    """A new account, or an old one changed."""
+
+    user: User
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPassword(Command):
+    user: str
+    password_hash: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppointQuotaAdmin(Command):
+    user: str
+    quota: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DismissQuotaAdmin(Command):
+    user: str
+    quota: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeToken(Command):
+    token: TokenInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeToken(Command):
+    token: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenSession(Command):
+    """Whoever signs in; the edge has checked the password or the identity provider's word."""
+
+    session: SessionInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseSessions(Command):
+    id_hashes: tuple[str, ...] = field(repr=False)

@@ -1,0 +1,168 @@
+"""What must be written so that a crash right after the commit loses nothing: the rows of one batch.
+
+Numbers of events, decisions and audit entries are given here, by counters that only the loop has, so that they rise
+without a gap even when a commit fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quotatree.control.turn import Turn
+from quotatree.control.world import Card, Counters, World, shown_phase
+from quotatree.core import decisions as say
+from quotatree.core.job import Job, JobId, Phase
+from quotatree.core.records import job_record, node_record, quota_record
+from quotatree.core.resources import GPU
+from quotatree.store.rows import (
+    AuditRow,
+    Batch,
+    DecisionRow,
+    DeliveryRow,
+    Drop,
+    EventRow,
+    JobRow,
+    NodeRow,
+    PoolRow,
+    PreemptionRow,
+    QuotaRow,
+    Row,
+    VictimRow,
+)
+
+
+def gather(turn: Turn, holder: str, epoch: int) -> tuple[Batch, Counters]:
+    """The batch, and what the counters will be once it is committed."""
+    counters = _copy(turn.world.counters)
+    counters.batch += 1
+    rows: list[Row] = [*_state_rows(turn), *turn.rows.values()]
+    rows += _decision_rows(turn, counters)
+    rows += _event_rows(turn, counters)
+    rows += _audit_rows(turn, counters)
+    drops = [*turn.drops, *_drops(turn)]
+    batch = Batch(
+        turn.now_ms, holder, epoch, counters.batch, tuple(rows), tuple(drops), turn.directory_differences()
+    )
+    return batch, counters
+
+
+def job_row(world: World, job: Job, card: Card) -> JobRow:
+    spec = job.spec
+    waits = job.phase is Phase.WAITING and job.told is not None
+    return JobRow(
+        job.id, spec.workspace, spec.quota, card.owner, card.name, spec.module.value, job.priority,
+        shown_phase(job, card), spec.submitted_ms, card.first_started_ms, job.started_ms or None, card.ended_ms,
+        sum(group.replicas * group.shape.gpu_milli for group in spec.groups), job.run,
+        job.told.code.name if waits and job.told is not None else job.reason,
+        job_record(world.state, job), card_body(card),
+    )  # fmt: skip
+
+
+def card_body(card: Card) -> dict[str, Any]:
+    return {
+        "program": dict(card.program),
+        "on_hold": card.on_hold,
+        "confirmed": list(card.confirmed),
+        "late_ms": card.late_ms,
+    }
+
+
+def card_from(row: JobRow) -> Card:
+    body = row.card
+    return Card(
+        row.name, row.owner, body["program"], body["on_hold"], row.first_started_ms, row.ended_ms,
+        tuple(body["confirmed"]), body["late_ms"],
+    )  # fmt: skip
+
+
+def _state_rows(turn: Turn) -> Iterator[Row]:
+    state, world, touched = turn.state, turn.world, turn.state.touched
+    assert touched is not None
+    for job_id in {**touched.jobs, **turn.cards}:
+        job = state.jobs.get(job_id)
+        if job is not None:  # one that was submitted and refused leaves its name behind
+            yield job_row(world, job, world.cards[job_id])
+    for quota_id in touched.quotas:
+        quota = state.quotas.get(quota_id)
+        if quota is not None:
+            yield QuotaRow(quota_id, quota_record(state, quota), world.version("quota", quota_id))
+    for name in touched.nodes:
+        node = state.node_by_name.get(name)
+        if node is not None:
+            yield NodeRow(name, node_record(node), world.version("node", name))
+    for pool in touched.pools:
+        if pool in state.pools:
+            yield PoolRow(pool, state.pools[pool], world.version("pool", pool))
+
+
+def _drops(turn: Turn) -> Iterator[Drop]:
+    touched = turn.state.touched
+    assert touched is not None
+    for quota_id in touched.quotas:
+        if quota_id not in turn.state.quotas:
+            yield Drop(QuotaRow, (quota_id,))
+
+
+def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
+    """Kept for ever (P13). That a job waits is no decision to be kept: its row says why."""
+    for decision in turn.decisions:
+        if isinstance(decision, say.Wait):
+            continue
+        counters.decision += 1
+        spec = turn.state.jobs[decision.job].spec
+        yield DecisionRow(
+            counters.decision, turn.now_ms, type(decision).__name__, decision.job, spec.workspace, spec.quota,
+            decision.reason.code.name, decision,
+        )  # fmt: skip
+        if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
+            yield from _preemption_rows(turn, decision.preemption, counters)
+
+
+def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> Iterator[Row]:
+    counters.preemption += 1
+    jobs = turn.state.jobs
+    spec = jobs[entry.preemptor].spec
+    yield PreemptionRow(
+        counters.preemption, turn.now_ms, entry.preemptor, spec.workspace, spec.quota, entry.step.name,
+        entry.cost, entry,
+    )  # fmt: skip
+    for position, victim in enumerate(entry.victims):
+        yield VictimRow(
+            counters.preemption, position, victim.job, jobs[victim.job].spec.workspace, victim.quota,
+            victim.priority, victim.freed[GPU], victim.lost_work, victim.cost,
+        )  # fmt: skip
+
+
+def _event_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
+    """Each event, and for each webhook that wants it an entry in the outbox, in the same commit."""
+    webhooks = [hook for hook in turn.world.webhooks.values() if hook.active]
+    for kind, job, workspace, quota, body in turn.told:
+        counters.event += 1
+        yield EventRow(counters.event, turn.now_ms, kind, workspace, quota, job, dict(body))
+        for hook in webhooks:
+            if hook.workspace in (None, workspace) and (not hook.kinds or kind in hook.kinds):
+                name = f"{counters.event}-{hook.id}"
+                yield DeliveryRow(name, hook.id, counters.event, turn.now_ms, 0, "pending", "")
+
+
+def _audit_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
+    for actor, action, target, workspace, body in turn.audited:
+        counters.audit += 1
+        yield AuditRow(counters.audit, turn.now_ms, actor, action, target, workspace, dict(body))
+
+
+def finished_jobs(turn: Turn) -> list[JobId]:
+    """Who can leave the loop's memory once the batch is committed."""
+    touched = turn.state.touched
+    assert touched is not None
+    found = []
+    for job_id in touched.jobs:
+        job = turn.state.jobs.get(job_id)
+        if job is not None and not job.leaving and turn.world.cards[job_id].ended_ms is not None:
+            found.append(job_id)
+    return found
+
+
+def _copy(counters: Counters) -> Counters:
+    return Counters(counters.event, counters.decision, counters.preemption, counters.audit, counters.batch)

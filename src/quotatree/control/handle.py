@@ -1,0 +1,101 @@
+"""Who deals with which command: one literal table. And a request sent twice is done once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from quotatree.control import commands as do
+from quotatree.control import jobs, nodes, quotas, users, workspaces
+from quotatree.control.commands import Answer
+from quotatree.control.errors import KeyReused, Problem
+from quotatree.control.turn import Turn
+from quotatree.control.world import Kept, World
+from quotatree.store.rows import IdempotencyRow
+
+HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
+    do.SubmitJob: jobs.submit,
+    do.SubmitJobs: jobs.submit_many,
+    do.CancelJob: jobs.cancel,
+    do.SetPriority: jobs.set_priority,
+    do.HoldJob: jobs.hold,
+    do.ReleaseJob: jobs.release,
+    do.CheckpointJob: jobs.checkpoint,
+    do.ResizeJob: jobs.resize,
+    do.ResubmitJob: jobs.resubmit,
+    do.CreateQuota: quotas.create,
+    do.UpdateQuota: quotas.update,
+    do.ScaleQuota: quotas.scale,
+    do.TransferQuota: quotas.transfer,
+    do.DeleteQuota: quotas.delete,
+    do.ReturnLoan: quotas.return_loan,
+    do.DeclarePool: nodes.declare_pool,
+    do.JoinNode: nodes.join,
+    do.SetNodeState: nodes.set_state,
+    do.CreateWorkspace: workspaces.create,
+    do.DescribeWorkspace: workspaces.describe,
+    do.DeleteWorkspace: workspaces.delete,
+    do.AddMember: workspaces.add_member,
+    do.RemoveMember: workspaces.remove_member,
+    do.BindQuota: workspaces.bind,
+    do.UnbindQuota: workspaces.unbind,
+    do.SetCentre: workspaces.set_centre,
+    do.PutWebhook: workspaces.put_webhook,
+    do.DropWebhook: workspaces.drop_webhook,
+    do.PutUser: users.put_user,
+    do.SetPassword: users.set_password,
+    do.AppointQuotaAdmin: users.appoint,
+    do.DismissQuotaAdmin: users.dismiss,
+    do.MakeToken: users.make_token,
+    do.RevokeToken: users.revoke_token,
+    do.OpenSession: users.open_session,
+    do.CloseSessions: users.close_sessions,
+}
+
+
+def handle(turn: Turn, command: do.Command) -> Answer:
+    """Do it, or answer as before if this very request was done already."""
+    if command.key is None:
+        return HANDLERS[type(command)](turn, command)
+    key = (command.actor, command.key)
+    fingerprint = _fingerprint(command)
+    kept = turn.world.answers.get(key)
+    if kept is not None:
+        if kept.fingerprint != fingerprint:
+            raise KeyReused(command.key)
+        return replace(kept.answer, repeated=True)
+    answer = HANDLERS[type(command)](turn, command)
+    turn.state.put_entry(turn.world.answers, key, Kept(fingerprint, answer))
+    row = IdempotencyRow(command.actor, command.key, fingerprint, 200, answer_body(answer), turn.now_ms)
+    turn.put_row(key, row)
+    return answer
+
+
+def forget_old_answers(world: World, most: int) -> None:
+    """Outside a transaction: dicts remember who came first."""
+    while len(world.answers) > most:
+        del world.answers[next(iter(world.answers))]
+
+
+def answer_body(answer: Answer) -> dict[str, Any]:
+    items = [
+        {"id": item.id} if item.problem is None
+        else {"problem": {name: getattr(item.problem, name) for name in Problem.__slots__}}
+        for item in answer.items
+    ]  # fmt: skip
+    return {"id": answer.id, "version": answer.version, "items": items}
+
+
+def answer_from(body: dict[str, Any]) -> Answer:
+    items = tuple(
+        do.Item(item.get("id"), Problem(**item["problem"]) if "problem" in item else None)
+        for item in body["items"]
+    )
+    return Answer(body["id"], body["version"], items)
+
+
+def _fingerprint(command: do.Command) -> str:
+    """Requests are alike when all their fields are; secrets are left out of every repr and so of this."""
+    return hashlib.sha256(repr(command).encode()).hexdigest()

@@ -1,0 +1,165 @@
+"""Commands about jobs: submit, cancel, priority, hold and release, checkpoint, resize, resubmit (W1-W5, P12, P14)."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Any, Final
+
+from quotatree.access.check import OnJob
+from quotatree.access.roles import Action
+from quotatree.access.submitting import check_priority, check_submit, subjects_of
+from quotatree.control import commands as do
+from quotatree.control.commands import Answer, Item, JobRequest
+from quotatree.control.errors import problem_of
+from quotatree.control.turn import Turn
+from quotatree.control.world import Card
+from quotatree.core import events as ev
+from quotatree.core.errors import QuotaTreeError, Refused
+from quotatree.core.job import Job, JobId, JobSpec, Phase
+from quotatree.core.policy import Module
+from quotatree.core.reasons import Code, because
+
+MOST_AT_ONCE: Final = 1_000
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
+_DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32
+
+
+def new_id(module: Module) -> JobId:
+    """Made by chance, so that an id tells nothing about the jobs of others."""
+    number = secrets.randbits(50)
+    return JobId(f"{module.value.lower()}-" + "".join(_DIGITS[number >> 5 * i & 31] for i in range(10)))
+
+
+def submit(turn: Turn, command: do.SubmitJob) -> Answer:
+    return Answer(_submit_one(turn, command.actor, command.request))
+
+
+def submit_many(turn: Turn, command: do.SubmitJobs) -> Answer:
+    """Each has its own outcome; what is refused leaves no trace."""
+    if not 1 <= len(command.requests) <= MOST_AT_ONCE:
+        raise Refused("jobs", len(command.requests), "section 4", f"must be 1..{MOST_AT_ONCE} jobs")
+    items = []
+    for request in command.requests:
+        mark = turn.state.mark()
+        try:
+            items.append(Item(_submit_one(turn, command.actor, request)))
+        except QuotaTreeError as error:
+            turn.state.rollback_to(mark)
+            items.append(Item(None, problem_of(error)))
+    return Answer(items=tuple(items))
+
+
+def spec_of(turn: Turn, actor: str, request: JobRequest, job_id: JobId) -> JobSpec:
+    """The request as the core sees it, if the rights and rules of the workspace let it in (W1-W4)."""
+    directory = turn.directory
+    check_submit(directory, actor, request.workspace, request.quota, request.module, request.priority)
+    if request.name and not _NAME.fullmatch(request.name):
+        raise Refused(
+            "name", request.name, "section 7", "must be lower-case letters, digits, - and . (63 at most)"
+        )
+    spec = JobSpec(
+        job_id, request.quota, request.groups, turn.now_ms, request.module, request.priority, request.workspace,
+        request.min_replicas, request.idle, request.grace_ms, request.checkpoint_interval_ms,
+        request.max_preemptions, request.requeue, subjects_of(directory, actor, request.workspace),
+    )  # fmt: skip
+    refused = turn.engine.refuses(spec, request.program)
+    if refused is not None:
+        raise Refused("program", dict(request.program), "section 9", refused)
+    return spec
+
+
+def _submit_one(turn: Turn, actor: str, request: JobRequest) -> JobId:
+    spec = spec_of(turn, actor, request, new_id(request.module))
+    turn.apply(ev.JobSubmitted(spec))
+    turn.put_card(spec.id, Card(request.name, actor, request.program))
+    if request.on_hold:
+        _put_on_hold(turn, spec.id)
+    body = {"name": request.name, "priority": spec.priority, "module": spec.module.value}
+    turn.tell("job.submitted", body, job=spec.id)
+    _audit(turn, actor, "job.submit", turn.state.jobs[spec.id], body)
+    return spec.id
+
+
+def cancel(turn: Turn, command: do.CancelJob) -> Answer:
+    job = _allowed(turn, command, Action.CANCEL_JOB)
+    turn.apply(ev.JobCancelled(job.id))
+    turn.tell("job.cancelled", {}, job=job.id)
+    return _done(turn, command, "job.cancel", job)
+
+
+def set_priority(turn: Turn, command: do.SetPriority) -> Answer:
+    job, card = turn.world.job(command.job)
+    target = OnJob(job.id, job.spec.workspace, card.owner)
+    check_priority(turn.directory, command.actor, target, job.spec.quota, command.priority)
+    before = job.priority
+    turn.apply(ev.JobPriorityChanged(job.id, command.priority))
+    turn.tell("job.priority", {"before": before, "after": command.priority}, job=job.id)
+    return _done(turn, command, "job.priority", job, before=before, after=command.priority)
+
+
+def hold(turn: Turn, command: do.HoldJob) -> Answer:
+    job = _allowed(turn, command, Action.HOLD_JOB)
+    if job.phase not in (Phase.WAITING, Phase.HELD):
+        raise Refused(
+            "job", job.id, "section 4", f"is {job.phase.value}; only a waiting job can be put on hold"
+        )
+    _put_on_hold(turn, job.id)
+    turn.tell("job.on_hold", {}, job=job.id)
+    return _done(turn, command, "job.hold", job)
+
+
+def _put_on_hold(turn: Turn, job: JobId) -> None:
+    turn.apply(ev.JobStopped(job, because(Code.HeldByOwner)))
+    turn.change_card(job, on_hold=True)
+
+
+def release(turn: Turn, command: do.ReleaseJob) -> Answer:
+    job = _allowed(turn, command, Action.HOLD_JOB)
+    if not turn.world.cards[job.id].on_hold:
+        raise Refused("job", job.id, "section 4", f"is {job.phase.value}, not on hold")
+    turn.apply(ev.JobResubmitted(job.id))
+    turn.change_card(job.id, on_hold=False)
+    turn.tell("job.released", {}, job=job.id)
+    return _done(turn, command, "job.release", job)
+
+
+def checkpoint(turn: Turn, command: do.CheckpointJob) -> Answer:
+    job = _allowed(turn, command, Action.CHECKPOINT_JOB)
+    if job.phase is not Phase.RUNNING:
+        raise Refused("job", job.id, "P6", f"is {job.phase.value}, not Running")
+    turn.apply(ev.JobCheckpointed(job.id))
+    turn.tell("job.checkpointed", {"run": job.run}, job=job.id)
+    return _done(turn, command, "job.checkpoint", job)
+
+
+def resize(turn: Turn, command: do.ResizeJob) -> Answer:
+    job = _allowed(turn, command, Action.RESIZE_JOB)
+    before = job.core_replicas
+    turn.apply(ev.JobResized(job.id, command.min_replicas))
+    turn.tell("job.resized", {"before": before, "after": command.min_replicas}, job=job.id)
+    return _done(turn, command, "job.resize", job, before=before, after=command.min_replicas)
+
+
+def resubmit(turn: Turn, command: do.ResubmitJob) -> Answer:
+    job = _allowed(turn, command, Action.RESTART_JOB)
+    if turn.world.cards[job.id].on_hold:
+        raise Refused("job", job.id, "P14", "is on hold: release it")
+    turn.apply(ev.JobResubmitted(job.id))
+    turn.tell("job.resubmitted", {}, job=job.id)
+    return _done(turn, command, "job.resubmit", job)
+
+
+def _allowed(turn: Turn, command: do.JobCommand, action: Action) -> Job:
+    job, card = turn.world.job(command.job)
+    turn.allow(command.actor, action, OnJob(job.id, job.spec.workspace, card.owner))
+    return job
+
+
+def _done(turn: Turn, command: do.JobCommand, action: str, job: Job, **body: Any) -> Answer:
+    _audit(turn, command.actor, action, job, body)
+    return Answer(job.id)
+
+
+def _audit(turn: Turn, actor: str, action: str, job: Job, body: dict[str, Any]) -> None:
+    turn.audit(actor, action, f"job:{job.id}", body, job.spec.workspace)

@@ -1,0 +1,29 @@
+"""Whoever has the lease leads: the world is loaded from the store, and only the leader writes."""
+
+from __future__ import annotations
+
+from quotatree.control.gather import card_from
+from quotatree.control.handle import answer_from
+from quotatree.control.world import Counters, Kept, World
+from quotatree.core.job import JobId
+from quotatree.core.snapshot import restore
+from quotatree.store.loaded import Loaded
+
+
+def world_from(loaded: Loaded) -> World:
+    world = World(restore(loaded.snapshot), loaded.directory)
+    for row in loaded.jobs:
+        if JobId(row.id) in world.state.jobs:
+            world.cards[JobId(row.id)] = card_from(row)
+    world.runs.update({JobId(run.job): run for run in loaded.runs})
+    for place in loaded.placements:
+        world.places.setdefault(JobId(place.job), {})[place.replica] = place
+    world.versions.update(loaded.versions)
+    world.webhooks.update({hook.id: hook for hook in loaded.webhooks})
+    for kept in loaded.answers:
+        world.answers[kept.actor, kept.key] = Kept(kept.fingerprint, answer_from(kept.body))
+    counted = loaded.counters
+    world.counters = Counters(
+        counted.event, counted.decision, counted.preemption, counted.audit, counted.batch
+    )
+    return world

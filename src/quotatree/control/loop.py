@@ -1,0 +1,389 @@
+"""The one writer (A6): takes every waiting command, report and deadline, applies, plans, commits once, then acts.
+
+    call(command) ─┐                                             ┌─> engine orders
+    engine reports ┼─> step: apply, plan, gather ─> store.commit ┼─> futures answered
+    deadlines ─────┘        (all can be taken back)              └─> finished jobs forgotten
+
+Only the loop's thread touches the world; `call`, `ask` and the engine's reports just put things into its queue. While a
+commit runs, what arrives is gathered for the next: the busier the server, the larger its batches.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, TypeVar
+
+import structlog
+
+from quotatree.control.batch import Call, Inputs, Outcome, run_batch
+from quotatree.control.commands import Answer, Command
+from quotatree.control.errors import Fault, Unavailable
+from quotatree.control.gather import finished_jobs, gather
+from quotatree.control.handle import forget_old_answers
+from quotatree.control.lead import world_from
+from quotatree.control.metrics import Metrics
+from quotatree.control.ports import LoopStore
+from quotatree.control.turn import Turn
+from quotatree.control.world import ANSWERS_KEPT, World
+from quotatree.core.commands import apply
+from quotatree.core.errors import QuotaTreeError
+from quotatree.core.events import JobForgotten
+from quotatree.core.state import Settings
+from quotatree.engines.base import Engine, Report, StartOrder
+from quotatree.store.errors import LeaseLost, StoreUnavailable
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+FAULT_PAUSE_MS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """Times in milliseconds. `core` is what an operator may tune of the rules."""
+
+    core: Settings = Settings()
+    lease_ms: int = 15_000
+    first_retry_ms: int = 100
+    longest_retry_ms: int = 10_000
+    most_in_batch: int = 1_000
+
+
+class Mode(Enum):
+    """What the server can do; the value is told to people."""
+
+    STARTING = "starting"
+    LEADING = "ready"
+    STORE_AWAY = "read only: the store is unavailable"
+    STANDBY = "standing by: another server has the lease"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    mode: Mode
+    since_ms: int
+    detail: str
+    waiting: int
+
+    @property
+    def writable(self) -> bool:
+        return self.mode is Mode.LEADING
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ask:
+    query: Callable[[World, int], Any]
+    future: Future[Any]
+
+
+class Controller:
+    def __init__(
+        self,
+        store: LoopStore,
+        engine: Engine,
+        holder: str,
+        *,
+        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        settings: LoopSettings | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self.metrics = metrics or Metrics()
+        self._store = store
+        self._engine = engine
+        self._holder = holder
+        self._clock = clock
+        self._settings = settings or LoopSettings()
+        self._inbox: queue.SimpleQueue[Call | _Ask | Report | None] = queue.SimpleQueue()
+        self._calls: list[Call] = []
+        self._asks: list[_Ask] = []
+        self._reports: list[Report] = []
+        self._world: World | None = None
+        self._now_ms = 0
+        self._epoch = 0
+        self._renew_at_ms = 0
+        self._wakeup_ms: int | None = None
+        self._retry_at_ms = 0
+        self._retry_ms = 0
+        self._engine_open = False
+        self._stopping = False
+        self._health = Health(Mode.STARTING, clock(), "", 0)
+        self._thread = threading.Thread(target=self._run, name="control-loop", daemon=True)
+
+    # -- from any thread ---------------------------------------------------------------------------------------
+
+    def call(self, command: Command) -> Future[Answer]:
+        """Ask for a change. Answered only after the commit that contains it."""
+        future: Future[Answer] = Future()
+        if self._health.mode is Mode.STOPPED:
+            future.set_exception(Unavailable("the server is stopping"))
+        else:
+            self._inbox.put(Call(command, future))
+        return future
+
+    def ask(self, query: Callable[[World, int], T]) -> Future[T]:
+        """Look at the world between two batches. The query must change nothing and be quick."""
+        future: Future[T] = Future()
+        if self._health.mode is Mode.STOPPED:
+            future.set_exception(Unavailable("the server is stopping"))
+        else:
+            self._inbox.put(_Ask(query, future))
+        return future
+
+    @property
+    def health(self) -> Health:
+        return self._health
+
+    def start(self) -> None:
+        """Begin in a thread of its own; commands are answered as soon as the world is loaded."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what waits, give the lease back. What runs goes on running."""
+        self._stopping = True
+        self._inbox.put(None)
+        if self._thread.is_alive():
+            self._thread.join()
+        else:
+            self._end()
+
+    # -- the loop ------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping:
+                self.step()
+                self._take(self._pause_seconds())
+            self.step()
+        except Exception as error:
+            log.exception("loop_broke")
+            self._become(Mode.STOPPED, f"internal error: {type(error).__name__}")
+        self._end()
+
+    def step(self) -> None:
+        """Do everything that can be done now. Tests call this with a clock of their own instead of `start`."""
+        self._take(0)
+        self._now_ms = max(self._now_ms, self._clock())
+        try:
+            if self._ready():
+                self._work()
+        except StoreUnavailable as error:
+            self._store_away(error)
+        except LeaseLost as error:
+            self._lose_lease(str(error))
+        self._refuse_calls()
+        self._answer_asks()
+        self._health = Health(
+            self._health.mode, self._health.since_ms, self._health.detail, self._inbox.qsize()
+        )
+
+    def _ready(self) -> bool:
+        """Do we lead, with a store that answers and a lease that holds?"""
+        if self._now_ms < self._retry_at_ms:
+            return False
+        if self._world is None:
+            return self._lead()
+        if self._health.mode is Mode.STORE_AWAY and self._store.last_batch() != self._world.counters.batch:
+            # The answer to a commit got lost, and it was in: memory is behind. Begin again from what is written.
+            self._world = None
+            return self._lead()
+        if self._now_ms >= self._renew_at_ms:
+            if not self._store.renew_lease(self._holder, self._epoch, self._now_ms, self._settings.lease_ms):
+                raise LeaseLost("the lease was not renewed in time")
+            self._renew_at_ms = self._now_ms + self._settings.lease_ms // 3
+        self._become(Mode.LEADING)
+        self._retry_ms = 0
+        return True
+
+    def _lead(self) -> bool:
+        epoch = self._store.take_lease(self._holder, self._now_ms, self._settings.lease_ms)
+        if epoch is None:
+            self._become(Mode.STANDBY)
+            self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
+            return False
+        self._epoch = epoch
+        self._renew_at_ms = self._now_ms + self._settings.lease_ms // 3
+        if not self._engine_open:
+            self._engine.open(self._inbox.put)
+            self._engine_open = True
+        world = world_from(self._store.load(self._settings.core))
+        self._commit(world, Inputs(observed=self._engine.observe()))
+        self._world = world
+        self._become(Mode.LEADING)
+        self._retry_ms = 0
+        log.info("leading", holder=self._holder, epoch=epoch, jobs=len(world.state.jobs))
+        return True
+
+    def _work(self) -> None:
+        world = self._world
+        assert world is not None
+        while True:
+            most = self._settings.most_in_batch
+            inputs = Inputs(self._calls[:most], self._reports[:most], world.deadlines.take_due(self._now_ms))
+            woken = self._wakeup_ms is not None and self._wakeup_ms <= self._now_ms
+            if not inputs and not woken:
+                return
+            try:
+                self._commit(world, inputs)
+            except (StoreUnavailable, LeaseLost):
+                for deadline in inputs.deadlines:
+                    world.deadlines.add(deadline)
+                raise
+            del self._calls[: len(inputs.calls)]
+            del self._reports[: len(inputs.reports)]
+
+    def _commit(self, world: World, inputs: Inputs) -> None:
+        """One batch, all of it or nothing; a batch that breaks is tried again piece by piece."""
+        state = world.state
+        turn = Turn(world, self._engine, self._now_ms)
+        state.begin(watch=True)
+        try:
+            outcome = run_batch(turn, inputs)
+            finished = finished_jobs(turn)
+            batch, counters = gather(turn, self._holder, self._epoch)
+        except Exception:
+            state.rollback()
+            if inputs.observed is not None:
+                raise
+            log.exception("batch_broke", inputs=len(inputs))
+            self._isolate(world, inputs)
+            return
+        try:
+            if turn.changed_anything():
+                with self.metrics.commit_seconds.time():
+                    self._store.commit(batch)
+                world.counters = counters
+        except BaseException:
+            state.rollback()
+            raise
+        state.commit()
+        self._act(turn)
+        for job in finished:
+            apply(state, JobForgotten(job), self._now_ms)
+            del world.cards[job]
+        forget_old_answers(world, ANSWERS_KEPT)
+        self._wakeup_ms = outcome.next_wakeup_ms
+        self._answer(outcome)
+        self.metrics.count(turn, inputs, outcome)
+
+    def _isolate(self, world: World, inputs: Inputs) -> None:
+        if len(inputs) > 1:
+            for one in inputs.one_by_one():
+                self._commit(world, one)
+            return
+        for call in inputs.calls:
+            _settle(call.future, Fault())
+        self.metrics.faults.inc()
+        self._wakeup_ms = self._now_ms + FAULT_PAUSE_MS
+
+    def _act(self, turn: Turn) -> None:
+        """Committed: now, and not before, the engine hears of it. An order that fails is sent again after a restart."""
+        for order in turn.orders:
+            try:
+                if isinstance(order, StartOrder):
+                    self._engine.start(order)
+                else:
+                    self._engine.stop(order)
+            except Exception:
+                log.exception("engine_order_failed", job=order.job, run=order.run)
+                self.metrics.faults.inc()
+        for job, run in turn.forgets:
+            self._engine.forget(job, run)
+
+    def _answer(self, outcome: Outcome) -> None:
+        for call, answer in outcome.answers:
+            _settle(call.future, answer)
+
+    # -- when things go wrong ------------------------------------------------------------------------------------
+
+    def _store_away(self, error: StoreUnavailable) -> None:
+        settings = self._settings
+        self._retry_ms = min(max(self._retry_ms * 2, settings.first_retry_ms), settings.longest_retry_ms)
+        self._retry_at_ms = self._now_ms + self._retry_ms
+        self.metrics.store_failures.inc()
+        log.warning("store_unavailable", error=str(error), retry_ms=self._retry_ms)
+        self._become(Mode.STORE_AWAY, str(error))
+
+    def _lose_lease(self, why: str) -> None:
+        """Somebody else writes now: what is in memory is not the truth any more."""
+        log.error("lease_lost", why=why)
+        self._world = None
+        self._reports.clear()
+        self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
+        self._become(Mode.STANDBY, why)
+
+    def _refuse_calls(self) -> None:
+        """Whoever is still here could not be served: nothing of it was done."""
+        for call in self._calls:
+            _settle(call.future, Unavailable(self._health.mode.value))
+        self._calls.clear()
+
+    def _answer_asks(self) -> None:
+        asks, self._asks = self._asks, []
+        for ask in asks:
+            if not ask.future.set_running_or_notify_cancel():
+                continue
+            if self._world is None:
+                ask.future.set_exception(Unavailable(self._health.mode.value))
+                continue
+            try:
+                ask.future.set_result(ask.query(self._world, self._now_ms))
+            except Exception as error:
+                ask.future.set_exception(error)
+
+    # -- waiting -------------------------------------------------------------------------------------------------
+
+    def _take(self, seconds: float) -> None:
+        """Whatever waits in the inbox, waiting at most so long for the first of it."""
+        try:
+            item = self._inbox.get(timeout=seconds) if seconds > 0 else self._inbox.get_nowait()
+            while True:
+                if isinstance(item, Call):
+                    self._calls.append(item)
+                elif isinstance(item, _Ask):
+                    self._asks.append(item)
+                elif item is not None:
+                    self._reports.append(item)
+                item = self._inbox.get_nowait()
+        except queue.Empty:
+            return
+
+    def _pause_seconds(self) -> float:
+        if self._world is None or self._now_ms < self._retry_at_ms:
+            times = [self._retry_at_ms]
+        else:
+            times = [self._renew_at_ms]
+            times += [t for t in (self._wakeup_ms, self._world.deadlines.next_ms()) if t is not None]
+        return max(0.0, (min(times) - self._clock()) / 1000)
+
+    def _become(self, mode: Mode, detail: str = "") -> None:
+        if mode is not self._health.mode or detail != self._health.detail:
+            self._health = Health(mode, self._now_ms, detail, self._inbox.qsize())
+
+    def _end(self) -> None:
+        if self._health.mode is not Mode.STOPPED:
+            self._become(Mode.STOPPED)
+        self._take(0)
+        self._refuse_calls()
+        self._world = None
+        self._answer_asks()
+        self._engine.close()
+        if self._epoch:
+            try:
+                self._store.release_lease(self._holder, self._epoch)
+            except (StoreUnavailable, LeaseLost):
+                log.warning("lease_not_released")
+
+
+def _settle(future: Future[Answer], answer: Answer | QuotaTreeError) -> None:
+    if not future.set_running_or_notify_cancel():
+        return  # the client is gone; what it asked for is done nevertheless
+    if isinstance(answer, Answer):
+        future.set_result(answer)
+    else:
+        future.set_exception(answer)

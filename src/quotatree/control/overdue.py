@@ -1,0 +1,78 @@
+"""What happens when a deadline comes: longest run, longest wait (W3), and a grace after which nobody has confirmed (P14)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotatree.control.book import overdue
+from quotatree.control.deadlines import Deadline, Kind
+from quotatree.control.turn import Turn
+from quotatree.control.world import SYSTEM
+from quotatree.core import events as ev
+from quotatree.core.job import Job, Phase
+from quotatree.core.policy import Module
+from quotatree.core.reasons import Code, Reason, because
+from quotatree.engines.base import StopOrder
+
+
+def meet(turn: Turn, deadline: Deadline) -> None:
+    job = turn.state.jobs.get(deadline.job)
+    if job is None:
+        return
+    if deadline.kind is Kind.LONGEST_RUN:
+        _longest_run(turn, job, deadline)
+    elif deadline.kind is Kind.LONGEST_WAIT:
+        _longest_wait(turn, job, deadline)
+    else:
+        _grace(turn, job, deadline)
+
+
+def _longest_run(turn: Turn, job: Job, deadline: Deadline) -> None:
+    """A notebook is stopped and can be started again; for anything else it is the end."""
+    run = turn.world.runs.get(job.id)
+    limit_ms = turn.directory.centre(job.spec.workspace, job.spec.quota).longest_run_ms
+    if (
+        job.phase is not Phase.RUNNING
+        or run is None
+        or run.started_ms != deadline.since_ms
+        or limit_ms is None
+    ):
+        return
+    if turn.now_ms - run.started_ms < limit_ms:
+        return
+    final = job.spec.module is not Module.DSW
+    turn.apply(ev.JobStopped(job.id, _reason(Code.LongestRun, job, limit_ms), final))
+    _say(turn, "job.ran_too_long", job, limit_ms=limit_ms)
+
+
+def _longest_wait(turn: Turn, job: Job, deadline: Deadline) -> None:
+    """A notebook nobody waits for any more is stopped; of a training job one event tells."""
+    limit_ms = turn.directory.centre(job.spec.workspace, job.spec.quota).longest_wait_ms
+    if job.phase is not Phase.WAITING or job.queued_ms != deadline.since_ms or limit_ms is None:
+        return
+    if turn.now_ms - job.queued_ms < limit_ms or turn.world.cards[job.id].late_ms == job.queued_ms:
+        return
+    turn.change_card(job.id, late_ms=job.queued_ms)
+    if job.spec.module is Module.DSW:
+        turn.apply(ev.JobStopped(job.id, _reason(Code.LongestWait, job, limit_ms)))
+    _say(turn, "job.waited_too_long", job, limit_ms=limit_ms)
+
+
+def _grace(turn: Turn, job: Job, deadline: Deadline) -> None:
+    """Its devices stay busy until the engine confirms; tell the engine again, tell people, look again later."""
+    if not job.leaving:
+        return
+    turn.order(StopOrder(job.id, job.run, 0, tuple(job.leaving)))
+    _say(turn, "job.does_not_leave", job, replicas=len(job.leaving), since_ms=deadline.since_ms)
+    later = overdue(job.id, turn.now_ms, job.spec.grace_ms)
+    turn.world.deadlines.add(later._replace(since_ms=deadline.since_ms))
+
+
+def _reason(code: Code, job: Job, limit_ms: int) -> Reason:
+    limit = f"{limit_ms / 1000:g} s"
+    return because(code, limit=limit, workspace=job.spec.workspace, quota=job.spec.quota)
+
+
+def _say(turn: Turn, kind: str, job: Job, **body: Any) -> None:
+    turn.tell(kind, body, job=job.id)
+    turn.audit(SYSTEM, kind, f"job:{job.id}", body, job.spec.workspace)

@@ -1,0 +1,100 @@
+"""Commands about quotas: create, update, scale, transfer, delete, return a loan (Q1, Q5, Q6, P15)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from quotatree.access.check import PLATFORM, OnQuota
+from quotatree.access.names import check_name
+from quotatree.access.roles import Action
+from quotatree.control import commands as do
+from quotatree.control.commands import Answer
+from quotatree.control.turn import Turn
+from quotatree.core import events as ev
+from quotatree.core.errors import Refused
+from quotatree.core.resources import Bounds
+
+
+def create(turn: Turn, command: do.CreateQuota) -> Answer:
+    spec = command.spec
+    if spec.parent is None:
+        turn.allow(command.actor, Action.CREATE_ROOT_QUOTA, PLATFORM)
+    else:
+        turn.allow(command.actor, Action.CREATE_CHILD_QUOTA, OnQuota(turn.world.path(spec.parent)))
+    check_name("id", spec.id)
+    turn.apply(ev.QuotaCreated(spec))
+    return _done(turn, command, "quota.created", spec.id, parent=spec.parent, min=_amounts(spec.id, turn))
+
+
+def update(turn: Turn, command: do.UpdateQuota) -> Answer:
+    quota_id = command.spec.id
+    _allow(turn, command, Action.UPDATE_QUOTA, quota_id)
+    turn.world.match("quota", quota_id, command.if_match)
+    before = turn.world.quota(quota_id).spec
+    if command.spec.parent not in (None, before.parent):
+        raise Refused("parent", command.spec.parent, "Q1", "fixed after creation")
+    spec = replace(command.spec, parent=before.parent)
+    turn.apply(ev.QuotaUpdated(spec))
+    changed = [name for name in CHANGEABLE if getattr(before, name) != getattr(spec, name)]
+    return _done(turn, command, "quota.updated", quota_id, changed=changed)
+
+
+CHANGEABLE = (
+    "name", "description", "labels", "strategy", "self_level", "child_level", "reserved", "lending",
+    "idle_limit_milli", "min_runtime_ms", "preemption_delay_ms",
+)  # fmt: skip
+
+
+def scale(turn: Turn, command: do.ScaleQuota) -> Answer:
+    _allow(turn, command, Action.SCALE_QUOTA, command.quota)
+    turn.world.match("quota", command.quota, command.if_match)
+    before = _amounts(command.quota, turn)
+    turn.apply(ev.QuotaScaled(command.quota, command.min, command.draws, command.mode))
+    return _done(
+        turn, command, "quota.scaled", command.quota,
+        before=before, after=_amounts(command.quota, turn), mode=command.mode.value,
+    )  # fmt: skip
+
+
+def transfer(turn: Turn, command: do.TransferQuota) -> Answer:
+    """Both lie below the one who asks, so what he gives one he takes from the other (W2)."""
+    for quota in (command.source, command.target):
+        _allow(turn, command, Action.SCALE_QUOTA, quota)
+    turn.world.match("quota", command.source, command.if_match)
+    turn.apply(ev.QuotaTransferred(command.source, command.target, command.amount, command.mode))
+    amount = list(command.amount)
+    _done(turn, command, "quota.scaled", command.target, source=command.source, amount=amount)
+    return _done(turn, command, "quota.scaled", command.source, target=command.target, amount=amount)
+
+
+def delete(turn: Turn, command: do.DeleteQuota) -> Answer:
+    _allow(turn, command, Action.DELETE_QUOTA, command.quota)
+    turn.world.match("quota", command.quota, command.if_match)
+    if any(job.spec.quota == command.quota for job in turn.state.jobs.values()):
+        raise Refused("quota", command.quota, "Q6", "has jobs that are active, or just coming to their end")
+    turn.replace_directory(turn.directory.without_quota(command.quota))
+    turn.apply(ev.QuotaDeleted(command.quota))
+    answer = _done(turn, command, "quota.deleted", command.quota)
+    turn.state.drop_entry(turn.world.versions, ("quota", command.quota))
+    return answer
+
+
+def return_loan(turn: Turn, command: do.ReturnLoan) -> Answer:
+    _allow(turn, command, Action.RETURN_LOAN, command.quota)
+    turn.apply(ev.LoanReturned(command.quota))
+    return _done(turn, command, "quota.loan_returned", command.quota)
+
+
+def _allow(turn: Turn, command: do.Command, action: Action, quota: str) -> None:
+    turn.allow(command.actor, action, OnQuota(turn.world.path(quota)))
+
+
+def _amounts(quota: str, turn: Turn) -> list[int | None]:
+    return list(Bounds(*turn.world.quota(quota).min))
+
+
+def _done(turn: Turn, command: do.Command, kind: str, quota: str, **body: Any) -> Answer:
+    turn.tell(kind, {"quota": quota, **body}, quota=quota)
+    turn.audit(command.actor, kind, f"quota:{quota}", body)
+    return Answer(quota, turn.world.bump("quota", quota))

@@ -1,0 +1,92 @@
+"""After a crash: what was intended against what really runs (A7).
+
+| intended                          | the engine sees      | then                                                          |
+|-----------------------------------|----------------------|---------------------------------------------------------------|
+| runs, never confirmed             | nothing              | the order is sent again: same run, idempotent                 |
+| runs, was confirmed               | nothing, no exit     | lost: queued again as after the loss of a node, not counted   |
+| runs, or is leaving               | an exit              | it ended                                                      |
+| runs                              | it runs              | confirmed, if it was not                                      |
+| is leaving                        | nothing              | it left                                                       |
+| is leaving                        | it runs              | told to stop again                                            |
+| nothing of it, or another run     | it runs              | stopped at once: nobody may stand on devices that are free    |
+| nothing of it                     | an exit              | forgotten                                                     |
+"""
+
+from __future__ import annotations
+
+from quotatree.control.book import overdue, start_order, watch
+from quotatree.control.reports import hear
+from quotatree.control.turn import Turn
+from quotatree.core import events as ev
+from quotatree.core.job import Job, JobId, Phase, Placed
+from quotatree.engines.base import Confirmed, Exited, Left, Observed, ReplicaOrder, StopOrder
+
+Key = tuple[JobId, int]
+
+
+def reconcile(turn: Turn, observed: Observed) -> None:
+    state, world = turn.state, turn.world
+    running: dict[Key, set[int]] = {}
+    for one in observed.running:
+        running.setdefault((one.job, one.run), set()).update(one.replicas)
+    exits = {(one.job, one.run): one for one in observed.exits}
+    for job_id in list(state.jobs):
+        job = state.jobs[job_id]
+        if job.core is not None or job.leaving:
+            key = (job.id, job.run)
+            _settle(turn, job, running.get(key, set()), exits.pop(key, None))
+        watch(world, job)
+    for key, replicas in sorted(running.items()):
+        _stop_orphans(turn, key, replicas)
+    for job_id, run in exits:
+        turn.forget_run(job_id, run)
+
+
+def _settle(turn: Turn, job: Job, seen: set[int], ended: Exited | None) -> None:
+    if ended is not None:
+        hear(turn, ended)
+        return
+    _settle_leaving(turn, job, seen)
+    if job.phase is not Phase.RUNNING:
+        return
+    intended = _standing(job)
+    confirmed = set(turn.world.cards[job.id].confirmed)
+    hear(turn, Confirmed(job.id, job.run, tuple(sorted(seen & intended.keys()))))
+    missing = sorted(intended.keys() - seen)
+    lost = tuple(r for r in missing if r in confirmed)
+    if set(lost) & set(job.core_indexes):
+        lost = tuple(missing)  # nothing of it will be started any more
+    again = tuple(_replica_order(turn, intended[r]) for r in missing if r not in lost)
+    if again:
+        turn.order(start_order(turn.world, job, again))
+    if lost:
+        turn.apply(ev.JobLost(job.id, lost))
+        turn.tell("job.lost", {"run": job.run, "replicas": list(lost)}, job=job.id)
+
+
+def _settle_leaving(turn: Turn, job: Job, seen: set[int]) -> None:
+    gone = tuple(sorted(job.leaving.keys() - seen))
+    if gone:
+        hear(turn, Left(job.id, job.run, gone))
+    if job.leaving:
+        grace_ms = job.spec.grace_ms
+        turn.order(StopOrder(job.id, job.run, grace_ms, tuple(sorted(job.leaving))))
+        turn.world.deadlines.add(overdue(job.id, turn.now_ms, grace_ms))
+
+
+def _stop_orphans(turn: Turn, key: Key, seen: set[int]) -> None:
+    job = turn.state.jobs.get(key[0])
+    known = {*_standing(job), *job.leaving} if job is not None and job.run == key[1] else set()
+    orphans = tuple(sorted(seen - known))
+    if orphans:
+        turn.order(StopOrder(*key, 0, orphans))
+        turn.tell("engine.orphan_stopped", {"job": key[0], "run": key[1], "replicas": list(orphans)})
+
+
+def _standing(job: Job) -> dict[int, Placed]:
+    units = [job.core, *job.surplus.values()] if job.core is not None else []
+    return {place.replica: place for unit in units for place in unit.places}
+
+
+def _replica_order(turn: Turn, place: Placed) -> ReplicaOrder:
+    return ReplicaOrder(place.replica, turn.state.nodes[place.node].spec.name, place.devices, place.shape)

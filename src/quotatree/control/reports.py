@@ -1,0 +1,103 @@
+"""What an engine's report means for the core. A report may come late, twice, or about a run that is over: then nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from quotatree.control.book import say_confirmed, say_outcome
+from quotatree.control.turn import Turn
+from quotatree.core import events as ev
+from quotatree.core.job import FINAL_PHASES, Job, Phase
+from quotatree.core.node import NodeState
+from quotatree.core.policy import Module
+from quotatree.engines.base import Checkpointed, Confirmed, Exited, Left, NodeReport, Outcome, Report
+
+
+def hear(turn: Turn, report: Report) -> None:
+    _HEARERS[type(report)](turn, report)
+
+
+def _confirmed(turn: Turn, report: Confirmed) -> None:
+    job = _of_run(turn, report)
+    if job is None or job.phase is not Phase.RUNNING:
+        return
+    known = turn.world.cards[job.id].confirmed
+    new = tuple(r for r in report.replicas if r not in known)
+    if not new:
+        return
+    whole_before = set(job.core_indexes) <= set(known)
+    turn.change_card(job.id, confirmed=(*known, *new))
+    if not whole_before and set(job.core_indexes) <= {*known, *new}:
+        turn.apply(ev.JobStarted(job.id, report.run))
+        say_confirmed(turn, job.id)
+
+
+def _left(turn: Turn, report: Left) -> None:
+    job = _of_run(turn, report)
+    if job is None:
+        return
+    gone = tuple(r for r in report.replicas if r in job.leaving)
+    if gone:
+        turn.apply(ev.JobLeft(job.id, gone))
+        known = turn.world.cards[job.id].confirmed
+        turn.change_card(job.id, confirmed=tuple(r for r in known if r not in gone))
+
+
+def _exited(turn: Turn, report: Exited) -> None:
+    """Nothing of the run is left. A notebook that ends by itself can be started again (P14)."""
+    job = _of_run(turn, report)
+    if job is None or (job.core is None and not job.leaving):
+        turn.forget_run(report.job, report.run)
+        return
+    phase = Phase.SUCCEEDED if report.outcome is Outcome.SUCCEEDED else Phase.FAILED
+    say_outcome(turn, job.id, report.outcome.value, report.detail)
+    notebook = job.spec.module is Module.DSW
+    if job.phase is Phase.RUNNING:
+        phase = Phase.STOPPED if notebook else phase
+        turn.apply(ev.JobEnded(job.id, phase))
+        turn.tell("job.ended", _end(report, phase), job=job.id)
+    elif job.phase not in FINAL_PHASES and not notebook:
+        turn.apply(ev.JobEnded(job.id, phase))
+        turn.tell("job.ended", _end(report, phase), job=job.id)
+    if job.leaving:
+        turn.apply(ev.JobLeft(job.id))
+
+
+def _end(report: Exited, phase: Phase) -> dict[str, Any]:
+    return {"run": report.run, "phase": phase.value, "detail": report.detail}
+
+
+def _checkpointed(turn: Turn, report: Checkpointed) -> None:
+    job = _of_run(turn, report)
+    if job is not None and job.phase is Phase.RUNNING:
+        turn.apply(ev.JobCheckpointed(job.id))
+
+
+def _node(turn: Turn, report: NodeReport) -> None:
+    """A node that comes back is used again; one that people cordoned stays so (R5)."""
+    node = turn.state.node_by_name.get(report.node)
+    if node is None:
+        return
+    if report.ready and node.state is NodeState.LOST:
+        turn.apply(ev.NodeChanged(report.node, NodeState.READY))
+    elif not report.ready and node.state is not NodeState.LOST:
+        turn.apply(ev.NodeChanged(report.node, NodeState.LOST))
+    else:
+        return
+    turn.world.bump("node", report.node)
+    turn.tell("node.changed", {"node": report.node, "state": node.state.value})
+
+
+def _of_run(turn: Turn, report: Confirmed | Left | Exited | Checkpointed) -> Job | None:
+    job = turn.state.jobs.get(report.job)
+    return job if job is not None and job.run == report.run else None
+
+
+_HEARERS: dict[type[Any], Callable[[Turn, Any], None]] = {
+    Confirmed: _confirmed,
+    Left: _left,
+    Exited: _exited,
+    Checkpointed: _checkpointed,
+    NodeReport: _node,
+}

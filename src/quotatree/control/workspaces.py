@@ -1,0 +1,164 @@
+"""Commands about workspaces: members, bound quotas, the scheduling centre, webhooks (W1-W4)."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from quotatree.access.check import PLATFORM, OnBinding, OnWorkspace, check_role_given
+from quotatree.access.errors import NotFound
+from quotatree.access.names import check_name
+from quotatree.access.roles import Action
+from quotatree.access.submitting import limits_of
+from quotatree.control import commands as do
+from quotatree.control.book import watch
+from quotatree.control.commands import Answer
+from quotatree.control.turn import Turn
+from quotatree.control.world import check_match
+from quotatree.core import events as ev
+from quotatree.core.errors import Refused
+from quotatree.store.rows import Drop, WebhookRow
+
+
+def create(turn: Turn, command: do.CreateWorkspace) -> Answer:
+    turn.allow(command.actor, Action.CREATE_WORKSPACE, PLATFORM)
+    turn.replace_directory(
+        turn.directory.with_workspace(command.workspace, command.description, command.owners)
+    )
+    return _done(turn, command, "workspace.created", command.workspace, owners=list(command.owners))
+
+
+def describe(turn: Turn, command: do.DescribeWorkspace) -> Answer:
+    turn.allow(command.actor, Action.UPDATE_WORKSPACE, OnWorkspace(command.workspace))
+    _match(turn, command.workspace, command.if_match)
+    turn.replace_directory(turn.directory.described(command.workspace, command.description))
+    return _done(turn, command, "workspace.described", command.workspace)
+
+
+def delete(turn: Turn, command: do.DeleteWorkspace) -> Answer:
+    turn.allow(command.actor, Action.DELETE_WORKSPACE, OnWorkspace(command.workspace))
+    _match(turn, command.workspace, command.if_match)
+    quotas = turn.directory.workspace(command.workspace).quotas
+    active = turn.world.active_jobs(command.workspace)
+    turn.replace_directory(turn.directory.without_workspace(command.workspace, active))
+    for quota in quotas:
+        _refresh_limits(turn, quota)
+    for webhook in [w for w in turn.world.webhooks.values() if w.workspace == command.workspace]:
+        _drop_webhook(turn, webhook)
+    turn.tell("workspace.deleted", {}, workspace=command.workspace)
+    turn.audit(command.actor, "workspace.deleted", f"workspace:{command.workspace}", {}, command.workspace)
+    return Answer(command.workspace)
+
+
+def add_member(turn: Turn, command: do.AddMember) -> Answer:
+    check_role_given(turn.directory, command.actor, command.workspace, command.role)
+    turn.replace_directory(turn.directory.member_added(command.workspace, command.user, command.role))
+    return _done(
+        turn, command, "workspace.member_added", command.workspace, user=command.user, role=command.role.value
+    )
+
+
+def remove_member(turn: Turn, command: do.RemoveMember) -> Answer:
+    """Taking all roles needs the right to take the highest of them."""
+    turn.allow(command.actor, Action.MANAGE_MEMBERS, OnWorkspace(command.workspace))
+    held = turn.directory.workspace(command.workspace).roles_of(command.user)
+    for role in held if command.role is None else [command.role]:
+        check_role_given(turn.directory, command.actor, command.workspace, role)
+    turn.replace_directory(turn.directory.member_removed(command.workspace, command.user, command.role))
+    taken = None if command.role is None else command.role.value
+    return _done(turn, command, "workspace.member_removed", command.workspace, user=command.user, role=taken)
+
+
+def bind(turn: Turn, command: do.BindQuota) -> Answer:
+    target = OnBinding(command.workspace, turn.world.path(command.quota))
+    turn.allow(command.actor, Action.BIND_QUOTA, target)
+    turn.replace_directory(turn.directory.bound(command.workspace, command.quota))
+    return _done(turn, command, "workspace.bound", command.workspace, quota=command.quota)
+
+
+def unbind(turn: Turn, command: do.UnbindQuota) -> Answer:
+    target = OnBinding(command.workspace, turn.world.path(command.quota))
+    turn.allow(command.actor, Action.UNBIND_QUOTA, target)
+    active = turn.world.active_jobs(command.workspace, command.quota)
+    turn.replace_directory(turn.directory.unbound(command.workspace, command.quota, active))
+    _refresh_limits(turn, command.quota)
+    return _done(turn, command, "workspace.unbound", command.workspace, quota=command.quota)
+
+
+def set_centre(turn: Turn, command: do.SetCentre) -> Answer:
+    """W3: ceilings and roles bind from the next submit on; amounts and longest times bind at once."""
+    centre = command.centre
+    turn.allow(command.actor, Action.SET_CENTRE, OnWorkspace(centre.workspace))
+    found = turn.directory.centres.get((centre.workspace, centre.quota))
+    name = f"{centre.workspace}/{centre.quota}"
+    check_match("scheduling centre", name, command.if_match, found.version if found is not None else 0)
+    turn.replace_directory(turn.directory.with_centre(centre))
+    _refresh_limits(turn, centre.quota)
+    for job in turn.world.quota(centre.quota).jobs.values():
+        if job.spec.workspace == centre.workspace:
+            watch(turn.world, job)
+    _done(turn, command, "workspace.centre_set", centre.workspace, quota=centre.quota)
+    return Answer(name, turn.directory.centre(centre.workspace, centre.quota).version)
+
+
+def _refresh_limits(turn: Turn, quota: str) -> None:
+    limits = limits_of(turn.directory, quota)
+    if limits != turn.state.limits.get(quota, ()):
+        turn.apply(ev.LimitsSet(quota, limits))
+
+
+# -- webhooks ----------------------------------------------------------------------------------------------------
+
+
+def put_webhook(turn: Turn, command: do.PutWebhook) -> Answer:
+    _allow_webhook(turn, command.actor, command.workspace)
+    check_name("webhook", command.webhook)
+    found = turn.world.webhooks.get(command.webhook)
+    if found is not None and found.workspace != command.workspace:
+        raise Refused("webhook", command.webhook, "section 7", "the name is taken")
+    version = found.version if found is not None else 0
+    check_match("webhook", command.webhook, command.if_match, version)
+    url = urlsplit(command.url)
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise Refused("url", command.url, "section 7", "must be an http or https address")
+    if len(command.secret) < 16:
+        raise Refused("secret", "…", "section 7", "must have at least 16 characters")
+    row = WebhookRow(
+        command.webhook, command.workspace, command.url, command.secret, command.kinds, True, version + 1
+    )
+    turn.state.put_entry(turn.world.webhooks, row.id, row)
+    turn.put_row((row.id,), row)
+    turn.audit(command.actor, "webhook.put", f"webhook:{row.id}", {"url": row.url}, row.workspace)
+    return Answer(row.id, row.version)
+
+
+def drop_webhook(turn: Turn, command: do.DropWebhook) -> Answer:
+    found = turn.world.webhooks.get(command.webhook)
+    if found is None:
+        raise NotFound("webhook", command.webhook)
+    _allow_webhook(turn, command.actor, found.workspace)
+    _drop_webhook(turn, found)
+    turn.audit(command.actor, "webhook.dropped", f"webhook:{found.id}", {}, found.workspace)
+    return Answer(found.id)
+
+
+def _drop_webhook(turn: Turn, webhook: WebhookRow) -> None:
+    turn.state.drop_entry(turn.world.webhooks, webhook.id)
+    turn.drop_row(Drop(WebhookRow, (webhook.id,)))
+
+
+def _allow_webhook(turn: Turn, actor: str, workspace: str | None) -> None:
+    if workspace is None:
+        turn.allow(actor, Action.OPERATE, PLATFORM)
+    else:
+        turn.allow(actor, Action.MANAGE_WEBHOOKS, OnWorkspace(workspace))
+
+
+def _match(turn: Turn, workspace: str, expected: int | None) -> None:
+    check_match("workspace", workspace, expected, turn.directory.workspace(workspace).version)
+
+
+def _done(turn: Turn, command: do.Command, kind: str, workspace: str, **body: Any) -> Answer:
+    turn.tell(kind, body, workspace=workspace)
+    turn.audit(command.actor, kind, f"workspace:{workspace}", body, workspace)
+    return Answer(workspace, turn.directory.workspace(workspace).version)

@@ -1,0 +1,133 @@
+"""A server in one thread with a clock that a test turns: commands are answered when `step` has run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from quotatree.access.roles import Role
+from quotatree.access.values import User
+from quotatree.control import commands as do
+from quotatree.control.loop import Controller
+from quotatree.control.world import SYSTEM, World
+from quotatree.core.job import Job, JobId, ReplicaGroup, Shape
+from quotatree.core.node import NodeSpec
+from quotatree.core.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
+from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.resources import Bounds
+from quotatree.engines.timer import TimerEngine
+from quotatree.store.rows import EventRow, JobRow
+from tests.control.memory_store import MemoryStore
+
+START_MS = 1_700_000_000_000
+
+
+class Server:
+    """One controller at a time over a store and an engine's file that outlive it."""
+
+    def __init__(self, path: Path | None = None, store: Any = None, engine: Any = None) -> None:
+        self.now_ms = START_MS
+        self.path = path
+        self.store = store if store is not None else MemoryStore()
+        self.controller: Controller
+        self.engine: Any = engine
+        self.boots = 0
+        self.boot()
+
+    def boot(self) -> None:
+        """A fresh process: nothing survives but the store and the engine's table."""
+        self.boots += 1
+        if self.path is not None or self.engine is None:
+            self.engine = TimerEngine(self.path, lambda: self.now_ms, threaded=False)
+        self.controller = Controller(
+            self.store, self.engine, f"server-{self.boots}", clock=lambda: self.now_ms
+        )
+        self.step()
+
+    def kill(self) -> None:
+        """kill -9, and the lease runs out: nothing is released or closed."""
+        self.now_ms += 20_000
+
+    def step(self) -> None:
+        self.controller.step()
+        run_due = getattr(self.engine, "run_due", None)
+        if run_due is not None:
+            run_due()
+        self.controller.step()
+
+    def pass_time(self, seconds: float) -> None:
+        self.now_ms += round(seconds * 1000)
+        self.step()
+
+    def do(self, command: do.Command) -> do.Answer:
+        future = self.controller.call(command)
+        self.controller.step()
+        answer = future.result(0)
+        self.step()
+        return answer
+
+    @property
+    def world(self) -> World:
+        future = self.controller.ask(lambda world, _: world)
+        self.controller.step()
+        return future.result(0)
+
+    def job(self, job_id: str) -> Job:
+        return self.world.state.jobs[JobId(job_id)]
+
+    def phase(self, job_id: str) -> str:
+        found = {row.id: row.phase for row in self.store.table(JobRow)}
+        return str(found[job_id])
+
+    def kinds(self, job_id: str | None = None) -> list[str]:
+        """The domain events, of a job or all, in order."""
+        return [row.kind for row in self.store.table(EventRow) if job_id in (None, row.job)]
+
+    # -- a small world -------------------------------------------------------------------------------------------
+
+    def furnish(self, nodes: int = 1, gpus: int = 8) -> Server:
+        """Users root (admin), ann (developer) and pat (operator); quota `team` with children `a` and `b`."""
+        self.do(do.PutUser(actor=SYSTEM, user=User("root", platform_admin=True)))
+        for name in ("ann", "pat", "out"):
+            self.do(do.PutUser(actor="root", user=User(name)))
+        for number in range(nodes):
+            self.do(do.JoinNode(actor="root", spec=NodeSpec(f"n{number}", "p", gpus=gpus)))
+        half = nodes * gpus * 500
+        draws = (("p", Bounds(nodes * gpus * 1000)),)
+        self.do(do.CreateQuota(actor="root", spec=QuotaSpec(QuotaId("team"), draws=draws)))
+        for name in ("a", "b"):
+            spec = QuotaSpec(QuotaId(name), QuotaId("team"), Bounds(half))
+            self.do(do.CreateQuota(actor="root", spec=spec))
+        self.do(do.CreateWorkspace(actor="root", workspace="vision", owners=("root",)))
+        self.do(do.AddMember(actor="root", workspace="vision", user="ann", role=Role.DEVELOPER))
+        self.do(do.AddMember(actor="root", workspace="vision", user="pat", role=Role.OPERATOR))
+        for name in ("team", "a", "b"):
+            self.do(do.BindQuota(actor="root", workspace="vision", quota=name))
+        return self
+
+    def allow_preemption(self, quota: str = "a") -> None:
+        policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN)
+        child = ChildLevel(Priorities(1, 5), frozenset(Module))
+        before = self.world.state.quotas[QuotaId(quota)].spec
+        self.do(do.UpdateQuota(actor="root", spec=replace(before, self_level=policy, child_level=child)))
+
+    def submit(self, actor: str = "ann", **changes: Any) -> str:
+        return self.do(do.SubmitJob(actor=actor, request=request(**changes))).id
+
+
+def request(
+    gpus: int = 1, replicas: int = 1, seconds: float | None = 60, leaves_after: float = 0, **changes: Any
+) -> do.JobRequest:
+    program: dict[str, Any] = {"leaves_after": leaves_after}
+    if seconds is not None:
+        program["seconds"] = seconds
+    return do.JobRequest(
+        **{
+            "workspace": "vision",
+            "quota": "a",
+            "groups": (ReplicaGroup(replicas, Shape(gpus * 1000, 0, 0)),),
+            "program": program,
+            **changes,
+        }
+    )
