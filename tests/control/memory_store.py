@@ -87,7 +87,7 @@ class MemoryStore:
             },
             tuple(self.table(r.WebhookRow)),
             tuple(self.table(r.IdempotencyRow)),
-            LastNumbers(*last, self._batch),
+            LastNumbers(*last, batch=self._batch),
         )
 
 

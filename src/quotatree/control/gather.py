@@ -13,6 +13,7 @@ from quotatree.control.turn import Turn
 from quotatree.control.world import Card, Counters, World, shown_phase
 from quotatree.core import decisions as say
 from quotatree.core.job import Job, JobId, Phase
+from quotatree.core.reasons import Code
 from quotatree.core.records import job_record, node_record, quota_record
 from quotatree.core.resources import GPU
 from quotatree.store.rows import (
@@ -49,14 +50,25 @@ def gather(turn: Turn, holder: str, epoch: int) -> tuple[Batch, Counters]:
 
 def job_row(world: World, job: Job, card: Card) -> JobRow:
     spec = job.spec
-    waits = job.phase is Phase.WAITING and job.told is not None
     return JobRow(
         job.id, spec.workspace, spec.quota, card.owner, card.name, spec.module.value, job.priority,
         shown_phase(job, card), spec.submitted_ms, card.first_started_ms, job.started_ms or None, card.ended_ms,
         sum(group.replicas * group.shape.gpu_milli for group in spec.groups), job.run,
-        job.told.code.name if waits and job.told is not None else job.reason,
+        _reason_code(world, job),
         job_record(world.state, job), card_body(card),
     )  # fmt: skip
+
+
+def _reason_code(world: World, job: Job) -> str:
+    """Why it is where it is; of a waiting job, what it was told last. One over a limit is passed without a word (W4)."""
+    if job.phase is not Phase.WAITING:
+        return job.reason
+    waits = job.quota.queue.of_job.get(job.id)
+    if waits is not None:
+        wanted, used = waits.request.gpu_milli, world.state.limit_used
+        if any(used.get(limit, 0) + wanted > limit.gpu_milli for limit in waits.limits):
+            return Code.OverAmountLimit.name
+    return job.told.code.name if job.told is not None else job.reason
 
 
 def card_body(card: Card) -> dict[str, Any]:

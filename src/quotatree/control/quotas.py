@@ -71,8 +71,9 @@ def transfer(turn: Turn, command: do.TransferQuota) -> Answer:
 def delete(turn: Turn, command: do.DeleteQuota) -> Answer:
     _allow(turn, command, Action.DELETE_QUOTA, command.quota)
     turn.world.match("quota", command.quota, command.if_match)
-    if any(job.spec.quota == command.quota for job in turn.state.jobs.values()):
-        raise Refused("quota", command.quota, "Q6", "has jobs that are active, or just coming to their end")
+    ending = [job.id for job in turn.state.jobs.values() if job.spec.quota == command.quota]
+    if ending and not turn.world.quota(command.quota).jobs:
+        raise Refused("quota", command.quota, "Q6", f"{ending[0]} is just coming to its end; try again")
     turn.replace_directory(turn.directory.without_quota(command.quota))
     turn.apply(ev.QuotaDeleted(command.quota))
     answer = _done(turn, command, "quota.deleted", command.quota)

@@ -1,0 +1,215 @@
+"""What must hold when something breaks: a failed commit, a lost answer, a lost lease, a crash anywhere (A6, A7)."""
+
+from pathlib import Path
+
+import pytest
+
+from quotatree.control import commands as do
+from quotatree.control.errors import Fault, Unavailable
+from quotatree.control.loop import Mode
+from quotatree.core.job import JobId
+from quotatree.core.snapshot import snapshot
+from quotatree.engines.base import StartOrder
+from quotatree.engines.timer import TimerEngine
+from quotatree.store.rows import JobRow, PlacementRow, RunRow
+from tests.control.faulty_store import FaultyStore
+from tests.control.memory_store import MemoryStore
+from tests.control.server import Server, request
+from tests.engines.contract import replicas_running
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Server:
+    return Server(tmp_path / "timers", FaultyStore(MemoryStore())).furnish()
+
+
+def full_house(server: Server) -> tuple[str, str]:
+    """All devices taken, and a preemptor that waits for its victim to leave."""
+    server.allow_preemption()
+    server.submit(gpus=4, quota="b", seconds=None)
+    low = server.submit(gpus=4, leaves_after=10)
+    high = server.submit(gpus=4, priority=7, actor="pat")
+    assert server.phase(high) == "Held"
+    return low, high
+
+
+def test_a_failed_commit_changes_nothing_and_the_same_command_succeeds_later(server: Server):
+    before = snapshot(server.world.state)
+    directory = server.world.directory
+    server.store.fail_commits = 1
+    submit = do.SubmitJob(actor="ann", request=request())
+    with pytest.raises(Unavailable):
+        server.do(submit)
+    assert snapshot(server.world.state) == before
+    assert server.world.directory is directory
+    assert server.world.cards == {}
+    assert server.store.table(JobRow) == []
+    assert replicas_running(server.engine) == {}, "nothing may start that is not written"
+    server.pass_time(1)
+    job = server.do(submit).id
+    assert replicas_running(server.engine) == {(job, 1): (0,)}
+
+
+def test_while_the_store_is_away_commands_are_refused_reads_work_and_it_heals_by_itself(server: Server):
+    server.submit(seconds=30)
+    server.store.away = True
+    with pytest.raises(Unavailable):
+        server.submit()
+    assert server.controller.health.mode is Mode.STORE_AWAY
+    assert len(server.world.state.jobs) == 1
+    server.pass_time(31)
+    assert server.controller.health.mode is Mode.STORE_AWAY
+    (row,) = server.store.table(JobRow)
+    assert row.phase == "Running", "the end could not be written yet"
+    server.store.away = False
+    server.pass_time(11)
+    assert server.controller.health.mode is Mode.LEADING
+    (row,) = server.store.table(JobRow)
+    assert row.phase == "Succeeded", "the report was kept"
+    server.submit()
+
+
+def test_a_commit_whose_answer_got_lost_is_found_to_be_in(server: Server):
+    server.store.lose_answers = 1
+    submit = do.SubmitJob(actor="ann", request=request(), key="k1")
+    with pytest.raises(Unavailable):
+        server.do(submit)
+    server.pass_time(1)
+    answer = server.do(submit)
+    assert answer.repeated, "the client repeats its request and hears what was done"
+    assert len(server.store.table(JobRow)) == 1
+    assert replicas_running(server.engine) == {(answer.id, 1): (0,)}, "started by recovery"
+
+
+def test_who_lost_the_lease_writes_nothing_and_stands_by(server: Server):
+    job = server.submit(seconds=None)
+    server.now_ms += 20_000
+    assert server.store.take_lease("other", server.now_ms, 15_000) is not None
+    with pytest.raises(Unavailable, match="standing by"):
+        server.submit()
+    assert server.controller.health.mode is Mode.STANDBY
+    assert [row.id for row in server.store.table(JobRow)] == [job]
+    server.pass_time(60)
+    assert server.controller.health.mode is Mode.LEADING, "the other one is gone"
+    server.submit()
+
+
+def test_a_commit_with_an_old_epoch_is_refused_by_the_store(server: Server):
+    server.submit(seconds=None)
+    server.store.store._lease = ("other", 99, server.now_ms + 60_000)
+    with pytest.raises(Unavailable):
+        server.submit()
+    assert len(server.store.table(JobRow)) == 1
+
+
+def test_a_restart_in_the_middle_of_an_eviction_goes_on_with_it(server: Server):
+    low, high = full_house(server)
+    server.kill()
+    server.boot()
+    server.step()
+    assert server.phase(high) == "Running", "its victim left while nobody looked"
+    assert replicas_running(server.engine)[high, 1] == (0,)
+    assert (low, 1) not in replicas_running(server.engine)
+    server.pass_time(120)
+    assert server.phase(low) == "Running"
+
+
+def test_a_restart_before_the_victim_left_tells_it_again(tmp_path: Path):
+    server = Server(tmp_path / "timers").furnish()
+    server.allow_preemption()
+    server.submit(gpus=4, quota="b", seconds=None)
+    low = server.submit(gpus=4, leaves_after=25, seconds=None)
+    high = server.submit(gpus=4, priority=7, actor="pat")
+    server.kill()  # 20 s
+    server.boot()
+    assert server.phase(high) == "Held"
+    assert (low, 1) in replicas_running(server.engine)
+    server.pass_time(26)
+    assert server.phase(high) == "Running"
+
+
+class DeafEngine(TimerEngine):
+    """An engine whose server dies between the commit and the order."""
+
+    def start(self, order: StartOrder) -> None:
+        pass
+
+
+def test_what_was_committed_and_never_ordered_is_started_by_recovery(tmp_path: Path):
+    now = Server(engine=DeafEngine(threaded=False)).furnish()
+    job = now.submit(seconds=60)
+    assert replicas_running(now.engine) == {}
+    now.engine = TimerEngine(None, lambda: now.now_ms, threaded=False)
+    now.kill()
+    now.controller = type(now.controller)(now.store, now.engine, "again", clock=lambda: now.now_ms)
+    now.step()
+    assert replicas_running(now.engine) == {(job, 1): (0,)}, "the same run"
+    now.pass_time(61)
+    assert now.phase(job) == "Succeeded"
+
+
+def test_a_job_that_ended_while_the_server_was_dead_has_ended(server: Server):
+    job = server.submit(seconds=10)
+    failed = server.submit(seconds=None, program={"seconds": 5, "outcome": "failed", "detail": "exit 1"})
+    server.kill()
+    server.boot()
+    assert (server.phase(job), server.phase(failed)) == ("Succeeded", "Failed")
+    assert {run.detail for run in server.store.table(RunRow)} == {"", "exit 1"}
+    assert all(place.until_ms is not None for place in server.store.table(PlacementRow))
+    assert server.engine.observe().exits == ()
+
+
+def test_a_run_the_engine_does_not_know_any_more_is_lost_and_queued_again(server: Server):
+    job = server.submit(seconds=60)
+    assert server.world.cards[JobId(job)].confirmed == (0,)
+    server.kill()
+    assert server.path is not None
+    server.path.unlink()
+    server.boot()
+    assert server.job(job).run == 2
+    assert server.job(job).preempted_ms == (), "not a preemption"
+    assert [run.outcome for run in server.store.table(RunRow)] == ["evicted", None]
+    assert replicas_running(server.engine) == {(job, 2): (0,)}
+
+
+def test_what_runs_and_nobody_wants_is_stopped(server: Server):
+    server.submit(seconds=None)
+    server.kill()
+    empty = Server(server.path, MemoryStore())
+    assert replicas_running(empty.engine) == {}
+    assert empty.kinds() == ["engine.orphan_stopped"]
+
+
+def test_one_command_that_breaks_does_not_take_others_with_it(server: Server, monkeypatch):
+    def broken(turn, command):
+        raise ZeroDivisionError
+
+    from quotatree.control import handle
+
+    monkeypatch.setitem(handle.HANDLERS, do.CheckpointJob, broken)
+    bad = server.controller.call(do.CheckpointJob(actor="ann", job="x"))
+    good = server.controller.call(do.SubmitJob(actor="ann", request=request()))
+    server.step()
+    with pytest.raises(Fault):
+        bad.result(0)
+    assert good.result(0).id
+
+
+def test_a_batch_that_breaks_is_tried_again_piece_by_piece(server: Server, monkeypatch):
+    from quotatree.control import batch
+
+    honest = batch.book_decisions
+
+    def breaks_on_eight(turn):
+        if any(job.spec.groups[0].replicas == 4 for job in turn.state.jobs.values()):
+            raise ZeroDivisionError
+        honest(turn)
+
+    monkeypatch.setattr(batch, "book_decisions", breaks_on_eight)
+    good = [server.controller.call(do.SubmitJob(actor="ann", request=request())) for _ in range(2)]
+    bad = server.controller.call(do.SubmitJob(actor="ann", request=request(replicas=4)))
+    server.step()
+    assert all(call.result(0).id for call in good)
+    with pytest.raises(Fault):
+        bad.result(0)
+    assert len(server.store.table(JobRow)) == 2
