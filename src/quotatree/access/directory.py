@@ -148,6 +148,8 @@ class Directory:
 
     def with_token(self, token: TokenInfo) -> Directory:
         self.user(token.user)
+        if token.id in self.tokens:
+            raise Refused("token", token.id, "W2", "the id is taken")
         return replace(self, tokens={**self.tokens, token.id: token})
 
     def token_revoked(self, token: str, now_ms: int) -> Directory:

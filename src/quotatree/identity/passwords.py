@@ -1,0 +1,73 @@
+"""Is this the user's password? argon2id; the answer takes as long for a user who does not exist.
+
+Wrong guesses are slowed down twice: by user and address after 5, so that an attacker cannot lock out the user
+himself; and by user alone after 50, so that many addresses do not help.
+"""
+
+from __future__ import annotations
+
+from threading import BoundedSemaphore
+from typing import Final, NamedTuple
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from quotatree.access.directory import Directory
+from quotatree.core.errors import Refused
+from quotatree.identity.backoff import Backoff
+from quotatree.identity.errors import Unauthenticated
+from quotatree.identity.secret import new_secret
+
+SHORTEST: Final = 10
+LONGEST: Final = 1024
+FREE_BY_ADDRESS: Final = 5
+FREE_BY_USER: Final = 50
+AT_ONCE: Final = 2
+"""Hashing takes 64 MiB and a core for a while: a flood of logins must not starve the rest of the server."""
+
+
+class Verified(NamedTuple):
+    """`new_hash` is to be stored instead of the old one, if the parameters have changed since."""
+
+    user: str
+    new_hash: str | None
+
+
+class Passwords:
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        self._hasher = hasher or PasswordHasher()
+        self._nobody = self._hasher.hash(new_secret())
+        self._by_address = Backoff(FREE_BY_ADDRESS)
+        self._by_user = Backoff(FREE_BY_USER)
+        self._room = BoundedSemaphore(AT_ONCE)
+
+    def hash(self, password: str) -> str:
+        """For `User.password`. The password itself never stands in the refusal."""
+        if not SHORTEST <= len(password) <= LONGEST:
+            raise Refused("password", "…", "W2", f"must have {SHORTEST} to {LONGEST} characters")
+        with self._room:
+            return self._hasher.hash(password)
+
+    def verify(
+        self, directory: Directory, name: str, password: str, now_ms: int, address: str = ""
+    ) -> Verified:
+        """Raises Unauthenticated, in the same words and time whether the user exists, is disabled or has no password."""
+        here = f"{name}\n{address}"
+        self._by_address.begin(here, now_ms)
+        self._by_user.begin(name, now_ms)
+        user = directory.users.get(name)
+        stored = user.password if user is not None and not user.disabled else None
+        right = self._is(stored or self._nobody, password)
+        if stored is None or not right:
+            raise Unauthenticated("wrong user name or password")
+        self._by_address.succeeded(here)
+        self._by_user.succeeded(name)
+        stale = self._hasher.check_needs_rehash(stored)
+        return Verified(name, self.hash(password) if stale else None)
+
+    def _is(self, stored: str, password: str) -> bool:
+        with self._room:
+            try:
+                return self._hasher.verify(stored, password[: LONGEST + 1])
+            except (VerificationError, InvalidHashError):
+                return False

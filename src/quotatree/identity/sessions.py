@@ -1,0 +1,47 @@
+"""Browser sessions: a random cookie, of which only the hash is kept, and a second secret against forged requests."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from quotatree.access.directory import Directory
+from quotatree.access.errors import Forbidden
+from quotatree.access.values import SessionInfo
+from quotatree.identity.errors import Unauthenticated
+from quotatree.identity.secret import hash_of, matches, new_secret
+
+LIFETIME_MS: Final = 12 * 3_600_000
+
+
+class NewSession(NamedTuple):
+    """`cookie` and `csrf` go to the browser and are never kept; `info` goes into the directory."""
+
+    cookie: str
+    csrf: str
+    info: SessionInfo
+
+
+def new_session(user: str, now_ms: int, lifetime_ms: int = LIFETIME_MS) -> NewSession:
+    cookie, csrf = new_secret(), new_secret()
+    info = SessionInfo(hash_of(cookie), user, hash_of(csrf), now_ms, now_ms + lifetime_ms)
+    return NewSession(cookie, csrf, info)
+
+
+def authenticate_session(directory: Directory, cookie: str, now_ms: int) -> SessionInfo:
+    """Found by its hash, so how long the search takes says nothing about any cookie."""
+    session = directory.sessions.get(hash_of(cookie))
+    user = directory.users.get(session.user) if session is not None else None
+    if session is None or user is None or user.disabled or now_ms >= session.expires_ms:
+        raise Unauthenticated("the session has ended; sign in again")
+    return session
+
+
+def check_csrf(session: SessionInfo, csrf: str) -> None:
+    """Every request of a browser that changes something brings the second secret along in a header."""
+    if not matches(csrf, session.csrf_hash):
+        raise Forbidden("csrf", (), "the request does not carry the session's CSRF token")
+
+
+def expired_sessions(directory: Directory, now_ms: int) -> tuple[str, ...]:
+    """Keys for `Directory.without_sessions`."""
+    return tuple(key for key, session in directory.sessions.items() if now_ms >= session.expires_ms)
