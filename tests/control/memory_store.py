@@ -87,8 +87,17 @@ class MemoryStore:
             },
             tuple(self.table(r.WebhookRow)),
             tuple(self.table(r.IdempotencyRow)),
-            LastNumbers(*last, batch=self._batch),
+            LastNumbers(last[0], last[1], last[2], last[3], self._batch),
         )
+
+    def due_deliveries(self, now_ms: int, limit: int) -> list:
+        events, hooks = self.tables[r.EventRow], self.tables[r.WebhookRow]
+        due = [d for d in self.table(r.DeliveryRow) if d.state == "pending" and d.due_ms <= now_ms]
+        known = [d for d in due if (d.webhook,) in hooks]
+        return [(d, events[d.event_seq,], hooks[d.webhook,]) for d in known[:limit]]
+
+    def put_delivery(self, delivery: r.DeliveryRow) -> None:
+        self.tables[r.DeliveryRow][delivery.id,] = delivery
 
 
 SEQUENCES = (r.EventRow, r.DecisionRow, r.PreemptionRow, r.AuditRow)

@@ -9,7 +9,7 @@ from typing import Any
 from quotatree.access.roles import Role
 from quotatree.access.values import User
 from quotatree.control import commands as do
-from quotatree.control.loop import Controller
+from quotatree.control.loop import Controller, Mode
 from quotatree.control.world import SYSTEM, World
 from quotatree.core.job import Job, JobId, ReplicaGroup, Shape
 from quotatree.core.node import NodeSpec
@@ -29,7 +29,7 @@ class Server:
     def __init__(self, path: Path | None = None, store: Any = None, engine: Any = None) -> None:
         self.now_ms = START_MS
         self.path = path
-        self.store = store if store is not None else MemoryStore()
+        self.store: Any = store if store is not None else MemoryStore()
         self.controller: Controller
         self.engine: Any = engine
         self.boots = 0
@@ -72,6 +72,9 @@ class Server:
         future = self.controller.ask(lambda world, _: world)
         self.controller.step()
         return future.result(0)
+
+    def mode(self) -> Mode:
+        return self.controller.health.mode
 
     def job(self, job_id: str) -> Job:
         return self.world.state.jobs[JobId(job_id)]

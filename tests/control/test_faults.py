@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from quotatree.control import book, handle
 from quotatree.control import commands as do
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.loop import Mode
@@ -55,15 +56,15 @@ def test_while_the_store_is_away_commands_are_refused_reads_work_and_it_heals_by
     server.store.away = True
     with pytest.raises(Unavailable):
         server.submit()
-    assert server.controller.health.mode is Mode.STORE_AWAY
+    assert server.mode() is Mode.STORE_AWAY
     assert len(server.world.state.jobs) == 1
     server.pass_time(31)
-    assert server.controller.health.mode is Mode.STORE_AWAY
+    assert server.mode() is Mode.STORE_AWAY
     (row,) = server.store.table(JobRow)
     assert row.phase == "Running", "the end could not be written yet"
     server.store.away = False
     server.pass_time(11)
-    assert server.controller.health.mode is Mode.LEADING
+    assert server.mode() is Mode.LEADING
     (row,) = server.store.table(JobRow)
     assert row.phase == "Succeeded", "the report was kept"
     server.submit()
@@ -87,10 +88,10 @@ def test_who_lost_the_lease_writes_nothing_and_stands_by(server: Server):
     assert server.store.take_lease("other", server.now_ms, 15_000) is not None
     with pytest.raises(Unavailable, match="standing by"):
         server.submit()
-    assert server.controller.health.mode is Mode.STANDBY
+    assert server.mode() is Mode.STANDBY
     assert [row.id for row in server.store.table(JobRow)] == [job]
     server.pass_time(60)
-    assert server.controller.health.mode is Mode.LEADING, "the other one is gone"
+    assert server.mode() is Mode.LEADING, "the other one is gone"
     server.submit()
 
 
@@ -184,8 +185,6 @@ def test_one_command_that_breaks_does_not_take_others_with_it(server: Server, mo
     def broken(turn, command):
         raise ZeroDivisionError
 
-    from quotatree.control import handle
-
     monkeypatch.setitem(handle.HANDLERS, do.CheckpointJob, broken)
     bad = server.controller.call(do.CheckpointJob(actor="ann", job="x"))
     good = server.controller.call(do.SubmitJob(actor="ann", request=request()))
@@ -196,16 +195,14 @@ def test_one_command_that_breaks_does_not_take_others_with_it(server: Server, mo
 
 
 def test_a_batch_that_breaks_is_tried_again_piece_by_piece(server: Server, monkeypatch):
-    from quotatree.control import batch
+    honest = book.book_decisions
 
-    honest = batch.book_decisions
-
-    def breaks_on_eight(turn):
+    def breaks_on_four(turn):
         if any(job.spec.groups[0].replicas == 4 for job in turn.state.jobs.values()):
             raise ZeroDivisionError
         honest(turn)
 
-    monkeypatch.setattr(batch, "book_decisions", breaks_on_eight)
+    monkeypatch.setattr("quotatree.control.batch.book_decisions", breaks_on_four)
     good = [server.controller.call(do.SubmitJob(actor="ann", request=request())) for _ in range(2)]
     bad = server.controller.call(do.SubmitJob(actor="ann", request=request(replicas=4)))
     server.step()

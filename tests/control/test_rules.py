@@ -188,7 +188,9 @@ def test_directory_changes_survive_a_restart_and_a_failed_one_leaves_no_trace(se
         server.do(do.AddMember(actor="root", workspace="vision", user="nobody", role=Role.VIEWER))
     server.do(do.AddMember(actor="root", workspace="vision", user="out", role=Role.VIEWER))
     server.do(do.MakeToken(actor="ann", token=TokenInfo("t1", "ann", "laptop", "hash", server.now_ms)))
-    server.do(do.OpenSession(actor="ann", session=SessionInfo("c", "ann", "x", server.now_ms, server.now_ms + 9)))
+    server.do(
+        do.OpenSession(actor="ann", session=SessionInfo("c", "ann", "x", server.now_ms, server.now_ms + 9))
+    )
     directory = server.world.directory
     server.kill()
     server.boot()

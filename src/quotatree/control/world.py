@@ -21,8 +21,8 @@ from quotatree.core.state import State
 from quotatree.store.rows import PlacementRow, RunRow, WebhookRow
 
 ANSWERS_KEPT: Final = 100_000
-SYSTEM: Final = "system"
-"""The actor of what the loop does by itself."""
+SYSTEM: Final = "(server)"
+"""The actor of what the server does by itself; no user can have this name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,147 @@
+"""How do webhooks hear of events? From an outbox that is written in the same commit as the event, by a thread of its own.
+
+A delivery is a POST of one event as JSON, signed: header `Quotatree-Signature: t=<seconds>,v1=<hex>`, where the hex is
+HMAC-SHA256 of "<seconds>.<body>" with the webhook's secret. Anything but a 2xx answer is tried again, later each time,
+and given up after `TRIES`. At least once: a receiver knows repetitions by the event's number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, Protocol
+from urllib.error import URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+import structlog
+
+from quotatree.control.metrics import Metrics
+from quotatree.store.errors import StoreUnavailable
+from quotatree.store.rows import DeliveryRow, EventRow, WebhookRow
+
+log = structlog.get_logger(__name__)
+
+TRIES: Final = 12
+FIRST_RETRY_MS: Final = 1_000
+LONGEST_RETRY_MS: Final = 3_600_000
+AT_ONCE: Final = 50
+TIMEOUT_SECONDS: Final = 10
+
+
+class OutboxStore(Protocol):
+    def due_deliveries(self, now_ms: int, limit: int) -> list[tuple[DeliveryRow, EventRow, WebhookRow]]: ...
+
+    def put_delivery(self, delivery: DeliveryRow) -> None: ...
+
+
+Post = Callable[[str, bytes, dict[str, str]], int]
+
+
+class Outbox:
+    def __init__(
+        self,
+        store: OutboxStore,
+        metrics: Metrics,
+        *,
+        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        post: Post | None = None,
+        every_seconds: float = 1.0,
+    ) -> None:
+        self._store = store
+        self._metrics = metrics
+        self._clock = clock
+        self._post = post or _post
+        self._every_seconds = every_seconds
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    def deliver_due(self) -> int:
+        """Try everything that is due once; how many were tried."""
+        due = self._store.due_deliveries(self._clock(), AT_ONCE)
+        for delivery, event, webhook in due:
+            self._store.put_delivery(self._deliver(delivery, event, webhook))
+        return len(due)
+
+    def _deliver(self, delivery: DeliveryRow, event: EventRow, webhook: WebhookRow) -> DeliveryRow:
+        now_ms = self._clock()
+        body = event_body(event)
+        headers = {
+            "Content-Type": "application/json",
+            "Quotatree-Event": str(event.seq),
+            "Quotatree-Signature": signature(webhook.secret, now_ms // 1000, body),
+        }
+        try:
+            status = self._post(webhook.url, body, headers)
+            error = "" if 200 <= status < 300 else f"answered {status}"
+        except (OSError, ValueError) as failure:
+            error = f"{type(failure).__name__}: {failure}"[:200]
+        attempts = delivery.attempts + 1
+        if not error:
+            self._metrics.deliveries.labels("sent").inc()
+            return replace(delivery, attempts=attempts, state="sent", last_error="")
+        self._metrics.deliveries.labels("dead" if attempts >= TRIES else "failed").inc()
+        log.warning("webhook_failed", webhook=webhook.id, seq=event.seq, attempts=attempts, error=error)
+        if attempts >= TRIES:
+            return replace(delivery, attempts=attempts, state="dead", last_error=error)
+        pause_ms = min(FIRST_RETRY_MS << delivery.attempts, LONGEST_RETRY_MS)
+        return replace(delivery, attempts=attempts, due_ms=now_ms + pause_ms, last_error=error)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                tried = self.deliver_due()
+            except StoreUnavailable as error:
+                log.warning("outbox_unavailable", error=str(error))
+                tried = 0
+            if not tried:
+                self._stopping.wait(self._every_seconds)
+
+
+def event_body(event: EventRow) -> bytes:
+    told = {
+        "seq": event.seq,
+        "at_ms": event.at_ms,
+        "kind": event.kind,
+        "workspace": event.workspace,
+        "quota": event.quota,
+        "job": event.job,
+        "body": event.body,
+    }
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+def signature(secret: str, seconds: int, body: bytes) -> str:
+    signed = hmac.new(secret.encode(), str(seconds).encode() + b"." + body, hashlib.sha256).hexdigest()
+    return f"t={seconds},v1={signed}"
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A webhook is where its owner says; an answer does not send us somewhere else."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
+    try:
+        with build_opener(_NoRedirects).open(
+            Request(url, body, headers, method="POST"), timeout=TIMEOUT_SECONDS
+        ) as answer:
+            return int(answer.status)
+    except URLError as error:
+        status = getattr(error, "code", None)
+        if isinstance(status, int):
+            return status
+        raise

@@ -1,0 +1,188 @@
+"""What can be asked of the live state (X1, X3, X4, Q7): functions for `Controller.ask`, which change nothing.
+
+Rights are checked as for commands, and whatever names other teams' work is masked for the one who asks. A preview runs
+the very command, with all its checks, then a plan, and takes everything back: never a second opinion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from quotatree.access.check import OnJob, OnQuota, check, visible_quotas
+from quotatree.access.redaction import JobFacts, Reader, reader
+from quotatree.access.roles import Action
+from quotatree.control.commands import Command, UpdateQuota
+from quotatree.control.handle import HANDLERS
+from quotatree.control.turn import Turn
+from quotatree.control.world import World
+from quotatree.core import explain as core
+from quotatree.core.decisions import Decision
+from quotatree.core.errors import Refused
+from quotatree.core.explain import Explanation, Exposure
+from quotatree.core.job import Job, JobId
+from quotatree.core.plan import plan
+from quotatree.core.quota import QuotaId
+from quotatree.core.report import QuotaReport, quota_report
+from quotatree.engines.base import Engine
+
+T = TypeVar("T")
+Query = Callable[[World, int], T]
+
+
+class Exposed(NamedTuple):
+    """Running work that could be taken in a way in which it cannot be taken now (P2)."""
+
+    job: JobId
+    exposure: Exposure
+
+
+class Queued(NamedTuple):
+    """One place in the queue of a quota."""
+
+    position: int
+    job: JobId
+    priority: int
+    reason_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would happen. `id` is what a create would have made; `hidden` decisions concern others only."""
+
+    id: str
+    decisions: tuple[Decision, ...]
+    hidden: int
+    exposed: tuple[Exposed, ...]
+
+
+def explain(actor: str, job: str) -> Query[Explanation]:
+    def query(world: World, now_ms: int) -> Explanation:
+        found = _job(world, actor, Action.EXPLAIN_JOB, job)
+        return eyes(world, actor).explanation(core.explain(world.state, found.id, now_ms))
+
+    return query
+
+
+def exposure(actor: str, job: str) -> Query[tuple[Exposure, ...]]:
+    def query(world: World, now_ms: int) -> tuple[Exposure, ...]:
+        found = _job(world, actor, Action.SEE_EXPOSURE, job)
+        reads = eyes(world, actor)
+        return tuple(reads.exposure(one) for one in core.exposure(world.state, found.id, now_ms))
+
+    return query
+
+
+def figures(actor: str, quota: str) -> Query[QuotaReport]:
+    """The figures of one quota (Q7)."""
+
+    def query(world: World, now_ms: int) -> QuotaReport:
+        del now_ms
+        check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))
+        return _masked(eyes(world, actor), quota_report(world.state, quota))
+
+    return query
+
+
+def tree(actor: str) -> Query[tuple[QuotaReport, ...]]:
+    """All quotas whose figures the actor may read, parents before children."""
+
+    def query(world: World, now_ms: int) -> tuple[QuotaReport, ...]:
+        del now_ms
+        seen = visible_quotas(world.directory, actor, parents(world))
+        reads = eyes(world, actor)
+        return tuple(
+            _masked(reads, quota_report(world.state, quota.id))
+            for root in world.state.roots
+            for quota in root.subtree()
+            if quota.id in seen
+        )
+
+    return query
+
+
+def queue(actor: str, quota: str) -> Query[tuple[Queued, ...]]:
+    """Who waits at a quota, first to last (section 4)."""
+
+    def query(world: World, now_ms: int) -> tuple[Queued, ...]:
+        check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))
+        found = world.quota(quota)
+        reads = eyes(world, actor)
+        aging_ms = world.state.settings.aging_interval_ms
+        order = found.queue.jobs_in_order(now_ms, aging_ms, found.spec.strategy)
+        places = []
+        for position, (_, job_id) in enumerate(order, 1):
+            job = world.state.jobs[job_id]
+            code = job.told.code.name if job.told is not None else job.reason
+            places.append(Queued(position, reads.job(job_id), job.priority, code))
+        return tuple(places)
+
+    return query
+
+
+def preview(engine: Engine, command: Command) -> Query[Preview]:
+    """What would happen if this command were done (X3)."""
+
+    def query(world: World, now_ms: int) -> Preview:
+        command_ = replace(command, key=None)
+        before = _exposed(world, command_, now_ms)
+        reads = eyes(world, command.actor)
+        state = world.state
+        turn = Turn(world, engine, now_ms)
+        state.begin(watch=True)
+        try:
+            answer = HANDLERS[type(command_)](turn, command_)
+            after = _exposed(world, command_, now_ms)
+            decisions = (*turn.decisions, *plan(state, now_ms).decisions)
+            reads = eyes(world, command.actor)
+            concerned = tuple(reads.decision(d) for d in decisions if reads.concerns(d))
+            exposed = tuple(
+                Exposed(reads.job(job), reads.exposure(risk))
+                for job, risk in after
+                if (job, risk) not in before
+            )
+            return Preview(answer.id, concerned, len(decisions) - len(concerned), exposed)
+        except Refused as refused:
+            raise reads.refusal(refused) from None
+        finally:
+            state.rollback()
+
+    return query
+
+
+def eyes(world: World, actor: str) -> Reader:
+    """What an actor may read of the live state."""
+
+    def facts(job_id: str) -> JobFacts | None:
+        job = world.state.jobs.get(JobId(job_id))
+        if job is None:
+            return None
+        size = sum(group.replicas * group.shape.gpu_milli for group in job.spec.groups)
+        return JobFacts(job.spec.workspace, job.spec.quota, job.priority, size)
+
+    return reader(world.directory, actor, parents(world), facts)
+
+
+def parents(world: World) -> dict[str, str | None]:
+    return {quota.id: quota.spec.parent for quota in world.state.quotas.values()}
+
+
+def _job(world: World, actor: str, action: Action, job_id: str) -> Job:
+    job, card = world.job(job_id)
+    check(world.directory, actor, action, OnJob(job.id, job.spec.workspace, card.owner))
+    return job
+
+
+def _masked(reads: Reader, report: QuotaReport) -> QuotaReport:
+    shown = tuple((QuotaId(reads.quota(who)), amount) for who, amount in report.stood_on_by)
+    return replace(report, stood_on_by=shown)
+
+
+def _exposed(world: World, command: Command, now_ms: int) -> set[Exposed]:
+    """Saving a policy warns whose running work becomes exposed; other commands give nobody a new right."""
+    if not isinstance(command, UpdateQuota) or command.spec.id not in world.state.quotas:
+        return set()
+    root = world.quota(command.spec.id).root
+    running = [job for quota in root.subtree() for job in quota.jobs.values() if job.core is not None]
+    return {Exposed(job.id, risk) for job in running for risk in core.exposure(world.state, job.id, now_ms)}

@@ -1,0 +1,114 @@
+"""Webhooks hear of every event they want, signed, in spite of failures; and logs keep secrets."""
+
+import hashlib
+import hmac
+import io
+import json
+
+import pytest
+import structlog
+
+from quotatree.access.errors import Forbidden
+from quotatree.control import commands as do
+from quotatree.control import logs
+from quotatree.control.metrics import Metrics
+from quotatree.control.outbox import TRIES, Outbox
+from quotatree.core.errors import Refused
+from quotatree.store.rows import DeliveryRow
+from tests.control.server import Server
+
+SECRET = "a-secret-of-16-letters"
+
+
+@pytest.fixture
+def server() -> Server:
+    made = Server().furnish()
+    made.do(
+        do.PutWebhook(
+            actor="root", webhook="chat", url="http://127.0.0.1:9/hook", secret=SECRET, workspace="vision",
+            kinds=("job.started", "job.ended"),
+        )
+    )  # fmt: skip
+    return made
+
+
+class Receiver:
+    def __init__(self) -> None:
+        self.status = 200
+        self.heard: list[tuple[str, bytes, dict[str, str]]] = []
+
+    def post(self, url: str, body: bytes, headers: dict[str, str]) -> int:
+        self.heard.append((url, body, headers))
+        if self.status == 0:
+            raise ConnectionRefusedError("nobody there")
+        return self.status
+
+
+def outbox_of(server: Server) -> tuple[Outbox, Receiver]:
+    receiver = Receiver()
+    return Outbox(server.store, Metrics(), clock=lambda: server.now_ms, post=receiver.post), receiver
+
+
+def test_an_event_is_posted_once_and_signed(server: Server):
+    job = server.submit(seconds=10)
+    outbox, receiver = outbox_of(server)
+    outbox.deliver_due()
+    outbox.deliver_due()
+    ((url, body, headers),) = receiver.heard
+    assert url == "http://127.0.0.1:9/hook"
+    told = json.loads(body)
+    assert (told["kind"], told["job"]) == ("job.started", job)
+    stamp, signed = headers["Quotatree-Signature"].split(",")
+    wanted = hmac.new(SECRET.encode(), stamp[2:].encode() + b"." + body, hashlib.sha256).hexdigest()
+    assert signed == f"v1={wanted}"
+
+
+def test_a_failed_delivery_is_tried_again_later_each_time_and_given_up_at_last(server: Server):
+    server.submit(seconds=None)
+    outbox, receiver = outbox_of(server)
+    receiver.status = 0
+    pauses = []
+    for _ in range(TRIES):
+        assert outbox.deliver_due() == 1
+        (row,) = server.store.table(DeliveryRow)
+        assert outbox.deliver_due() == 0, "not before its time"
+        pauses.append(row.due_ms - server.now_ms)
+        server.now_ms = max(server.now_ms, row.due_ms)
+    assert pauses[:4] == [1_000, 2_000, 4_000, 8_000]
+    (row,) = server.store.table(DeliveryRow)
+    assert row.state == "dead"
+    assert "nobody there" in row.last_error
+
+
+def test_a_receiver_that_comes_back_gets_what_it_missed(server: Server):
+    server.submit(seconds=None)
+    outbox, receiver = outbox_of(server)
+    receiver.status = 503
+    outbox.deliver_due()
+    receiver.status = 204
+    server.now_ms += 1_000
+    assert outbox.deliver_due() == 1
+    assert [row.state for row in server.store.table(DeliveryRow)] == ["sent"]
+
+
+def test_webhooks_are_for_those_who_may_and_end_with_their_workspace(server: Server):
+    with pytest.raises(Forbidden):
+        server.do(do.DropWebhook(actor="ann", webhook="chat"))
+    with pytest.raises(Refused, match="http"):
+        server.do(do.PutWebhook(actor="root", webhook="bad", url="file:///etc/passwd", secret=SECRET))
+    server.do(do.DeleteWorkspace(actor="root", workspace="vision"))
+    assert server.world.webhooks == {}
+
+
+def test_logs_are_json_without_secrets():
+    stream = io.StringIO()
+    before = structlog.get_config()
+    logs.configure(stream)
+    try:
+        structlog.get_logger().info("signed_in", actor="ann", password="hunter2", more={"api_token": "t"})
+    finally:
+        structlog.configure(**before)
+    entry = json.loads(stream.getvalue())
+    assert (entry["event"], entry["actor"]) == ("signed_in", "ann")
+    assert "hunter2" not in stream.getvalue()
+    assert entry["more"] == {"api_token": "..."}
