@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from quotatree.access.centre import Centre
+from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
 from quotatree.access.values import SessionInfo, TokenInfo, User
 from quotatree.control.errors import Problem
@@ -304,6 +305,17 @@ class OpenSession(Command):
     """Whoever signs in; the edge has checked the password or the identity provider's word."""
 
     session: SessionInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditDirectory(Command):
+    """For the server itself: a change that depends on what is there, such as a first login by OIDC.
+
+    `change` gives the new directory and what to answer with; it is pure and quick.
+    """
+
+    action: str
+    change: Callable[[Directory], tuple[Directory, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,7 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.MakeToken: users.make_token,
     do.RevokeToken: users.revoke_token,
     do.OpenSession: users.open_session,
+    do.EditDirectory: users.edit_directory,
     do.CloseSessions: users.close_sessions,
 }
 

@@ -36,7 +36,7 @@ from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import JobForgotten
 from quotatree.core.state import Settings
 from quotatree.engines.base import Engine, Report, StartOrder
-from quotatree.store.errors import LeaseLost, StoreUnavailable
+from quotatree.store.errors import LeaseLost, StoreConflict, StoreUnavailable
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -174,8 +174,8 @@ class Controller:
                 self._work()
         except StoreUnavailable as error:
             self._store_away(error)
-        except LeaseLost as error:
-            self._lose_lease(str(error))
+        except StoreConflict as error:
+            self._stand_by(error)
         self._refuse_calls()
         self._answer_asks()
         self._health = Health(
@@ -230,7 +230,7 @@ class Controller:
                 return
             try:
                 self._commit(world, inputs)
-            except (StoreUnavailable, LeaseLost):
+            except (StoreUnavailable, StoreConflict):
                 for deadline in inputs.deadlines:
                     world.deadlines.add(deadline)
                 raise
@@ -309,13 +309,13 @@ class Controller:
         log.warning("store_unavailable", error=str(error), retry_ms=self._retry_ms)
         self._become(Mode.STORE_AWAY, str(error))
 
-    def _lose_lease(self, why: str) -> None:
-        """Somebody else writes now: what is in memory is not the truth any more."""
-        log.error("lease_lost", why=why)
+    def _stand_by(self, error: StoreConflict) -> None:
+        """Somebody else writes: what is in memory is not the truth any more. Begin again from what is written."""
+        log.error("store_conflict", lease_lost=isinstance(error, LeaseLost), error=str(error))
         self._world = None
         self._reports.clear()
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
-        self._become(Mode.STANDBY, why)
+        self._become(Mode.STANDBY, str(error))
 
     def _refuse_calls(self) -> None:
         """Whoever is still here could not be served: nothing of it was done."""
@@ -376,7 +376,7 @@ class Controller:
         if self._epoch:
             try:
                 self._store.release_lease(self._holder, self._epoch)
-            except (StoreUnavailable, LeaseLost):
+            except (StoreUnavailable, StoreConflict):
                 log.warning("lease_not_released")
 
 

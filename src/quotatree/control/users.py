@@ -85,6 +85,15 @@ def open_session(turn: Turn, command: do.OpenSession) -> Answer:
     return Answer(user.name)
 
 
+def edit_directory(turn: Turn, command: do.EditDirectory) -> Answer:
+    turn.allow(command.actor, Action.OPERATE, PLATFORM)
+    directory, answer = command.change(turn.directory)
+    if directory is not turn.directory:
+        turn.replace_directory(directory)
+        turn.audit(command.actor, command.action, answer, {})
+    return Answer(answer)
+
+
 def close_sessions(turn: Turn, command: do.CloseSessions) -> Answer:
     """Who holds the cookie may close its session; the edge hands over hashes, which nobody can guess."""
     turn.replace_directory(turn.directory.without_sessions(command.id_hashes))
