@@ -1,6 +1,7 @@
 """W2: every action on every kind of target by every role, in the own and in the other workspace, answer by answer."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -22,6 +23,7 @@ from quotatree.access.check import (
     visible_quotas,
     visible_users,
     visible_workspaces,
+    workspaces_with_visible_jobs,
 )
 from quotatree.access.errors import Forbidden, NotFound
 from quotatree.access.roles import TABLE, WORKSPACE_ROLES, Action, Kind, Role
@@ -235,6 +237,23 @@ def test_what_each_of_them_sees():
     assert visible_users(people, "otis") == {"otis"}
     assert visible_users(people, "dina") == {"olga", "adam", "oto", "dina", "vera"}
     assert visible_users(people, "ruth") == set(PEOPLE)
+
+
+@pytest.mark.parametrize("actor", [*PEOPLE, "nobody"])
+@pytest.mark.parametrize("disabled", [False, True])
+def test_what_one_sees_in_all_is_what_one_sees_one_by_one(actor: str, disabled: bool):
+    people = company().with_user(User("second", platform_admin=True)).bound("vision", "deleted")
+    if disabled and actor != "nobody":
+        people = people.with_user(replace(people.user(actor), disabled=True))
+    quotas = {q for q in TREE if may(people, actor, Action.SEE_QUOTA, OnQuota(path_of(q, TREE)))}
+    assert visible_quotas(people, actor, TREE) == quotas
+    names = people.workspaces
+    assert visible_workspaces(people, actor) == {
+        w for w in names if may(people, actor, Action.SEE_WORKSPACE, OnWorkspace(w))
+    }
+    assert workspaces_with_visible_jobs(people, actor) == {
+        w for w in names if may(people, actor, Action.SEE_JOB, OnJob("j", w, "x"))
+    }
 
 
 def test_an_action_is_only_asked_of_the_kind_of_thing_it_is_done_to():

@@ -142,18 +142,24 @@ def check_token(token: TokenInfo, action: Action) -> None:
 
 
 def visible_workspaces(directory: Directory, actor: str) -> frozenset[str]:
-    return frozenset(
-        name
-        for name in directory.workspaces
-        if may(directory, actor, Action.SEE_WORKSPACE, OnWorkspace(name))
-    )
+    return _workspaces_where(directory, actor, Action.SEE_WORKSPACE)
+
+
+def workspaces_with_visible_jobs(directory: Directory, actor: str) -> frozenset[str]:
+    return _workspaces_where(directory, actor, Action.SEE_JOB)
 
 
 def visible_quotas(directory: Directory, actor: str, tree: Tree) -> frozenset[str]:
-    """The quotas whose figures the actor may read."""
-    return frozenset(
-        quota for quota in tree if may(directory, actor, Action.SEE_QUOTA, OnQuota(path_of(quota, tree)))
-    )
+    """The quotas whose figures the actor may read: what `may` says of each, without asking it of each."""
+    row = TABLE[Action.SEE_QUOTA]
+    held = roles_on(directory, actor, PLATFORM)
+    if Role.PLATFORM_ADMIN in held and row.of(Role.PLATFORM_ADMIN) is Grant.YES:
+        return frozenset(tree)
+    mine = _workspaces_where(directory, actor, Action.SEE_QUOTA)
+    seen = {quota for name in mine for quota in directory.workspaces[name].quotas if quota in tree}
+    if Role.QUOTA_ADMIN in held and row.of(Role.QUOTA_ADMIN) is Grant.YES:
+        seen.update(quota for quota in tree if _is_admin(directory, actor, path_of(quota, tree)))
+    return frozenset(seen)
 
 
 def named_quotas(directory: Directory, actor: str, tree: Tree) -> frozenset[str]:
@@ -169,6 +175,22 @@ def visible_users(directory: Directory, actor: str) -> frozenset[str]:
     seen = visible_workspaces(directory, actor)
     shared = {member.user for name in seen for member in directory.workspaces[name].members}
     return frozenset(shared | {actor})
+
+
+def _workspaces_where(directory: Directory, actor: str, action: Action) -> frozenset[str]:
+    """Where one of the actor's roles, in the workspace or above all, has the right without further conditions."""
+    row = TABLE[action]
+    held = roles_on(directory, actor, PLATFORM)
+    if Role.PLATFORM_ADMIN in held and row.of(Role.PLATFORM_ADMIN) is Grant.YES:
+        return frozenset(directory.workspaces)
+    if not held:
+        return frozenset()
+    granted = {role for role in Role if row.of(role) is Grant.YES}
+    return frozenset(
+        workspace.id
+        for workspace in directory.workspaces.values()
+        if any(member.user == actor and member.role in granted for member in workspace.members)
+    )
 
 
 def _is_admin(directory: Directory, actor: str, quotas: tuple[str, ...]) -> bool:

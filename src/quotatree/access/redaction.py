@@ -14,18 +14,17 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from quotatree.access.check import (
     PLATFORM,
-    OnJob,
     Tree,
-    may,
     named_quotas,
     path_of,
     roles_on,
     visible_users,
     visible_workspaces,
+    workspaces_with_visible_jobs,
 )
 from quotatree.access.directory import Directory
 from quotatree.access.names import NAME
-from quotatree.access.roles import Action, Role
+from quotatree.access.roles import Role
 from quotatree.core import decisions as say
 from quotatree.core.errors import Refused
 from quotatree.core.explain import Explanation, Exposure
@@ -202,11 +201,7 @@ def reader(directory: Directory, actor: str, tree: Tree, facts: Callable[[str], 
     return Reader(
         everything=Role.PLATFORM_ADMIN in roles_on(directory, actor, PLATFORM),
         workspaces=visible_workspaces(directory, actor),
-        jobs_of=frozenset(
-            name
-            for name in directory.workspaces
-            if may(directory, actor, Action.SEE_JOB, OnJob("", name, ""))
-        ),
+        jobs_of=workspaces_with_visible_jobs(directory, actor),
         quotas=named_quotas(directory, actor, tree),
         users=visible_users(directory, actor),
         directory=directory,
