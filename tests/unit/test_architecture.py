@@ -45,6 +45,17 @@ def test_core_calls_no_builtin_that_reads_prints_or_evaluates():
     assert faults == []
 
 
+def test_access_imports_only_itself_the_core_and_the_pure_part_of_the_standard_library():
+    faults = [
+        f"{where}: {name}"
+        for where, name in imports_of("access")
+        if not within(name, "quotatree.access")
+        and not within(name, "quotatree.core")
+        and top(name) not in PURE
+    ]
+    assert faults == []
+
+
 def test_scenario_imports_only_itself_the_core_and_the_standard_library():
     faults = [
         f"{where}: {name}"
