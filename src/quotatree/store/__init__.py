@@ -1,1 +1,8 @@
 """What is kept: SQLite or PostgreSQL, one transaction for each batch of the loop."""
+
+from quotatree.store.load import Counters, Loaded
+from quotatree.store.pages import Page
+from quotatree.store.reads import HistoryFilter, JobFilter, LedgerEntry
+from quotatree.store.store import Store
+
+__all__ = ["Counters", "HistoryFilter", "JobFilter", "LedgerEntry", "Loaded", "Page", "Store"]

@@ -1,9 +1,13 @@
-"""What a store can fail with.
+"""What can go wrong with the store, and what to do about it.
 
-QuotaTreeError (core)
-├── StoreUnavailable  it cannot be read or written now: gone, full, locked. A commit may be in doubt
-└── StoreConflict     what was to be written does not fit what is there
-    └── LeaseLost     another server has the lease: nothing was written
+StoreError
+├── StoreUnavailable   the database cannot be reached, is full or locked: nothing was written, try again later
+├── StoreConflict      somebody else has written what this write relied on: nothing was written, look again
+│   └── LeaseLost      another server is the writer now: stop
+├── NotMigrated        the tables are not there, or not of this version
+├── NotEmpty           a restore would mix two histories
+├── BadBackup          the file is not a backup that can be restored
+└── BadCursor          a cursor that no page of this list gave out
 """
 
 from __future__ import annotations
@@ -11,13 +15,33 @@ from __future__ import annotations
 from quotatree.core.errors import QuotaTreeError
 
 
-class StoreUnavailable(QuotaTreeError):
+class StoreError(QuotaTreeError):
+    """Root of what the store raises on purpose."""
+
+
+class StoreUnavailable(StoreError):
     pass
 
 
-class StoreConflict(QuotaTreeError):
+class StoreConflict(StoreError):
     pass
 
 
 class LeaseLost(StoreConflict):
+    pass
+
+
+class NotMigrated(StoreError):
+    pass
+
+
+class NotEmpty(StoreError):
+    pass
+
+
+class BadBackup(StoreError):
+    pass
+
+
+class BadCursor(StoreError):
     pass

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quotatree.access.differences import Differences
-from quotatree.core.decisions import Decision, Preemption
 from quotatree.core.records import JobRecord, NodeRecord, QuotaRecord
 
 Json = dict[str, Any]
@@ -97,7 +96,7 @@ class DecisionRow:
     workspace: str
     quota: str
     reason_code: str
-    body: Decision
+    body: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class PreemptionRow:
     quota: str
     step: str
     cost: int
-    body: Preemption
+    body: Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,157 @@
+"""The whole store as one file, taken while the server works, and back into either database.
+
+The file is an SQLite database with the same tables, so a backup of SQLite restores into PostgreSQL and the other way
+round. It shows one moment: SQLite copies it by its online backup, PostgreSQL reads it in one REPEATABLE READ transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Table, delete, func, insert, select
+
+from quotatree.store.database import connect, parse_url, reading, writing
+from quotatree.store.errors import BadBackup, NotEmpty, StoreError, StoreUnavailable
+from quotatree.store.migrate import check, is_known, migrate
+from quotatree.store.tables import LEASE, META, METADATA
+
+SCHEMA: Final = "quotatree.backup/1"
+MARK: Final = "backup"
+ROWS_AT_ONCE: Final = 1000
+OF_THE_STORE: Final = (LEASE, META)
+"""Tables that are not copied row by row: who writes is a matter of the store, not of what is in it."""
+
+
+def backup(engine: Engine, path: Path, at_ms: int) -> None:
+    """Write the file, whole or not at all; one that is there already is left alone."""
+    if path.exists():
+        raise StoreError(f"{path} exists already: name another file")
+    part = path.with_name(f"{path.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        with reading(engine) as connection:
+            check(connection)
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            if engine.dialect.name == "sqlite":
+                _copy_pages(connection, part)
+            else:
+                _copy_tables(connection, part)
+        _seal(part, at_ms)
+        os.link(part, path)
+    except (OSError, sqlite3.Error) as problem:
+        raise StoreUnavailable(f"{path}: {problem}") from problem
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _copy_pages(connection: Connection, part: Path) -> None:
+    source: Any = connection.connection.dbapi_connection
+    with closing(sqlite3.connect(part)) as target:
+        source.backup(target)
+
+
+def _copy_tables(connection: Connection, part: Path) -> None:
+    copy = connect(parse_url(str(part)))
+    try:
+        with writing(copy) as target:
+            migrate(target)
+            for table in [*_copied(), LEASE]:
+                _copy_rows(connection, target, table)
+    finally:
+        copy.dispose()
+
+
+def _copied() -> list[Table]:
+    """Parents before children."""
+    return [table for table in METADATA.sorted_tables if table not in OF_THE_STORE]
+
+
+def _copy_rows(source: Connection, target: Connection, table: Table) -> None:
+    query = select(table).execution_options(yield_per=ROWS_AT_ONCE)
+    for rows in source.execute(query).mappings().partitions():
+        target.execute(insert(table), [dict(row) for row in rows])
+
+
+def _seal(part: Path, at_ms: int) -> None:
+    """One file that says what it is, safely on the disk."""
+    with closing(sqlite3.connect(part)) as file:
+        file.execute("PRAGMA journal_mode=DELETE")
+        mark = json.dumps({"schema": SCHEMA, "at_ms": at_ms})
+        file.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (MARK, mark))
+        file.commit()
+    with part.open("rb") as written:
+        os.fsync(written.fileno())
+
+
+def restore(engine: Engine, path: Path, now_ms: int, *, force: bool = False) -> int:
+    """Fill an empty store from a backup; `force`: replace what is there. Returns when the backup was taken.
+
+    Whoever held the lease has lost it: a server that is still running cannot write into the restored history.
+    """
+    taken_ms = _look_at(path)
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "backup.db"
+        shutil.copyfile(path, file)
+        copy = connect(parse_url(str(file)))
+        try:
+            with writing(copy) as source:
+                migrate(source)
+            with reading(copy) as source, writing(engine) as target:
+                migrate(target)
+                _make_room(target, now_ms, force)
+                for table in _copied():
+                    _copy_rows(source, target, table)
+                _new_epoch(source, target)
+        finally:
+            copy.dispose()
+    return taken_ms
+
+
+def _look_at(path: Path) -> int:
+    """When was it taken? Anything that is not a backup we can read is refused."""
+    if not path.is_file():
+        raise BadBackup(f"{path}: there is no such file")
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
+            row = file.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
+            version = file.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.Error:
+        raise BadBackup(f"{path} is not a backup of QuotaTree") from None
+    mark = json.loads(row[0]) if row is not None else {}
+    if mark.get("schema") != SCHEMA or version is None:
+        raise BadBackup(f"{path} is not a finished backup of QuotaTree ({SCHEMA})")
+    if not is_known(version[0]):
+        raise BadBackup(
+            f"{path} was made by a newer QuotaTree (revision {version[0]}): restore it with that version"
+        )
+    taken_ms: int = mark["at_ms"]
+    return taken_ms
+
+
+def _make_room(target: Connection, now_ms: int, force: bool) -> None:
+    lease = target.execute(select(LEASE).with_for_update()).mappings().first()
+    if lease is not None and lease["holder"] and lease["until_ms"] > now_ms and not force:
+        raise NotEmpty(f"{lease['holder']} is working on this store: stop it first")
+    full = [
+        table.name for table in _copied() if target.execute(select(func.count()).select_from(table)).scalar()
+    ]
+    if full and not force:
+        raise NotEmpty(f"the store is not empty ({', '.join(full)}): restore into a new one, or force it")
+    for table in reversed(_copied()):
+        target.execute(delete(table))
+
+
+def _new_epoch(source: Connection, target: Connection) -> None:
+    then = source.execute(select(LEASE)).mappings().first()
+    now = target.execute(select(LEASE)).mappings().first()
+    epoch = 1 + max(row["epoch"] if row is not None else 0 for row in (then, now))
+    target.execute(delete(LEASE))
+    batch = then["batch"] if then is not None else 0
+    target.execute(insert(LEASE).values(id=1, holder="", epoch=epoch, until_ms=0, batch=batch))

@@ -1,0 +1,56 @@
+"""Who may write? One server at a time: it holds the lease, and every commit checks that it still does.
+
+The lease has an epoch that rises whenever it is taken. A server that was paused, and comes back after another one has
+taken over, fails at its next commit, whatever its clock says (A7).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import Connection, insert, select, update
+
+from quotatree.store.errors import LeaseLost, StoreConflict
+from quotatree.store.tables import LEASE
+
+ONE: Final = 1
+
+
+def take(connection: Connection, holder: str, now_ms: int, ttl_ms: int) -> int | None:
+    """The new epoch, or None while somebody else holds the lease. Taking what one holds starts a new epoch."""
+    row = connection.execute(select(LEASE).with_for_update()).mappings().first()
+    if row is None:
+        connection.execute(
+            insert(LEASE).values(id=ONE, holder=holder, epoch=1, until_ms=now_ms + ttl_ms, batch=0)
+        )
+        return 1
+    if row["holder"] not in ("", holder) and row["until_ms"] > now_ms:
+        return None
+    epoch: int = row["epoch"] + 1
+    connection.execute(update(LEASE).values(holder=holder, epoch=epoch, until_ms=now_ms + ttl_ms))
+    return epoch
+
+
+def renew(connection: Connection, holder: str, epoch: int, now_ms: int, ttl_ms: int) -> bool:
+    """False: it is lost."""
+    mine = (LEASE.c.holder == holder) & (LEASE.c.epoch == epoch)
+    return connection.execute(update(LEASE).where(mine).values(until_ms=now_ms + ttl_ms)).rowcount == 1
+
+
+def release(connection: Connection, holder: str, epoch: int) -> None:
+    """The next server need not wait until it ends."""
+    mine = (LEASE.c.holder == holder) & (LEASE.c.epoch == epoch)
+    connection.execute(update(LEASE).where(mine).values(holder="", until_ms=0))
+
+
+def fence(connection: Connection, holder: str, epoch: int, number: int) -> None:
+    """Only the holder's next batch passes; the row stays locked until the commit, so nobody takes it meanwhile."""
+    mine = (LEASE.c.holder == holder) & (LEASE.c.epoch == epoch)
+    follows = LEASE.c.batch == number - 1
+    if connection.execute(update(LEASE).where(mine & follows).values(batch=number)).rowcount == 1:
+        return
+    row = connection.execute(select(LEASE)).mappings().first()
+    if row is not None and row["holder"] == holder and row["epoch"] == epoch:
+        raise StoreConflict(f"batch {number} does not follow batch {row['batch']}, the last one in the store")
+    now = "nobody" if row is None or not row["holder"] else f"{row['holder']} (epoch {row['epoch']})"
+    raise LeaseLost(f"{holder} (epoch {epoch}) is not the writer any more; {now} is")

@@ -1,0 +1,89 @@
+"""Lists in pages: a cursor says after which entry the next page begins, so nothing is skipped or told twice while
+others write.
+
+A cursor is only good for the list it came from: it carries what was asked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from sqlalchemy import Column, Connection, RowMapping, Select, Table, select, tuple_, union_all
+
+from quotatree.store.errors import BadCursor
+
+T = TypeVar("T")
+
+MOST: Final = 1000
+BRANCHES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """`next` is None on the last page."""
+
+    items: tuple[T, ...]
+    next: str | None
+
+
+def fetch(
+    connection: Connection, branches: Sequence[Select[Any]], keys: Sequence[Column[Any]], asked: object,
+    cursor: str | None, limit: int, make: Callable[[RowMapping], T],
+) -> Page[T]:  # fmt: skip
+    """One page, newest first by `keys`. Each branch is a part of the list that an index has in order already."""
+    limit = max(1, min(limit, MOST))
+    after = None if cursor is None else open_cursor(cursor, asked, len(keys))
+    newest_first = [key.desc() for key in keys]
+    parts = []
+    for branch in branches:
+        if after is not None:
+            branch = branch.where(tuple_(*keys) < tuple_(*after) if len(keys) > 1 else keys[0] < after[0])
+        parts.append(branch.order_by(*newest_first).limit(limit + 1))
+    if len(parts) == 1:
+        rows = connection.execute(parts[0]).mappings().all()
+    else:
+        together = union_all(*(select(part.subquery()) for part in parts)).subquery()
+        order = [together.c[key.name].desc() for key in keys]
+        rows = connection.execute(select(together).order_by(*order).limit(limit + 1)).mappings().all()
+    more = len(rows) > limit
+    rows = rows[:limit]
+    last = [rows[-1][key.name] for key in keys] if more else None
+    return Page(tuple(make(row) for row in rows), None if last is None else make_cursor(asked, last))
+
+
+def by_each(table: Table, column: str, values: Sequence[str] | None) -> list[Select[Any]]:
+    """One branch for each value, so that each finds its rows in order in an index that begins with the column."""
+    if values is None:
+        return [select(table)]
+    if len(values) > BRANCHES:
+        return [select(table).where(table.c[column].in_(values))]
+    return [select(table).where(table.c[column] == value) for value in sorted(set(values))]
+
+
+def make_cursor(asked: object, last: Sequence[Any]) -> str:
+    text = json.dumps([_fingerprint(asked), *last], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def open_cursor(cursor: str, asked: object, length: int) -> list[Any]:
+    try:
+        data = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ValueError, binascii.Error, RecursionError):
+        raise BadCursor("not a cursor that a page of this list gave out") from None
+    if type(data) is not list or len(data) != length + 1 or data[0] != _fingerprint(asked):
+        raise BadCursor("a cursor of another list: ask with the same filter as for the page before")
+    if not all(type(one) in (int, str) for one in data[1:]) or any(
+        type(one) is int and abs(one) >= 1 << 63 for one in data[1:]
+    ):
+        raise BadCursor("not a cursor that a page of this list gave out")
+    return data[1:]
+
+
+def _fingerprint(asked: object) -> str:
+    return hashlib.sha256(repr(asked).encode()).hexdigest()[:12]

@@ -1,0 +1,80 @@
+"""Rows of the tables as the values they were written from."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from quotatree.codec import decode
+from quotatree.core.records import JobRecord, NodeRecord, QuotaRecord
+from quotatree.store import rows as r
+
+
+def pool_row(row: RowMapping) -> r.PoolRow:
+    return r.PoolRow(row["name"], row["mixed"], row["version"])
+
+
+def node_row(row: RowMapping) -> r.NodeRow:
+    return r.NodeRow(row["name"], decode(NodeRecord, json.loads(row["record"])), row["version"])
+
+
+def quota_row(row: RowMapping) -> r.QuotaRow:
+    return r.QuotaRow(row["id"], decode(QuotaRecord, json.loads(row["record"])), row["version"])
+
+
+def job_row(row: RowMapping) -> r.JobRow:
+    return r.JobRow(
+        row["id"], row["workspace"], row["quota"], row["owner"], row["name"], row["module"], row["priority"],
+        row["phase"], row["submitted_ms"], row["first_started_ms"], row["started_ms"], row["ended_ms"],
+        row["gpu_milli"], row["run"], row["reason_code"], decode(JobRecord, json.loads(row["record"])),
+        json.loads(row["card"]),
+    )  # fmt: skip
+
+
+def run_row(row: RowMapping) -> r.RunRow:
+    return r.RunRow(**row)
+
+
+def placement_row(row: RowMapping) -> r.PlacementRow:
+    return r.PlacementRow(**{**row, "devices": tuple(json.loads(row["devices"]))})
+
+
+def decision_row(row: RowMapping) -> r.DecisionRow:
+    return r.DecisionRow(**_with_body(row))
+
+
+def preemption_row(row: RowMapping) -> r.PreemptionRow:
+    return r.PreemptionRow(**_with_body(row))
+
+
+def victim_row(row: RowMapping) -> r.VictimRow:
+    return r.VictimRow(**row)
+
+
+def event_row(row: RowMapping) -> r.EventRow:
+    return r.EventRow(**_with_body(row))
+
+
+def audit_row(row: RowMapping) -> r.AuditRow:
+    return r.AuditRow(**_with_body(row))
+
+
+def answer_row(row: RowMapping) -> r.IdempotencyRow:
+    return r.IdempotencyRow(**_with_body(row))
+
+
+def webhook_row(row: RowMapping) -> r.WebhookRow:
+    kinds = tuple(json.loads(row["kinds"]))
+    return r.WebhookRow(
+        row["id"], row["workspace"], row["url"], row["secret"], kinds, row["active"], row["version"]
+    )
+
+
+def delivery_row(row: RowMapping) -> r.DeliveryRow:
+    return r.DeliveryRow(**row)
+
+
+def _with_body(row: RowMapping) -> dict[str, Any]:
+    return {**row, "body": json.loads(row["body"])}

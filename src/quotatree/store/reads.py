@@ -1,0 +1,182 @@
+"""Questions to the history: which jobs, what was decided, who took from whom, what happened, who did it.
+
+Every filter has `workspaces`: None for a reader who may see all, else those he may see. An empty tuple finds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select, Table, or_, select, text
+
+from quotatree.store import read_rows as make
+from quotatree.store import rows as r
+from quotatree.store import tables as t
+from quotatree.store.pages import MOST, Page, by_each, fetch
+
+Names = tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """`active`: not finished yet, or still leaving."""
+
+    workspaces: Names = None
+    quotas: Names = None
+    owners: Names = None
+    names: Names = None
+    modules: Names = None
+    phases: Names = None
+    active: bool | None = None
+    submitted_from_ms: int | None = None
+    submitted_before_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Of decisions, preemptions, events and the audit; a list looks at those that it has columns for."""
+
+    workspaces: Names = None
+    quotas: Names = None
+    job: str | None = None
+    kinds: Names = None
+    reasons: Names = None
+    actors: Names = None
+    target: str | None = None
+    from_ms: int | None = None
+    before_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One preemption with its victims (P13)."""
+
+    preemption: r.PreemptionRow
+    victims: tuple[r.VictimRow, ...]
+
+
+def jobs(connection: Connection, asked: JobFilter, cursor: str | None, limit: int) -> Page[r.JobRow]:
+    """Newest first, by submit time."""
+    c = t.JOBS.c
+    branches = by_each(t.JOBS, "workspace", asked.workspaces)
+    if asked.workspaces is None:
+        branches = by_each(t.JOBS, "quota", asked.quotas)
+    found = []
+    for branch in branches or [_nothing(t.JOBS)]:
+        branch = _among(
+            branch, (c.quota, asked.quotas), (c.owner, asked.owners), (c.name, asked.names), (c.module, asked.modules),
+            (c.phase, asked.phases),
+        )  # fmt: skip
+        if asked.active is not None:
+            branch = branch.where(text(t.OPEN if asked.active else f"NOT {t.OPEN}"))
+        found.append(_between(branch, c.submitted_ms, asked.submitted_from_ms, asked.submitted_before_ms))
+    return fetch(connection, found, (c.submitted_ms, c.id), asked, cursor, limit, make.job_row)
+
+
+def job(connection: Connection, job_id: str) -> r.JobRow | None:
+    row = connection.execute(select(t.JOBS).where(t.JOBS.c.id == job_id)).mappings().first()
+    return None if row is None else make.job_row(row)
+
+
+def runs(connection: Connection, job_id: str) -> tuple[r.RunRow, ...]:
+    query = select(t.RUNS).where(t.RUNS.c.job == job_id).order_by(t.RUNS.c.run)
+    return tuple(make.run_row(row) for row in connection.execute(query).mappings())
+
+
+def placements(connection: Connection, job_id: str) -> tuple[r.PlacementRow, ...]:
+    table = t.PLACEMENTS
+    query = select(table).where(table.c.job == job_id).order_by(*table.primary_key)
+    return tuple(make.placement_row(row) for row in connection.execute(query).mappings())
+
+
+def decisions(
+    connection: Connection, asked: HistoryFilter, cursor: str | None, limit: int
+) -> Page[r.DecisionRow]:
+    c = t.DECISIONS.c
+    found = []
+    for branch in _history(t.DECISIONS, asked, "job"):
+        branch = _among(branch, (c.kind, asked.kinds), (c.reason_code, asked.reasons))
+        found.append(_between(branch, c.at_ms, asked.from_ms, asked.before_ms))
+    return fetch(connection, found, (c.seq,), ("decisions", asked), cursor, limit, make.decision_row)
+
+
+def preemptions(
+    connection: Connection, asked: HistoryFilter, cursor: str | None, limit: int
+) -> Page[LedgerEntry]:
+    """The ledger: what somebody of these workspaces or quotas took, or lost."""
+    c, victims = t.PREEMPTIONS.c, t.VICTIMS
+    query = select(t.PREEMPTIONS)
+    for column, values in (("workspace", asked.workspaces), ("quota", asked.quotas)):
+        if values is not None:
+            lost = select(victims.c.preemption).where(victims.c[column].in_(values))
+            query = query.where(or_(c[column].in_(values), c.seq.in_(lost)))
+    if asked.job is not None:
+        lost = select(victims.c.preemption).where(victims.c.job == asked.job)
+        query = query.where(or_(c.preemptor == asked.job, c.seq.in_(lost)))
+    query = _between(_among(query, (c.step, asked.kinds)), c.at_ms, asked.from_ms, asked.before_ms)
+    page = fetch(connection, [query], (c.seq,), ("preemptions", asked), cursor, limit, make.preemption_row)
+    taken: dict[int, list[r.VictimRow]] = {row.seq: [] for row in page.items}
+    of_page = select(victims).where(victims.c.preemption.in_(list(taken))).order_by(*victims.primary_key)
+    for row in connection.execute(of_page).mappings():
+        taken[row["preemption"]].append(make.victim_row(row))
+    return Page(tuple(LedgerEntry(row, tuple(taken[row.seq])) for row in page.items), page.next)
+
+
+def events(
+    connection: Connection, after_seq: int, asked: HistoryFilter, limit: int
+) -> tuple[r.EventRow, ...]:
+    """Oldest first, after a number: what a stream that was cut off has missed."""
+    c = t.EVENTS.c
+    query = _among(
+        select(t.EVENTS).where(c.seq > after_seq), (c.workspace, asked.workspaces), (c.quota, asked.quotas),
+        (c.kind, asked.kinds),
+    )  # fmt: skip
+    if asked.job is not None:
+        query = query.where(c.job == asked.job)
+    query = _between(query, c.at_ms, asked.from_ms, asked.before_ms).order_by(c.seq).limit(min(limit, MOST))
+    return tuple(make.event_row(row) for row in connection.execute(query).mappings())
+
+
+def audit(connection: Connection, asked: HistoryFilter, cursor: str | None, limit: int) -> Page[r.AuditRow]:
+    c = t.AUDIT.c
+    found = []
+    for branch in by_each(t.AUDIT, "workspace", asked.workspaces) or [_nothing(t.AUDIT)]:
+        branch = _among(branch, (c.action, asked.kinds), (c.actor, asked.actors))
+        if asked.target is not None:
+            branch = branch.where(c.target == asked.target)
+        found.append(_between(branch, c.at_ms, asked.from_ms, asked.before_ms))
+    return fetch(connection, found, (c.seq,), ("audit", asked), cursor, limit, make.audit_row)
+
+
+def _history(table: Table, asked: HistoryFilter, job_column: str) -> list[Select[Any]]:
+    if asked.job is not None:
+        branches = [select(table).where(table.c[job_column] == asked.job)]
+        return [
+            _among(one, (table.c.workspace, asked.workspaces), (table.c.quota, asked.quotas))
+            for one in branches
+        ]
+    if asked.workspaces is not None:
+        branches = by_each(table, "workspace", asked.workspaces) or [_nothing(table)]
+        return [_among(one, (table.c.quota, asked.quotas)) for one in branches]
+    return by_each(table, "quota", asked.quotas) or [_nothing(table)]
+
+
+def _nothing(table: Table) -> Select[Any]:
+    return select(table).where(text("1 = 0"))
+
+
+def _among(query: Select[Any], *wanted: tuple[Any, Sequence[str] | None]) -> Select[Any]:
+    for column, values in wanted:
+        if values is not None:
+            query = query.where(column == values[0] if len(values) == 1 else column.in_(values))
+    return query
+
+
+def _between(query: Select[Any], column: Any, from_ms: int | None, before_ms: int | None) -> Select[Any]:
+    if from_ms is not None:
+        query = query.where(column >= from_ms)
+    if before_ms is not None:
+        query = query.where(column < before_ms)
+    return query

@@ -1,0 +1,146 @@
+"""The store: one object for the loop that writes and for everybody who reads. Safe to use from several threads.
+
+Reads see one moment each and never wait for the writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Engine, select, text
+
+from quotatree.core.state import Settings
+from quotatree.store import backup as backups
+from quotatree.store import lease, migrate, read_rows, reads
+from quotatree.store import rows as r
+from quotatree.store import tables as t
+from quotatree.store.database import connect, parse_url, reading, shown, writing
+from quotatree.store.load import Loaded, last_batch, load
+from quotatree.store.pages import Page
+from quotatree.store.reads import HistoryFilter, JobFilter, LedgerEntry
+from quotatree.store.statements import upsert_all
+from quotatree.store.write import delivery_values, write
+
+T = TypeVar("T")
+
+
+class Store:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @classmethod
+    def open(cls, url: str) -> Store:
+        """`sqlite:///path`, a bare path, or `postgresql://user:password@host/name`. Nothing is read yet."""
+        return cls(connect(parse_url(url)))
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @property
+    def url(self) -> str:
+        """Without its password."""
+        return shown(self._engine.url)
+
+    # -- the tables ------------------------------------------------------------------------------------------
+
+    def migrate(self) -> tuple[str | None, str]:
+        """Bring the tables up to date; the revisions before (None: there were none) and after."""
+        with writing(self._engine) as connection:
+            return migrate.migrate(connection)
+
+    def check(self) -> None:
+        """Raise NotMigrated or StoreUnavailable unless one can work with it."""
+        with reading(self._engine) as connection:
+            migrate.check(connection)
+
+    def backup(self, path: Path, at_ms: int) -> None:
+        backups.backup(self._engine, path, at_ms)
+
+    def restore(self, path: Path, now_ms: int, *, force: bool = False) -> int:
+        """Fill an empty store from a backup; returns when that was taken."""
+        return backups.restore(self._engine, path, now_ms, force=force)
+
+    # -- the one writer --------------------------------------------------------------------------------------
+
+    def take_lease(self, holder: str, now_ms: int, ttl_ms: int) -> int | None:
+        """The epoch to commit with, or None while another one holds it."""
+        with writing(self._engine) as connection:
+            return lease.take(connection, holder, now_ms, ttl_ms)
+
+    def renew_lease(self, holder: str, epoch: int, now_ms: int, ttl_ms: int) -> bool:
+        with writing(self._engine) as connection:
+            return lease.renew(connection, holder, epoch, now_ms, ttl_ms)
+
+    def release_lease(self, holder: str, epoch: int) -> None:
+        with writing(self._engine) as connection:
+            lease.release(connection, holder, epoch)
+
+    def load(self, settings: Settings) -> Loaded:
+        with reading(self._engine) as connection:
+            migrate.check(connection)
+            return load(connection, settings)
+
+    def commit(self, batch: r.Batch) -> None:
+        """All of it or nothing. After StoreUnavailable it may be in all the same: `last_batch` tells."""
+        with writing(self._engine) as connection:
+            lease.fence(connection, batch.holder, batch.epoch, batch.number)
+            write(connection, batch)
+
+    def last_batch(self) -> int:
+        return self._read(last_batch)
+
+    # -- history ---------------------------------------------------------------------------------------------
+
+    def jobs(self, asked: JobFilter, cursor: str | None = None, limit: int = 100) -> Page[r.JobRow]:
+        return self._read(lambda c: reads.jobs(c, asked, cursor, limit))
+
+    def job(self, job_id: str) -> r.JobRow | None:
+        return self._read(lambda c: reads.job(c, job_id))
+
+    def runs(self, job_id: str) -> tuple[r.RunRow, ...]:
+        return self._read(lambda c: reads.runs(c, job_id))
+
+    def placements(self, job_id: str) -> tuple[r.PlacementRow, ...]:
+        return self._read(lambda c: reads.placements(c, job_id))
+
+    def decisions(
+        self, asked: HistoryFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[r.DecisionRow]:
+        return self._read(lambda c: reads.decisions(c, asked, cursor, limit))
+
+    def preemptions(
+        self, asked: HistoryFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[LedgerEntry]:
+        return self._read(lambda c: reads.preemptions(c, asked, cursor, limit))
+
+    def events(self, after_seq: int, asked: HistoryFilter, limit: int = 100) -> tuple[r.EventRow, ...]:
+        return self._read(lambda c: reads.events(c, after_seq, asked, limit))
+
+    def audit(self, asked: HistoryFilter, cursor: str | None = None, limit: int = 100) -> Page[r.AuditRow]:
+        return self._read(lambda c: reads.audit(c, asked, cursor, limit))
+
+    # -- the outbox of webhooks ------------------------------------------------------------------------------
+
+    def due_deliveries(self, now_ms: int, limit: int) -> list[tuple[r.DeliveryRow, r.EventRow, r.WebhookRow]]:
+        """What must be sent now, longest due first; nothing for a webhook that is switched off."""
+        out, events, hooks = t.DELIVERIES, t.EVENTS, t.WEBHOOKS
+        due = select(out).join(hooks).where(text(t.PENDING), out.c.due_ms <= now_ms, hooks.c.active)
+        with reading(self._engine) as connection:
+            rows = connection.execute(due.order_by(out.c.due_ms, out.c.id).limit(limit)).mappings().all()
+            found = [read_rows.delivery_row(row) for row in rows]
+            about = select(events).where(events.c.seq.in_({row.event_seq for row in found}))
+            told = {row["seq"]: read_rows.event_row(row) for row in connection.execute(about).mappings()}
+            to = select(hooks).where(hooks.c.id.in_({row.webhook for row in found}))
+            whom = {row["id"]: read_rows.webhook_row(row) for row in connection.execute(to).mappings()}
+        return [(row, told[row.event_seq], whom[row.webhook]) for row in found]
+
+    def put_delivery(self, row: r.DeliveryRow) -> None:
+        """How it went. Not part of a batch: the sender is not the loop."""
+        with writing(self._engine) as connection:
+            upsert_all(connection, t.DELIVERIES, [delivery_values(row)])
+
+    def _read(self, question: Callable[..., T]) -> T:
+        with reading(self._engine) as connection:
+            return question(connection)

@@ -1,0 +1,46 @@
+"""Every test that asks for `store` or `url` runs twice: on an SQLite file and on a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from quotatree.store import Store
+from tests.store import postgres
+
+NUMBERS = count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_home() -> Iterator[str]:
+    where = postgres.binaries()
+    if where is None:
+        pytest.skip("no PostgreSQL: neither initdb on PATH, nor Debian's packages, nor the package pgserver")
+    with postgres.server(where) as home:
+        store = Store.open(postgres.create(home, postgres.TEMPLATE))
+        store.migrate()
+        store.close()
+        yield home
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database without tables on SQLite, with empty tables on PostgreSQL; `store` migrates either."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/store.db"
+        return
+    home = request.getfixturevalue("postgres_home")
+    name = f"test_{next(NUMBERS)}"
+    yield postgres.create(home, name, postgres.TEMPLATE)
+    postgres.drop(home, name)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    found = Store.open(url)
+    found.migrate()
+    yield found
+    found.close()

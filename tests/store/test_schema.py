@@ -1,0 +1,82 @@
+"""The tables are what the migrations make, on both databases; a store that is not ready says what to do."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import create_engine, text
+
+from quotatree.core.state import Settings
+from quotatree.store import Store
+from quotatree.store.database import parse_url, reading, shown
+from quotatree.store.errors import NotMigrated, StoreError, StoreUnavailable
+from quotatree.store.tables import METADATA
+
+
+def test_the_migrations_make_exactly_the_tables(store: Store) -> None:
+    with reading(store._engine) as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+
+
+def test_migrating_twice_changes_nothing(store: Store) -> None:
+    before, after = store.migrate()
+    assert before == after
+
+
+def test_a_store_without_tables_says_what_to_do(tmp_path: Path) -> None:
+    store = Store.open(str(tmp_path / "new.db"))
+    with pytest.raises(NotMigrated, match="quotatree migrate"):
+        store.load(Settings())
+    with pytest.raises(NotMigrated, match="quotatree migrate"):
+        store.last_batch()
+    store.close()
+
+
+def test_a_store_of_a_newer_version_is_left_alone(store: Store, url: str) -> None:
+    engine = create_engine(parse_url(url))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'from-the-future'"))
+    engine.dispose()
+    with pytest.raises(NotMigrated, match="newer QuotaTree"):
+        store.migrate()
+    with pytest.raises(NotMigrated, match="newer QuotaTree"):
+        store.load(Settings())
+
+
+def test_a_database_that_is_not_there_is_unavailable() -> None:
+    store = Store.open("postgresql://ann:secret@127.0.0.1:1/none")
+    with pytest.raises(StoreUnavailable) as raised:
+        store.check()
+    assert "secret" not in str(raised.value)
+    assert "secret" not in store.url
+    store.close()
+
+
+def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a database, but long enough to look at" * 100)
+    store = Store.open(str(tmp_path / "notes.txt"))
+    with pytest.raises(StoreUnavailable, match="not a database"):
+        store.check()
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://root:pw@localhost/x", "sqlite://", "sqlite:///:memory:", "://", "a://b://c"]
+)
+def test_other_urls_are_refused_without_their_password(url: str) -> None:
+    with pytest.raises(StoreError) as raised:
+        Store.open(url)
+    assert "pw" not in str(raised.value)
+
+
+def test_a_password_in_the_query_is_not_shown() -> None:
+    assert "pw" not in shown(parse_url("postgresql://host/db?user=ann&password=pw"))
+
+
+def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:
+    Store.open(str(tmp_path / "deep" / "store.db")).close()
+    assert stat.S_IMODE((tmp_path / "deep" / "store.db").stat().st_mode) == 0o600
