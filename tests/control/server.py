@@ -9,6 +9,7 @@ from typing import Any
 from quotatree.access.roles import Role
 from quotatree.access.values import User
 from quotatree.control import commands as do
+from quotatree.control.commands import Command
 from quotatree.control.loop import Controller, Mode
 from quotatree.control.world import SYSTEM, World
 from quotatree.core.job import Job, JobId, ReplicaGroup, Shape
@@ -18,7 +19,7 @@ from quotatree.core.quota import QuotaId, QuotaSpec
 from quotatree.core.resources import Bounds
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import EventRow, JobRow
-from tests.control.memory_store import MemoryStore
+from tests.control.sqlite_store import SqliteStore
 
 START_MS = 1_700_000_000_000
 
@@ -26,10 +27,11 @@ START_MS = 1_700_000_000_000
 class Server:
     """One controller at a time over a store and an engine's file that outlive it."""
 
-    def __init__(self, path: Path | None = None, store: Any = None, engine: Any = None) -> None:
+    def __init__(self, directory: Path, store: Any = None, engine: Any = None) -> None:
         self.now_ms = START_MS
-        self.path = path
-        self.store: Any = store if store is not None else MemoryStore()
+        self.path = directory / "timers"
+        self.store: Any = store if store is not None else SqliteStore.fresh(directory)
+        self._engine_given = engine is not None
         self.controller: Controller
         self.engine: Any = engine
         self.boots = 0
@@ -38,7 +40,7 @@ class Server:
     def boot(self) -> None:
         """A fresh process: nothing survives but the store and the engine's table."""
         self.boots += 1
-        if self.path is not None or self.engine is None:
+        if not self._engine_given:
             self.engine = TimerEngine(self.path, lambda: self.now_ms, threaded=False)
         self.controller = Controller(
             self.store, self.engine, f"server-{self.boots}", clock=lambda: self.now_ms
@@ -60,12 +62,19 @@ class Server:
         self.now_ms += round(seconds * 1000)
         self.step()
 
-    def do(self, command: do.Command) -> do.Answer:
+    def do(self, command: Command) -> do.Answer:
         future = self.controller.call(command)
         self.controller.step()
         answer = future.result(0)
         self.step()
         return answer
+
+    def do_all(self, *commands: Command) -> None:
+        """In one batch."""
+        futures = [self.controller.call(command) for command in commands]
+        self.step()
+        for future in futures:
+            future.result(0)
 
     @property
     def world(self) -> World:
@@ -91,22 +100,25 @@ class Server:
 
     def furnish(self, nodes: int = 1, gpus: int = 8) -> Server:
         """Users root (admin), ann (developer) and pat (operator); quota `team` with children `a` and `b`."""
-        self.do(do.PutUser(actor=SYSTEM, user=User("root", platform_admin=True)))
-        for name in ("ann", "pat", "out"):
-            self.do(do.PutUser(actor="root", user=User(name)))
-        for number in range(nodes):
-            self.do(do.JoinNode(actor="root", spec=NodeSpec(f"n{number}", "p", gpus=gpus)))
         half = nodes * gpus * 500
         draws = (("p", Bounds(nodes * gpus * 1000)),)
-        self.do(do.CreateQuota(actor="root", spec=QuotaSpec(QuotaId("team"), draws=draws)))
-        for name in ("a", "b"):
-            spec = QuotaSpec(QuotaId(name), QuotaId("team"), Bounds(half))
-            self.do(do.CreateQuota(actor="root", spec=spec))
-        self.do(do.CreateWorkspace(actor="root", workspace="vision", owners=("root",)))
-        self.do(do.AddMember(actor="root", workspace="vision", user="ann", role=Role.DEVELOPER))
-        self.do(do.AddMember(actor="root", workspace="vision", user="pat", role=Role.OPERATOR))
-        for name in ("team", "a", "b"):
-            self.do(do.BindQuota(actor="root", workspace="vision", quota=name))
+        self.do_all(
+            do.PutUser(actor=SYSTEM, user=User("root", platform_admin=True)),
+            *(do.PutUser(actor="root", user=User(name)) for name in ("ann", "pat", "out")),
+            *(
+                do.JoinNode(actor="root", spec=NodeSpec(f"n{number}", "p", gpus=gpus))
+                for number in range(nodes)
+            ),
+            do.CreateQuota(actor="root", spec=QuotaSpec(QuotaId("team"), draws=draws)),
+            *(
+                do.CreateQuota(actor="root", spec=QuotaSpec(QuotaId(name), QuotaId("team"), Bounds(half)))
+                for name in ("a", "b")
+            ),
+            do.CreateWorkspace(actor="root", workspace="vision", owners=("root",)),
+            do.AddMember(actor="root", workspace="vision", user="ann", role=Role.DEVELOPER),
+            do.AddMember(actor="root", workspace="vision", user="pat", role=Role.OPERATOR),
+            *(do.BindQuota(actor="root", workspace="vision", quota=name) for name in ("team", "a", "b")),
+        )
         return self
 
     def allow_preemption(self, quota: str = "a") -> None:

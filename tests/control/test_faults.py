@@ -14,14 +14,14 @@ from quotatree.engines.base import StartOrder
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 from tests.control.faulty_store import FaultyStore
-from tests.control.memory_store import MemoryStore
 from tests.control.server import Server, request
+from tests.control.sqlite_store import SqliteStore
 from tests.engines.contract import replicas_running
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Server:
-    return Server(tmp_path / "timers", FaultyStore(MemoryStore())).furnish()
+    return Server(tmp_path, FaultyStore(SqliteStore.fresh(tmp_path))).furnish()
 
 
 def full_house(server: Server) -> tuple[str, str]:
@@ -97,7 +97,7 @@ def test_who_lost_the_lease_writes_nothing_and_stands_by(server: Server):
 
 def test_a_commit_with_an_old_epoch_is_refused_by_the_store(server: Server):
     server.submit(seconds=None)
-    server.store.store._lease = ("other", 99, server.now_ms + 60_000)
+    server.store.take_lease(f"server-{server.boots}", server.now_ms, 15_000)  # a second server of that name
     with pytest.raises(Unavailable):
         server.submit()
     assert len(server.store.table(JobRow)) == 1
@@ -116,7 +116,7 @@ def test_a_restart_in_the_middle_of_an_eviction_goes_on_with_it(server: Server):
 
 
 def test_a_restart_before_the_victim_left_tells_it_again(tmp_path: Path):
-    server = Server(tmp_path / "timers").furnish()
+    server = Server(tmp_path).furnish()
     server.allow_preemption()
     server.submit(gpus=4, quota="b", seconds=None)
     low = server.submit(gpus=4, leaves_after=25, seconds=None)
@@ -137,7 +137,7 @@ class DeafEngine(TimerEngine):
 
 
 def test_what_was_committed_and_never_ordered_is_started_by_recovery(tmp_path: Path):
-    now = Server(engine=DeafEngine(threaded=False)).furnish()
+    now = Server(tmp_path, engine=DeafEngine(threaded=False)).furnish()
     job = now.submit(seconds=60)
     assert replicas_running(now.engine) == {}
     now.engine = TimerEngine(None, lambda: now.now_ms, threaded=False)
@@ -164,7 +164,6 @@ def test_a_run_the_engine_does_not_know_any_more_is_lost_and_queued_again(server
     job = server.submit(seconds=60)
     assert server.world.cards[JobId(job)].confirmed == (0,)
     server.kill()
-    assert server.path is not None
     server.path.unlink()
     server.boot()
     assert server.job(job).run == 2
@@ -173,10 +172,11 @@ def test_a_run_the_engine_does_not_know_any_more_is_lost_and_queued_again(server
     assert replicas_running(server.engine) == {(job, 2): (0,)}
 
 
-def test_what_runs_and_nobody_wants_is_stopped(server: Server):
+def test_what_runs_and_nobody_wants_is_stopped(server: Server, tmp_path: Path):
     server.submit(seconds=None)
     server.kill()
-    empty = Server(server.path, MemoryStore())
+    (tmp_path / "empty").mkdir()
+    empty = Server(tmp_path, SqliteStore.fresh(tmp_path / "empty"))
     assert replicas_running(empty.engine) == {}
     assert empty.kinds() == ["engine.orphan_stopped"]
 
@@ -210,3 +210,14 @@ def test_a_batch_that_breaks_is_tried_again_piece_by_piece(server: Server, monke
     with pytest.raises(Fault):
         bad.result(0)
     assert len(server.store.table(JobRow)) == 2
+
+
+def test_what_the_store_does_not_accept_fails_alone(server: Server):
+    good = server.controller.call(do.SubmitJob(actor="ann", request=request()))
+    bad = server.controller.call(do.DescribeWorkspace(actor="root", workspace="vision", description="\ud800"))
+    server.step()
+    assert good.result(0).id
+    with pytest.raises(Fault):
+        bad.result(0)
+    assert server.world.directory.workspace("vision").description == ""
+    server.submit()

@@ -16,8 +16,8 @@ def test_every_metric_is_described():
     assert {name for name in names if f"`{name}`" not in page} == set()
 
 
-def test_decisions_are_counted_by_reason_and_commands_by_outcome():
-    server = Server().furnish()
+def test_decisions_are_counted_by_reason_and_commands_by_outcome(tmp_path: Path):
+    server = Server(tmp_path).furnish()
     server.submit()
     registry = server.controller.metrics.registry
     started = {"kind": "Start", "reason": "FitsFree"}

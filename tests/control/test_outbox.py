@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import io
 import json
+from pathlib import Path
 
 import pytest
 import structlog
@@ -21,8 +22,8 @@ SECRET = "a-secret-of-16-letters"
 
 
 @pytest.fixture
-def server() -> Server:
-    made = Server().furnish()
+def server(tmp_path: Path) -> Server:
+    made = Server(tmp_path).furnish()
     made.do(
         do.PutWebhook(
             actor="root", webhook="chat", url="http://127.0.0.1:9/hook", secret=SECRET, workspace="vision",

@@ -1,6 +1,7 @@
 """What can be asked of the live state: explanations, exposure, figures, queues, previews that change nothing (X1-X4)."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +21,9 @@ from tests.control.server import Server, request
 
 
 @pytest.fixture
-def server() -> Server:
+def server(tmp_path: Path) -> Server:
     """Beside `vision` there is `speech`, with eve, on quota b."""
-    made = Server().furnish()
+    made = Server(tmp_path).furnish()
     made.do(do.PutUser(actor="root", user=User("eve")))
     made.do(do.CreateWorkspace(actor="root", workspace="speech"))
     made.do(do.AddMember(actor="root", workspace="speech", user="eve", role=Role.DEVELOPER))

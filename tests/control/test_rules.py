@@ -1,6 +1,7 @@
 """Versions, idempotency keys, audit, and the rules of a workspace's scheduling centre (W3, W4, Q5, Q6)."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,8 +21,8 @@ from tests.control.server import Server, request
 
 
 @pytest.fixture
-def server() -> Server:
-    return Server().furnish()
+def server(tmp_path: Path) -> Server:
+    return Server(tmp_path).furnish()
 
 
 def audited(server: Server) -> list[tuple[str, str]]:

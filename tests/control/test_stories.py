@@ -1,5 +1,7 @@
 """What happens to jobs in a server, told from the outside: commands in, rows and engine orders out."""
 
+from pathlib import Path
+
 import pytest
 
 from quotatree.access.errors import Forbidden, NotFound
@@ -13,8 +15,8 @@ from tests.engines.contract import replicas_running
 
 
 @pytest.fixture
-def server() -> Server:
-    return Server().furnish()
+def server(tmp_path: Path) -> Server:
+    return Server(tmp_path).furnish()
 
 
 def test_a_job_is_submitted_starts_and_ends(server: Server):

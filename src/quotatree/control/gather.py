@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quotatree.codec import encode
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card, Counters, World, shown_phase
 from quotatree.core import decisions as say
@@ -125,7 +126,7 @@ def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
         spec = turn.state.jobs[decision.job].spec
         yield DecisionRow(
             counters.decision, turn.now_ms, type(decision).__name__, decision.job, spec.workspace, spec.quota,
-            decision.reason.code.name, decision,
+            decision.reason.code.name, encode(decision, say.Decision),
         )  # fmt: skip
         if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
             yield from _preemption_rows(turn, decision.preemption, counters)
@@ -137,7 +138,7 @@ def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> I
     spec = jobs[entry.preemptor].spec
     yield PreemptionRow(
         counters.preemption, turn.now_ms, entry.preemptor, spec.workspace, spec.quota, entry.step.name,
-        entry.cost, entry,
+        entry.cost, encode(entry),
     )  # fmt: skip
     for position, victim in enumerate(entry.victims):
         yield VictimRow(

@@ -7,7 +7,7 @@ from quotatree.control.handle import answer_from
 from quotatree.control.world import Counters, Kept, World
 from quotatree.core.job import JobId
 from quotatree.core.snapshot import restore
-from quotatree.store.loaded import Loaded
+from quotatree.store.load import Loaded
 
 
 def world_from(loaded: Loaded) -> World:

@@ -188,7 +188,7 @@ class Controller:
             return False
         if self._world is None:
             return self._lead()
-        if self._health.mode is Mode.STORE_AWAY and self._store.last_batch() != self._world.counters.batch:
+        if self._health.mode is Mode.STORE_AWAY and self._is_behind(self._world):
             # The answer to a commit got lost, and it was in: memory is behind. Begin again from what is written.
             self._world = None
             return self._lead()
@@ -258,6 +258,13 @@ class Controller:
                 with self.metrics.commit_seconds.time():
                     self._store.commit(batch)
                 world.counters = counters
+        except StoreConflict as error:
+            state.rollback()
+            if inputs.observed is not None or isinstance(error, LeaseLost) or self._is_behind(world):
+                raise
+            log.error("batch_not_accepted", inputs=len(inputs), error=str(error))
+            self._isolate(world, inputs)
+            return
         except BaseException:
             state.rollback()
             raise
@@ -270,6 +277,9 @@ class Controller:
         self._wakeup_ms = outcome.next_wakeup_ms
         self._answer(outcome)
         self.metrics.count(turn, inputs, outcome)
+
+    def _is_behind(self, world: World) -> bool:
+        return self._store.last_batch() != world.counters.batch
 
     def _isolate(self, world: World, inputs: Inputs) -> None:
         if len(inputs) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from quotatree.core.state import Settings
-from quotatree.store.loaded import Loaded
+from quotatree.store.load import Loaded
 from quotatree.store.rows import Batch
 
 

@@ -1,0 +1,63 @@
+"""The real store on SQLite in a directory of its own, with a look at whole tables for tests."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sqlalchemy import select
+
+from quotatree.store import read_rows
+from quotatree.store import rows as r
+from quotatree.store import tables as t
+from quotatree.store.database import reading
+from quotatree.store.store import Store
+
+TABLES: dict[type, tuple[Any, Any]] = {
+    r.QuotaRow: (t.QUOTAS, read_rows.quota_row),
+    r.JobRow: (t.JOBS, read_rows.job_row),
+    r.RunRow: (t.RUNS, read_rows.run_row),
+    r.PlacementRow: (t.PLACEMENTS, read_rows.placement_row),
+    r.DecisionRow: (t.DECISIONS, read_rows.decision_row),
+    r.PreemptionRow: (t.PREEMPTIONS, read_rows.preemption_row),
+    r.VictimRow: (t.VICTIMS, read_rows.victim_row),
+    r.EventRow: (t.EVENTS, read_rows.event_row),
+    r.AuditRow: (t.AUDIT, read_rows.audit_row),
+    r.DeliveryRow: (t.DELIVERIES, read_rows.delivery_row),
+}
+
+
+class SqliteStore(Store):
+    commits = 0
+
+    @classmethod
+    def fresh(cls, directory: Path) -> SqliteStore:
+        path = directory / "store.db"
+        path.write_bytes(_migrated())
+        found = cls.open(str(path))
+        assert isinstance(found, SqliteStore)
+        return found
+
+    def commit(self, batch: r.Batch) -> None:
+        super().commit(batch)
+        self.commits += 1
+
+    def table(self, kind: type) -> list[Any]:
+        """All rows of one kind, by key."""
+        table, make = TABLES[kind]
+        with reading(self._engine) as connection:
+            rows = connection.execute(select(table).order_by(*table.primary_key)).mappings()
+            return [make(row) for row in rows]
+
+
+@cache
+def _migrated() -> bytes:
+    """An empty store, migrated once for all tests of a process."""
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "empty.db"
+        store = Store.open(str(path))
+        store.migrate()
+        store.close()
+        return path.read_bytes()
