@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Select, Table, or_, select, text
 
+from quotatree.core.job import FINAL_PHASES
 from quotatree.store import read_rows as make
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.pages import MOST, Page, by_each, fetch
 
 Names = tuple[str, ...] | None
+
+FINISHED: Final = frozenset(phase.value for phase in FINAL_PHASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ def jobs(connection: Connection, asked: JobFilter, cursor: str | None, limit: in
         )  # fmt: skip
         if asked.active is not None:
             branch = branch.where(text(t.OPEN if asked.active else f"NOT {t.OPEN}"))
+        elif asked.phases and FINISHED.isdisjoint(asked.phases):
+            branch = branch.where(text(t.OPEN))  # they all are, and there is an index of these
         found.append(_between(branch, c.submitted_ms, asked.submitted_from_ms, asked.submitted_before_ms))
     return fetch(connection, found, (c.submitted_ms, c.id), asked, cursor, limit, make.job_row)
 

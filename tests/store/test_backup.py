@@ -1,0 +1,165 @@
+"""A backup shows one moment, however busy the store is, and restores into either database."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from quotatree.access.differences import differences
+from quotatree.access.directory import Directory
+from quotatree.access.values import User
+from quotatree.core.state import Settings
+from quotatree.store import JobFilter, Store
+from quotatree.store import tables as t
+from quotatree.store.backup import _copied
+from quotatree.store.database import reading
+from quotatree.store.errors import BadBackup, LeaseLost, NotEmpty, StoreError
+from tests.store.building import HOLDER, HOUR_MS, batch, jobs_batch, writer
+
+SIZE = 20
+
+
+def content(store: Store) -> dict[str, list[Any]]:
+    with reading(store._engine) as connection:
+        return {
+            table.name: [tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key))]
+            for table in _copied()
+        }
+
+
+def check_whole(store: Store) -> int:
+    """Every batch is there with all its rows in every table, or not at all; how many there are."""
+    with reading(store._engine) as connection:
+
+        def number(table: Any) -> int:
+            return connection.execute(select(func.count()).select_from(table)).scalar() or 0
+
+        batches = connection.execute(select(t.LEASE.c.batch)).scalar() or 0
+        jobs = batches * SIZE
+        assert (number(t.JOBS), number(t.RUNS), number(t.PLACEMENTS)) == (jobs, jobs, jobs)
+        assert (number(t.DECISIONS), number(t.EVENTS)) == (2 * jobs, 3 * jobs)
+        return batches
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """A second, empty store to restore into."""
+    if request.param == "sqlite":
+        store = Store.open(str(tmp_path / "other.db"))
+        yield store
+        store.close()
+        return
+    from tests.store import postgres
+
+    home = request.getfixturevalue("postgres_home")
+    name = f"other_{os.getpid()}_{id(tmp_path)}"
+    store = Store.open(postgres.create(home, name))
+    yield store
+    store.close()
+    postgres.drop(home, name)
+
+
+def test_a_backup_under_load_restores_to_one_moment(store: Store, other: Store, tmp_path: Path) -> None:
+    epoch = writer(store)
+    stop = threading.Event()
+    written = 0
+
+    def load() -> None:
+        nonlocal written
+        while not stop.is_set():
+            store.commit(jobs_batch(epoch, written + 1, SIZE))
+            written += 1
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    counts: list[int] = []
+    try:
+        for number in range(4):
+            before = store.last_batch()
+            store.backup(tmp_path / f"backup-{number}", 7)
+            restored = Store.open(str(tmp_path / f"restored-{number}.db"))
+            assert restored.restore(tmp_path / f"backup-{number}", 0) == 7
+            counts.append(check_whole(restored))
+            assert before <= counts[-1] <= store.last_batch()
+            restored.close()
+    finally:
+        stop.set()
+        thread.join()
+    assert written > counts[0], "nothing was written meanwhile"
+    last = tmp_path / "last"
+    store.backup(last, 8)
+    other.restore(last, 0)
+    assert check_whole(other) == written
+    assert content(other) == content(store)
+    assert other.load(Settings()) == store.load(Settings())
+
+
+def test_the_restored_store_goes_on(store: Store, other: Store, tmp_path: Path) -> None:
+    epoch = writer(store)
+    people = Directory().with_user(User("ann", platform_admin=True, password="$argon2$x"))
+    store.commit(batch(epoch, 1, directory=differences(Directory(), people)))
+    store.backup(tmp_path / "b", 5)
+    other.restore(tmp_path / "b", 0)
+    assert other.load(Settings()).directory == people
+    with pytest.raises(LeaseLost):
+        other.commit(batch(epoch, 2))
+    new = other.take_lease(HOLDER, 0, HOUR_MS)
+    assert new is not None
+    assert new > epoch
+    other.commit(batch(new, 2))
+    assert other.jobs(JobFilter()).items == ()
+
+
+def test_only_an_empty_store_is_filled_unless_forced(store: Store, tmp_path: Path) -> None:
+    epoch = writer(store)
+    store.commit(jobs_batch(epoch, 1, SIZE))
+    store.backup(tmp_path / "b", 5)
+    store.commit(jobs_batch(epoch, 2, SIZE))
+    with pytest.raises(NotEmpty, match="server-1 is working"):
+        store.restore(tmp_path / "b", 0)
+    store.release_lease(HOLDER, epoch)
+    with pytest.raises(NotEmpty, match="not empty"):
+        store.restore(tmp_path / "b", 0)
+    assert check_whole(store) == 2
+    store.restore(tmp_path / "b", 0, force=True)
+    assert check_whole(store) == 1
+    with pytest.raises(LeaseLost):
+        store.commit(batch(epoch, 3))
+
+
+def test_a_backup_overwrites_nothing_and_is_private(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "b"
+    store.backup(path, 5)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith("b")) == ["b"]
+    with pytest.raises(StoreError, match="exists already"):
+        store.backup(path, 6)
+    with pytest.raises(StoreError, match="nowhere"):
+        store.backup(tmp_path / "nowhere" / "b", 6)
+
+
+def test_what_is_no_backup_is_refused(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(BadBackup, match="no such file"):
+        store.restore(tmp_path / "missing", 0)
+    (tmp_path / "text").write_text("hello " * 1000)
+    with pytest.raises(BadBackup, match="not a backup"):
+        store.restore(tmp_path / "text", 0)
+    live = Store.open(str(tmp_path / "live.db"))
+    live.migrate()
+    live.close()
+    with pytest.raises(BadBackup, match="not a finished backup"):
+        store.restore(tmp_path / "live.db", 0)
+    store.backup(tmp_path / "b", 5)
+    with closing(sqlite3.connect(tmp_path / "b")) as file:
+        file.execute("UPDATE alembic_version SET version_num = 'from-the-future'")
+        file.commit()
+    with pytest.raises(BadBackup, match="newer QuotaTree"):
+        store.restore(tmp_path / "b", 0)

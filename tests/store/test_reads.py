@@ -1,0 +1,184 @@
+"""Pages tell everything once, in order, whatever is written meanwhile; filters keep others' work out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from quotatree.core.job import Phase
+from quotatree.store import HistoryFilter, JobFilter, Store
+from quotatree.store import rows as r
+from quotatree.store.errors import BadCursor
+from quotatree.store.pages import make_cursor
+from tests.store.building import batch, job, whole_job, writer
+
+
+def all_pages(ask: Any, asked: Any, limit: int) -> list[Any]:
+    found: list[Any] = []
+    cursor = None
+    while True:
+        page = ask(asked, cursor, limit)
+        assert len(page.items) <= limit
+        found += page.items
+        cursor = page.next
+        if cursor is None:
+            return found
+
+
+@pytest.fixture
+def full(store: Store) -> Store:
+    """Thirty jobs in three workspaces and two quotas; several were submitted in the same millisecond."""
+    rows: list[r.Row] = []
+    for n in range(30):
+        phase = (Phase.WAITING, Phase.RUNNING, Phase.SUCCEEDED)[n % 3]
+        rows.append(
+            job(
+                f"j{n:02}", phase, n // 4, workspace=("lab", "ops", "ads")[n % 3 if n % 2 else n // 10],
+                quota=("root", "team")[n % 2], owner=("ann", "bob")[n % 2], name=("a", "b")[n // 15],
+                module=("DLC", "DSW")[n // 20],
+            )
+        )  # fmt: skip
+    store.commit(batch(writer(store), 1, *rows))
+    return store
+
+
+def everybody(store: Store) -> list[r.JobRow]:
+    return all_pages(store.jobs, JobFilter(), 1000)
+
+
+@pytest.mark.parametrize("limit", [1, 4, 7, 30, 31])
+def test_pages_tell_every_job_once_newest_first(full: Store, limit: int) -> None:
+    found = all_pages(full.jobs, JobFilter(), limit)
+    assert [(row.submitted_ms, row.id) for row in found] == sorted(
+        ((n // 4, f"j{n:02}") for n in range(30)), reverse=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "fits"),
+    [
+        (JobFilter(workspaces=("lab",)), lambda row: row.workspace == "lab"),
+        (JobFilter(workspaces=("lab", "ops")), lambda row: row.workspace in ("lab", "ops")),
+        (JobFilter(workspaces=()), lambda row: False),
+        (JobFilter(workspaces=(*(f"w{n}" for n in range(40)), "ads")), lambda row: row.workspace == "ads"),
+        (JobFilter(quotas=("root",)), lambda row: row.quota == "root"),
+        (JobFilter(quotas=("root", "team")), lambda row: True),
+        (JobFilter(quotas=()), lambda row: False),
+        (JobFilter(workspaces=("lab", "ads"), quotas=("team",)), lambda row: row.workspace in ("lab", "ads") and row.quota == "team"),
+        (JobFilter(owners=("bob",), modules=("DSW",)), lambda row: row.owner == "bob" and row.module == "DSW"),
+        (JobFilter(names=("a",)), lambda row: row.name == "a"),
+        (JobFilter(phases=("Waiting", "Held")), lambda row: row.phase == "Waiting"),
+        (JobFilter(active=True), lambda row: row.phase != "Succeeded"),
+        (JobFilter(active=False, workspaces=("lab", "ops")), lambda row: row.phase == "Succeeded" and row.workspace != "ads"),
+        (JobFilter(submitted_from_ms=3, submitted_before_ms=5), lambda row: 3 <= row.submitted_ms < 5),
+    ],
+)  # fmt: skip
+def test_filters_find_what_they_say(full: Store, asked: JobFilter, fits: Any) -> None:
+    wanted = [row for row in everybody(full) if fits(row)]
+    assert all_pages(full.jobs, asked, 3) == wanted
+    assert all_pages(full.jobs, asked, 100) == wanted
+
+
+def test_a_page_is_not_disturbed_by_what_comes_in_meanwhile(full: Store) -> None:
+    first = full.jobs(JobFilter(), None, 10)
+    full.commit(batch(1, 2, job("new", submitted_ms=100)))
+    rest = all_pages(
+        lambda asked, cursor, limit: full.jobs(asked, cursor or first.next, limit), JobFilter(), 10
+    )
+    assert [row.id for row in (*first.items, *rest)] == [row.id for row in everybody(full) if row.id != "new"]
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["", "x", "!!!", "AAAA", "ÿ", "\x00", "WyJ4Il0", "a" * 5000, make_cursor("something else", [1, "j01"])],
+)
+def test_a_bad_cursor_is_refused(full: Store, cursor: str) -> None:
+    with pytest.raises(BadCursor):
+        full.jobs(JobFilter(), cursor)
+
+
+@pytest.mark.parametrize("last", [[1], [1, None], [1, [2]], [1 << 80, "x"], [True, "x"], [1.5, "x"]])
+def test_a_forged_cursor_is_refused(full: Store, last: list[Any]) -> None:
+    with pytest.raises(BadCursor):
+        full.jobs(JobFilter(), make_cursor(JobFilter(), last))
+
+
+def test_a_cursor_of_another_filter_is_refused(full: Store) -> None:
+    cursor = full.jobs(JobFilter(workspaces=("lab",)), None, 2).next
+    with pytest.raises(BadCursor, match="same filter"):
+        full.jobs(JobFilter(workspaces=("ops",)), cursor)
+
+
+@pytest.fixture
+def told(store: Store) -> Store:
+    rows: list[r.Row] = []
+    for n in range(12):
+        workspace = ("lab", "ops")[n % 2]
+        for row in whole_job(n, 2 * n + 1, 3 * n + 1):
+            if isinstance(row, r.JobRow | r.DecisionRow | r.EventRow):
+                row = replace(row, workspace=workspace)
+            rows.append(row)
+        rows.append(
+            r.AuditRow(n + 1, n, ("ann", "bob")[n % 2], "job.submit", f"dlc-{n:08}", workspace, {"n": n})
+        )
+        rows.append(r.PreemptionRow(n + 1, n, f"dlc-{n:08}", workspace, "root", "OWN", 5, {}))
+        rows.append(
+            r.VictimRow(n + 1, 0, f"victim-{n}", "ads" if n == 5 else workspace, "team", 1, 1000, 5, 5)
+        )
+        rows.append(r.VictimRow(n + 1, 1, "always", workspace, "team", 1, 1000, 5, 5))
+    rows.append(r.EventRow(100, 50, "quota.scaled", None, "root", None, {}))
+    store.commit(batch(writer(store), 1, *rows))
+    return store
+
+
+def test_decisions(told: Store) -> None:
+    whole = all_pages(told.decisions, HistoryFilter(), 5)
+    assert [row.seq for row in whole] == list(range(24, 0, -1))
+    lab = HistoryFilter(workspaces=("lab",))
+    assert all_pages(told.decisions, lab, 5) == [row for row in whole if row.workspace == "lab"]
+    both = HistoryFilter(workspaces=("lab", "ops"), from_ms=3, before_ms=9)
+    assert all_pages(told.decisions, both, 5) == [row for row in whole if 3 <= row.at_ms < 9]
+    one = HistoryFilter(job="dlc-00000004")
+    assert [row.seq for row in all_pages(told.decisions, one, 1)] == [10, 9]
+    assert all_pages(told.decisions, replace(one, workspaces=("ops",)), 5) == [], "not his to see"
+    assert all_pages(told.decisions, HistoryFilter(kinds=("Evict",)), 5) == []
+    assert len(all_pages(told.decisions, HistoryFilter(quotas=("root",), reasons=("FitsFree",)), 5)) == 24
+
+
+def test_the_ledger_shows_who_took_and_who_lost(told: Store) -> None:
+    whole = all_pages(told.preemptions, HistoryFilter(), 5)
+    assert [entry.preemption.seq for entry in whole] == list(range(12, 0, -1))
+    assert all([victim.position for victim in entry.victims] == [0, 1] for entry in whole)
+
+    def seqs(**asked: Any) -> list[int]:
+        return [e.preemption.seq for e in all_pages(told.preemptions, HistoryFilter(**asked), 4)]
+
+    assert seqs(workspaces=("ads",)) == [6], "its only job was taken"
+    assert seqs(workspaces=("lab",)) == [11, 9, 7, 5, 3, 1]
+    assert seqs(job="victim-3") == [4]
+    assert seqs(job="dlc-00000003") == [4]
+    assert len(seqs(job="always")) == 12
+    assert len(seqs(quotas=("team",))) == 12
+    assert seqs(kinds=("SIBLINGS",)) == []
+
+
+def test_events_are_told_from_a_number_on(told: Store) -> None:
+    assert [row.seq for row in told.events(0, HistoryFilter(), 1000)] == [*range(1, 37), 100]
+    assert [row.seq for row in told.events(34, HistoryFilter(), 2)] == [35, 36]
+    assert [row.seq for row in told.events(36, HistoryFilter(), 2)] == [100]
+    assert told.events(100, HistoryFilter(), 2) == ()
+    assert {row.workspace for row in told.events(0, HistoryFilter(workspaces=("lab",)), 1000)} == {"lab"}
+    assert told.events(0, HistoryFilter(workspaces=()), 1000) == ()
+    assert [row.seq for row in told.events(0, HistoryFilter(job="dlc-00000002"), 9)] == [7, 8, 9]
+    assert [row.seq for row in told.events(0, HistoryFilter(kinds=("quota.scaled",)), 9)] == [100]
+
+
+def test_the_audit(told: Store) -> None:
+    whole = all_pages(told.audit, HistoryFilter(), 5)
+    assert [row.seq for row in whole] == list(range(12, 0, -1))
+    assert all(row.actor == "ann" for row in all_pages(told.audit, HistoryFilter(actors=("ann",)), 5))
+    assert [row.seq for row in all_pages(told.audit, HistoryFilter(target="dlc-00000007"), 5)] == [8]
+    assert len(all_pages(told.audit, HistoryFilter(workspaces=("ops",)), 5)) == 6
+    assert all_pages(told.audit, HistoryFilter(workspaces=()), 5) == []
