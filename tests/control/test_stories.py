@@ -153,3 +153,19 @@ def test_a_checkpoint_makes_a_victim_cheaper(server: Server):
 def test_what_the_engine_cannot_run_is_refused_at_submit(server: Server):
     with pytest.raises(Refused, match="timer knows no such field"):
         server.submit(program={"command": "rm"})
+
+
+def test_a_victim_that_restarts_in_the_batch_in_which_it_left_has_two_runs(server: Server):
+    server.allow_preemption()
+    filler = server.submit(gpus=4, quota="b", seconds=5)
+    low = server.submit(gpus=4, leaves_after=10, seconds=600)
+    high = server.submit(gpus=4, priority=7, actor="pat", seconds=None)
+    server.do(do.CancelJob(actor="pat", job=high))
+    assert (server.phase(filler), server.phase(low)) == ("Running", "Held")
+    server.pass_time(11)
+    first, second = (run for run in server.store.table(RunRow) if run.job == low)
+    assert (first.outcome, first.ended_ms) == ("evicted", second.started_ms)
+    assert second.ended_ms is None
+    places = [place for place in server.store.table(PlacementRow) if place.job == low]
+    assert sorted(place.until_ms is None for place in places) == [False, True]
+    assert replicas_running(server.engine).keys() == {(low, 2)}

@@ -82,6 +82,8 @@ def _start(turn: Turn, decision: say.Start) -> None:
     run = world.runs.get(job.id)
     grows = run is not None and run.run == decision.run
     if not grows:
+        if run is not None:  # its last replica left in this very batch
+            _close_run(turn, job, run)
         claim = decision.claim.value
         _put_run(turn, RunRow(job.id, decision.run, claim, now_ms, None, None, None, ""))
         card = world.cards[job.id]
@@ -228,8 +230,14 @@ def _close_places(turn: Turn, job: Job) -> None:
                 _close_place(turn, row)
     run = world.runs.get(job.id)
     if run is not None and job.core is None and not job.leaving:
-        outcome = run.outcome if run.outcome is not None else job.phase.value.lower()
-        turn.put_row((run.job, run.run), replace(run, ended_ms=turn.now_ms, outcome=outcome))
-        turn.state.drop_entry(world.runs, job.id)
-        turn.state.drop_entry(world.places, job.id)
-        turn.forget_run(job.id, run.run)
+        _close_run(turn, job, run)
+
+
+def _close_run(turn: Turn, job: Job, run: RunRow) -> None:
+    for row in turn.world.places.get(job.id, {}).values():
+        _close_place(turn, row)
+    outcome = run.outcome if run.outcome is not None else job.phase.value.lower()
+    turn.put_row((run.job, run.run), replace(run, ended_ms=turn.now_ms, outcome=outcome))
+    turn.state.drop_entry(turn.world.runs, job.id)
+    turn.state.drop_entry(turn.world.places, job.id)
+    turn.forget_run(job.id, run.run)

@@ -276,6 +276,7 @@ class PutUser(Command):
 class SetPassword(Command):
     user: str
     password_hash: str | None = field(repr=False)
+    keep_session: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
+from quotatree.access.directory import Directory
 from quotatree.control.batch import Call, Inputs, Outcome, run_batch
 from quotatree.control.commands import Answer, Command
 from quotatree.control.errors import Fault, Unavailable
@@ -76,6 +77,14 @@ class Health:
         return self.mode is Mode.LEADING
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What is committed and may be read by any thread: who is there, and the number of the last event."""
+
+    directory: Directory
+    last_event: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ask:
     query: Callable[[World, int], Any]
@@ -113,6 +122,7 @@ class Controller:
         self._engine_open = False
         self._stopping = False
         self._health = Health(Mode.STARTING, clock(), "", 0)
+        self._published: Published | None = None
         self._thread = threading.Thread(target=self._run, name="control-loop", daemon=True)
 
     # -- from any thread ---------------------------------------------------------------------------------------
@@ -138,6 +148,11 @@ class Controller:
     @property
     def health(self) -> Health:
         return self._health
+
+    @property
+    def published(self) -> Published | None:
+        """None while this server knows nothing: it starts, stands by or has stopped."""
+        return self._published
 
     def start(self) -> None:
         """Begin in a thread of its own; commands are answered as soon as the world is loaded."""
@@ -269,6 +284,7 @@ class Controller:
             state.rollback()
             raise
         state.commit()
+        self._published = Published(world.directory, world.counters.event)
         self._act(turn)
         for job in finished:
             apply(state, JobForgotten(job), self._now_ms)
@@ -322,7 +338,7 @@ class Controller:
     def _stand_by(self, error: StoreConflict) -> None:
         """Somebody else writes: what is in memory is not the truth any more. Begin again from what is written."""
         log.error("store_conflict", lease_lost=isinstance(error, LeaseLost), error=str(error))
-        self._world = None
+        self._world = self._published = None
         self._reports.clear()
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
         self._become(Mode.STANDBY, str(error))
@@ -380,7 +396,7 @@ class Controller:
             self._become(Mode.STOPPED)
         self._take(0)
         self._refuse_calls()
-        self._world = None
+        self._world = self._published = None
         self._answer_asks()
         self._engine.close()
         if self._epoch:

@@ -18,7 +18,7 @@ from quotatree.control.handle import HANDLERS
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import explain as core
-from quotatree.core.decisions import Decision
+from quotatree.core.decisions import Decision, Wait
 from quotatree.core.errors import Refused
 from quotatree.core.explain import Explanation, Exposure
 from quotatree.core.job import Job, JobId
@@ -49,7 +49,10 @@ class Queued(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would happen. `id` is what a create would have made; `hidden` decisions concern others only."""
+    """What would happen. `id` is what a create would have made.
+
+    Others' jobs are masked but shown, with what they would cost (X3); `hidden` counts those that would merely wait on.
+    """
 
     id: str
     decisions: tuple[Decision, ...]
@@ -136,7 +139,9 @@ def preview(engine: Engine, command: Command) -> Query[Preview]:
             after = _exposed(world, command_, now_ms)
             decisions = (*turn.decisions, *plan(state, now_ms).decisions)
             reads = eyes(world, command.actor)
-            concerned = tuple(reads.decision(d) for d in decisions if reads.concerns(d))
+            concerned = tuple(
+                reads.decision(d) for d in decisions if not isinstance(d, Wait) or reads.concerns(d)
+            )
             exposed = tuple(
                 Exposed(reads.job(job), reads.exposure(risk))
                 for job, risk in after

@@ -35,8 +35,12 @@ def put_user(turn: Turn, command: do.PutUser) -> Answer:
 
 def set_password(turn: Turn, command: do.SetPassword) -> Answer:
     turn.allow(command.actor, Action.CHANGE_PASSWORD, OnUser(command.user))
+    """Whoever was signed in with the old one is so no longer, except where it was changed."""
     user = replace(turn.directory.user(command.user), password=command.password_hash)
-    turn.replace_directory(turn.directory.with_user(user))
+    over = [
+        key for key, s in turn.directory.sessions.items() if s.user == user.name and key != command.keep_session
+    ]
+    turn.replace_directory(turn.directory.with_user(user).without_sessions(over))
     return _done(turn, command, "user.password", command.user, {})
 
 

@@ -1,0 +1,136 @@
+"""A server under random load that writes to its standard output what was acknowledged, until somebody kills it.
+
+    python -m tests.faults.under_load DIRECTORY SEED
+
+One JSON object a line: `sent` before a submit, then `done` once it is acknowledged. Submits that an earlier server left
+in doubt stand in DIRECTORY/doubt.json and are sent again first, with the keys they had.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from quotatree.control import commands as do
+from quotatree.control.loop import Controller
+from quotatree.core.events import ScaleMode
+from quotatree.core.job import ReplicaGroup, Shape
+from quotatree.core.resources import Bounds
+from tests.faults.world import QUOTAS, open_server
+
+OUTSTANDING = 16
+
+
+def submit(key: str, wish: dict[str, Any]) -> do.SubmitJob:
+    group = ReplicaGroup(wish["replicas"], Shape(wish["gpus"] * 1000, 0, 0))
+    request = do.JobRequest(
+        workspace="w", quota=wish["quota"], groups=(group,), priority=wish["priority"], grace_ms=200,
+        program=wish["program"], on_hold=wish["on_hold"],
+    )  # fmt: skip
+    return do.SubmitJob(actor="root", request=request, key=key)
+
+
+def wish_of(dice: random.Random) -> dict[str, Any]:
+    return {
+        "quota": dice.choice(QUOTAS),
+        "gpus": dice.choice((1, 1, 1, 2)),
+        "replicas": dice.choice((1, 1, 1, 2)),
+        "priority": dice.randint(1, 9),
+        "on_hold": dice.random() < 0.05,
+        "program": {
+            "seconds": round(dice.uniform(0.01, 0.2), 3),
+            "leaves_after": round(dice.uniform(0, 0.1), 3),
+            "outcome": dice.choice(("succeeded", "succeeded", "failed")),
+        },
+    }
+
+
+class Load:
+    def __init__(self, controller: Controller, dice: random.Random, seed: int) -> None:
+        self._controller = controller
+        self._dice = dice
+        self._seed = seed
+        self._room = threading.Semaphore(OUTSTANDING)
+        self._say = threading.Lock()
+        self._known: list[str] = []
+        self._count = 0
+
+    def say(self, **line: Any) -> None:
+        with self._say:
+            sys.stdout.write(json.dumps(line) + "\n")
+            sys.stdout.flush()
+
+    def repeat(self, doubt: dict[str, dict[str, Any]]) -> None:
+        for key, wish in doubt.items():
+            self._submit(key, wish)
+
+    def run(self) -> None:
+        pace = threading.Event()
+        while True:
+            pace.wait(self._dice.uniform(0, 0.01))
+            chance = self._dice.random()
+            if chance < 0.7 or not self._known:
+                self._count += 1
+                self._submit(f"{self._seed}-{self._count}", wish_of(self._dice))
+            elif chance < 0.8:
+                job = self._take()
+                self._call(do.CancelJob(actor="root", job=job), {"done": "cancel", "id": job})
+            elif chance < 0.9:
+                job, priority = self._take(), self._dice.randint(1, 9)
+                command = do.SetPriority(actor="root", job=job, priority=priority)
+                self._call(command, {"done": "priority", "id": job, "priority": priority})
+            elif chance < 0.95:
+                self._call(do.ReleaseJob(actor="root", job=self._take()), {"done": "release"})
+            else:
+                source, target = self._dice.sample(("a", "b"), 2)
+                mode = self._dice.choice((ScaleMode.LAZY, ScaleMode.RECLAIM))
+                amount = Bounds(1000)
+                self._call(
+                    do.TransferQuota(actor="root", source=source, target=target, amount=amount, mode=mode),
+                    {"done": "transfer", "quota": source},
+                )
+
+    def _take(self) -> str:
+        """Each job is touched once, so that the last acknowledged word about it stands."""
+        return self._known.pop(self._dice.randrange(len(self._known)))
+
+    def _submit(self, key: str, wish: dict[str, Any]) -> None:
+        self.say(sent=key, wish=wish)
+        self._call(submit(key, wish), {"done": "submit", "key": key})
+
+    def _call(self, command: do.Command, line: dict[str, Any]) -> None:
+        """Ask, and say so once it is acknowledged. What is refused has ended, or runs already."""
+        self._room.acquire()
+
+        def answered(future: Future[do.Answer]) -> None:
+            self._room.release()
+            if future.exception() is not None:
+                return
+            answer = future.result()
+            self.say(**{"id": answer.id, "version": answer.version, **line})
+            if line["done"] == "submit":
+                self._known.append(answer.id)
+
+        self._controller.call(command).add_done_callback(answered)
+
+
+def main() -> None:
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    directory, seed = Path(sys.argv[1]), int(sys.argv[2])
+    controller, _ = open_server(directory)
+    controller.start()
+    load = Load(controller, random.Random(seed), seed)
+    load.repeat(json.loads((directory / "doubt.json").read_text()))
+    load.say(ready=True)
+    load.run()
+
+
+if __name__ == "__main__":
+    main()
