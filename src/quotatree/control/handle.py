@@ -12,8 +12,8 @@ from quotatree.control import jobs, nodes, quotas, users, workspaces
 from quotatree.control.commands import Answer
 from quotatree.control.errors import KeyReused, Problem
 from quotatree.control.turn import Turn
-from quotatree.control.world import Kept, World
-from quotatree.store.rows import IdempotencyRow
+from quotatree.control.world import ANSWERS_KEPT, Kept
+from quotatree.store.rows import Drop, IdempotencyRow
 
 HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.SubmitJob: jobs.submit,
@@ -68,16 +68,19 @@ def handle(turn: Turn, command: do.Command) -> Answer:
             raise KeyReused(command.key)
         return replace(kept.answer, repeated=True)
     answer = HANDLERS[type(command)](turn, command)
+    if len(turn.world.answers) >= ANSWERS_KEPT:
+        _forget_oldest(turn)
     turn.state.put_entry(turn.world.answers, key, Kept(fingerprint, answer))
     row = IdempotencyRow(command.actor, command.key, fingerprint, 200, answer_body(answer), turn.now_ms)
     turn.put_row(key, row)
     return answer
 
 
-def forget_old_answers(world: World, most: int) -> None:
-    """Outside a transaction: dicts remember who came first."""
-    while len(world.answers) > most:
-        del world.answers[next(iter(world.answers))]
+def _forget_oldest(turn: Turn) -> None:
+    """Dicts remember who came first."""
+    oldest = next(iter(turn.world.answers))
+    turn.state.drop_entry(turn.world.answers, oldest)
+    turn.drop_row(Drop(IdempotencyRow, oldest))
 
 
 def answer_body(answer: Answer) -> dict[str, Any]:

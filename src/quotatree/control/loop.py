@@ -26,12 +26,11 @@ from quotatree.control.batch import Call, Inputs, Outcome, run_batch
 from quotatree.control.commands import Answer, Command
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.gather import finished_jobs, gather
-from quotatree.control.handle import forget_old_answers
 from quotatree.control.lead import world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.ports import LoopStore
 from quotatree.control.turn import Turn
-from quotatree.control.world import ANSWERS_KEPT, World
+from quotatree.control.world import World
 from quotatree.core.commands import apply
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import JobForgotten
@@ -120,6 +119,7 @@ class Controller:
         self._retry_at_ms = 0
         self._retry_ms = 0
         self._engine_open = False
+        self._listeners: tuple[Callable[[int], None], ...] = ()
         self._stopping = False
         self._health = Health(Mode.STARTING, clock(), "", 0)
         self._published: Published | None = None
@@ -144,6 +144,18 @@ class Controller:
         else:
             self._inbox.put(_Ask(query, future))
         return future
+
+    def listen(self, listener: Callable[[int], None]) -> Callable[[], None]:
+        """Be called, by the loop's thread, with the number of the last event after every commit that has some.
+
+        Return at once. The result of this function ends it.
+        """
+        self._listeners = (*self._listeners, listener)
+
+        def end() -> None:
+            self._listeners = tuple(one for one in self._listeners if one is not listener)
+
+        return end
 
     @property
     def health(self) -> Health:
@@ -289,9 +301,11 @@ class Controller:
         for job in finished:
             apply(state, JobForgotten(job), self._now_ms)
             del world.cards[job]
-        forget_old_answers(world, ANSWERS_KEPT)
         self._wakeup_ms = outcome.next_wakeup_ms
         self._answer(outcome)
+        if turn.told:
+            for listener in self._listeners:
+                listener(counters.event)
         self.metrics.count(turn, inputs, outcome)
 
     def _is_behind(self, world: World) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from quotatree.control.commands import Answer
 
@@ -42,6 +42,11 @@ class Metrics:
         self.commit_seconds = Histogram(
             "quotatree_commit_seconds", "Time of one commit to the store", buckets=_SECONDS, registry=on
         )
+        self.active = Gauge(
+            "quotatree_jobs_active", "Jobs that are not finished, or still leaving", registry=on
+        )
+        self.waiting = Gauge("quotatree_jobs_waiting", "Jobs in the queues", registry=on)
+        self.leaving = Gauge("quotatree_jobs_leaving", "Jobs with replicas told to stop", registry=on)
         self.store_failures = Counter(
             "quotatree_store_failures", "Times the store was unavailable", registry=on
         )
@@ -54,6 +59,10 @@ class Metrics:
         """One committed batch."""
         self.batch_size.observe(len(inputs))
         self.plan_seconds.observe(outcome.plan_seconds)
+        state = turn.state
+        self.active.set(len(state.jobs))
+        self.waiting.set(sum(len(quota.queue.of_job) for quota in state.waiting_quotas.values()))
+        self.leaving.set(len(state.leaving_jobs))
         for call, answer in outcome.answers:
             said = "done" if isinstance(answer, Answer) else type(answer).__name__
             self.commands.labels(type(call.command).__name__, said).inc()

@@ -28,6 +28,8 @@ def join(turn: Turn, command: do.JoinNode) -> Answer:
     spec = command.spec
     check_name("node", spec.name)
     check_name("pool", spec.pool)
+    if spec.pool not in turn.state.pools:
+        turn.world.bump("pool", spec.pool)
     turn.apply(ev.NodeJoined(spec))
     body = {"pool": spec.pool, "model": spec.model, "gpus": spec.gpus}
     turn.tell("node.joined", {"node": spec.name, **body})

@@ -38,7 +38,9 @@ def set_password(turn: Turn, command: do.SetPassword) -> Answer:
     """Whoever was signed in with the old one is so no longer, except where it was changed."""
     user = replace(turn.directory.user(command.user), password=command.password_hash)
     over = [
-        key for key, s in turn.directory.sessions.items() if s.user == user.name and key != command.keep_session
+        key
+        for key, s in turn.directory.sessions.items()
+        if s.user == user.name and key != command.keep_session
     ]
     turn.replace_directory(turn.directory.with_user(user).without_sessions(over))
     return _done(turn, command, "user.password", command.user, {})

@@ -1,0 +1,86 @@
+"""The loop in its own thread: it answers, it stops, it hands over, and it wakes up by itself."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from quotatree.control import commands as do
+from quotatree.control.errors import Unavailable
+from quotatree.control.loop import Controller, LoopSettings, Mode
+from quotatree.control.world import Kept
+from quotatree.engines.timer import TimerEngine
+from quotatree.store.rows import EventRow, JobRow
+from tests.control.server import Server, request
+from tests.control.sqlite_store import SqliteStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    """With a small world in it, and nobody who leads."""
+    server = Server(tmp_path).furnish()
+    server.controller.stop()
+    found: SqliteStore = server.store
+    return found
+
+
+def controller(store: SqliteStore, name: str, lease_ms: int = 15_000) -> Controller:
+    return Controller(store, TimerEngine(), name, settings=LoopSettings(lease_ms=lease_ms))
+
+
+def test_a_job_runs_to_its_end_in_real_time(store: SqliteStore):
+    server = controller(store, "one")
+    ended = threading.Event()
+    server.listen(lambda _: ended.set() if "job.ended" in {e.kind for e in store.table(EventRow)} else None)
+    server.start()
+    many = [server.call(do.SubmitJob(actor="ann", request=request(seconds=0.01))) for _ in range(3)]
+    assert len({call.result(30).id for call in many}) == 3
+    assert ended.wait(30)
+    server.stop()
+    assert {row.phase for row in store.table(JobRow)} <= {"Succeeded", "Running"}
+
+
+def test_a_stopped_server_answers_what_waits_and_refuses_the_rest(store: SqliteStore):
+    server = controller(store, "one")
+    server.start()
+    before = server.call(do.SubmitJob(actor="ann", request=request()))
+    server.stop()
+    assert before.result(0).id
+    assert server.health.mode is Mode.STOPPED
+    with pytest.raises(Unavailable):
+        server.call(do.SubmitJob(actor="ann", request=request())).result(0)
+    with pytest.raises(Unavailable):
+        server.ask(lambda world, _: len(world.cards)).result(0)
+
+
+def test_a_second_server_stands_by_and_takes_over_when_the_first_stops(store: SqliteStore):
+    first, second = controller(store, "one"), controller(store, "two", lease_ms=150)
+    first.start()
+    first.call(do.SubmitJob(actor="ann", request=request(seconds=None))).result(30)
+    second.start()
+    with pytest.raises(Unavailable, match="standing by"):
+        second.call(do.SubmitJob(actor="ann", request=request())).result(30)
+    first.stop()
+    answered = None
+    for _ in range(1000):
+        try:
+            answered = second.ask(lambda world, _: len(world.state.jobs)).result(30)
+            break
+        except Unavailable:
+            threading.Event().wait(0.02)
+    assert answered == 1
+    second.stop()
+
+
+def test_only_the_newest_answers_are_kept(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("quotatree.control.handle.ANSWERS_KEPT", 2)
+    server = Server(tmp_path).furnish()
+    for key in ("one", "two", "three"):
+        server.do(do.SubmitJob(actor="ann", request=request(), key=key))
+    assert [key for _, key in server.world.answers] == ["two", "three"]
+    assert all(isinstance(kept, Kept) for kept in server.world.answers.values())
+    server.kill()
+    server.boot()
+    assert [key for _, key in server.world.answers] == ["two", "three"]
