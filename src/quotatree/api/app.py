@@ -1,0 +1,70 @@
+"""The application: routes by noun, errors as problems, and headers that keep browsers careful."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter, FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quotatree import __version__
+from quotatree.api import problems
+from quotatree.api.routes import health, jobs, quotas, tokens, workspaces
+from quotatree.api.services import Services
+
+PREFIX: Final = "/api/v1"
+NOUNS: Final = (jobs, quotas, workspaces, tokens)
+HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+}
+
+
+def create_app(services: Services | None) -> FastAPI:
+    """No page of documentation is served and no other origin is let in; both would be somebody's open door.
+
+    Without services the application can only be described.
+    """
+    app = FastAPI(
+        title="QuotaTree",
+        version=__version__,
+        summary="Shares a GPU cluster between teams by a tree of quotas.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=f"{PREFIX}/openapi.json",
+        redirect_slashes=False,
+    )
+    app.state.services = services
+    problems.install(app)
+    api = APIRouter(prefix=PREFIX)
+    for noun in NOUNS:
+        api.include_router(noun.routes)
+    app.include_router(api)
+    app.include_router(health.routes)
+    app.add_middleware(CarefulHeaders)
+    return app
+
+
+class CarefulHeaders:
+    """Says the same to every browser, whatever the answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, with_headers)

@@ -1,0 +1,126 @@
+"""Who asks? A bearer token, or a browser's session with its second secret; and what a route may do on his behalf."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import anyio.to_thread
+from fastapi import Depends, Request
+
+from quotatree.access.check import check_token
+from quotatree.access.directory import Directory
+from quotatree.access.redaction import JobFacts, Reader, reader
+from quotatree.access.roles import Action
+from quotatree.access.values import SessionInfo, TokenInfo
+from quotatree.api.services import Services
+from quotatree.control.commands import Answer, Command
+from quotatree.control.errors import Unavailable
+from quotatree.control.queries import Preview as Previewed
+from quotatree.control.queries import Query, eyes, parents, preview
+from quotatree.core.errors import Refused
+from quotatree.identity.errors import Unauthenticated
+from quotatree.identity.sessions import authenticate_session, check_csrf
+from quotatree.identity.tokens import authenticate_token
+from quotatree.store import Store
+
+T = TypeVar("T")
+SESSION_COOKIE: Final = "quotatree_session"
+CSRF_HEADER: Final = "X-CSRF-Token"
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Caller:
+    services: Services
+    user: str
+    directory: Directory
+    """As it was when the request came in."""
+    token: TokenInfo | None = None
+    session: SessionInfo | None = None
+
+    async def call(self, command: Command) -> Answer:
+        """A change; what is refused is told without names the caller may not know."""
+        try:
+            return await asyncio.wrap_future(self.services.controller.call(command))
+        except Refused as refused:
+            raise await self._masked(refused) from None
+
+    async def ask(self, query: Query[T]) -> T:
+        return await asyncio.wrap_future(self.services.controller.ask(query))
+
+    async def preview(self, command: Command) -> Previewed:
+        return await self.ask(preview(self.services.engine, command))
+
+    async def read(self, question: Callable[[Store], T]) -> T:
+        """History: in a thread, for the store may block."""
+        return await read(self.services, question)
+
+    async def eyes(self) -> Reader:
+        """What the caller may read, for answers made from the store. Use it in `read`: it may ask the store."""
+        tree = await self.ask(lambda world, _: parents(world))
+        known: dict[str, JobFacts | None] = {}
+
+        def facts(job: str) -> JobFacts | None:
+            if job not in known:
+                row = self.services.store.job(job)
+                known[job] = (
+                    None if row is None else JobFacts(row.workspace, row.quota, row.priority, row.gpu_milli)
+                )
+            return known[job]
+
+        return reader(self.directory, self.user, tree, facts)
+
+    async def _masked(self, refused: Refused) -> Refused:
+        return await self.ask(lambda world, _: eyes(world, self.user).refusal(refused))
+
+
+async def read(services: Services, question: Callable[[Store], T]) -> T:
+    return await anyio.to_thread.run_sync(question, services.store, limiter=services.readers)
+
+
+def directory_of(services: Services) -> Directory:
+    published = services.controller.published
+    if published is None:
+        raise Unavailable(services.controller.health.mode.value)
+    return published.directory
+
+
+def authenticate(request: Request) -> Caller:
+    """Raises Unauthenticated; a request that changes something by cookie must show the second secret too."""
+    services: Services = request.app.state.services
+    directory = directory_of(services)
+    now_ms = services.clock()
+    header = request.headers.get("authorization")
+    if header is not None:
+        scheme, _, text = header.partition(" ")
+        if scheme.lower() != "bearer":
+            raise Unauthenticated("only bearer tokens are accepted")
+        token = authenticate_token(directory, text.strip(), now_ms)
+        return Caller(services, token.user, directory, token=token)
+    cookie = request.cookies.get(SESSION_COOKIE)
+    if cookie is None:
+        raise Unauthenticated("a token is needed: Authorization: Bearer qt_…")
+    session = authenticate_session(directory, cookie, now_ms)
+    if request.method not in SAFE_METHODS:
+        check_csrf(session, request.headers.get(CSRF_HEADER, ""))
+    return Caller(services, session.user, directory, session=session)
+
+
+NEEDS: Final = "needs"
+"""Under this name a dependency carries its action, so that tests can list the routes with their rights."""
+
+
+def needs(action: Action | None, *, only_looks: bool = False) -> Any:
+    """The caller, whose token must cover the action. None: anybody who is signed in. A preview only looks."""
+
+    async def found(request: Request) -> Caller:
+        caller: Caller = request.state.caller
+        if action is not None and caller.token is not None and not only_looks:
+            check_token(caller.token, action)
+        return caller
+
+    setattr(found, NEEDS, action)
+    return Depends(found)

@@ -1,0 +1,164 @@
+"""How requests write amounts, durations, names and ranges: as scenario files do, and refused with what is allowed.
+
+gpus, cpu    a number such as 8 or 0.5, in steps of 0.001
+memory       "512Mi", "64Gi", "2Ti"
+durations    "90s", "10m", "1h30m"
+priorities   4 or "6-9"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import Path, Query
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints, WithJsonSchema
+
+from quotatree.access.names import NAME
+from quotatree.core.errors import Refused
+from quotatree.core.policy import Priorities, parse_priorities
+from quotatree.core.resources import Bounds, Resources
+from quotatree.scenario.amounts import (
+    Unreadable,
+    as_cpu_milli,
+    as_duration_ms,
+    as_gpu_milli,
+    as_memory_mib,
+    span_text,
+)
+
+MOST_GPUS: Final = 1_000_000
+MOST_CPUS: Final = 100_000_000
+MOST_MIB: Final = 1 << 40
+LONGEST_MS: Final = 10 * 366 * 86_400_000
+WHOLE_NAME: Final = f"^{NAME}$"
+JOB_ID: Final = "^(dlc|dsw|eas)-[0-9a-z]{10}$"
+
+
+class Body(BaseModel):
+    """A request: unknown fields are refused, and nothing is turned into something else."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _reader(read: Callable[[object], int], most: int, says: str) -> Callable[[object], int]:
+    def checked(value: object) -> int:
+        if isinstance(value, str) and len(value) > 32:
+            raise ValueError(says)
+        try:
+            found = read(value)
+        except Unreadable as error:
+            raise ValueError(str(error)) from None
+        if found > most:
+            raise ValueError(says)
+        return found
+
+    return checked
+
+
+def _priorities(value: object) -> Priorities:
+    if not isinstance(value, int | str) or isinstance(value, bool) or len(str(value)) > 8:
+        raise ValueError('must be one priority or a range such as "6-9"')
+    try:
+        return parse_priorities("priorities", value)
+    except Refused as refused:
+        raise ValueError(refused.message) from None
+
+
+Gpus = Annotated[
+    int,
+    PlainValidator(_reader(as_gpu_milli, MOST_GPUS * 1000, f"must be at most {MOST_GPUS} GPUs")),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST_GPUS, "examples": [8, 0.5]}),
+]
+Cpus = Annotated[
+    int,
+    PlainValidator(_reader(as_cpu_milli, MOST_CPUS * 1000, f"must be at most {MOST_CPUS} CPUs")),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST_CPUS, "examples": [16]}),
+]
+Memory = Annotated[
+    int,
+    PlainValidator(_reader(as_memory_mib, MOST_MIB, "must be at most 1048576Ti")),
+    WithJsonSchema(
+        {"type": "string", "pattern": r"^[0-9]{1,9}(\.[0-9]{1,3})?(Mi|Gi|Ti)$", "examples": ["64Gi"]}
+    ),
+]
+Duration = Annotated[
+    int,
+    PlainValidator(_reader(as_duration_ms, LONGEST_MS, "must be at most ten years")),
+    WithJsonSchema(
+        {"type": "string", "pattern": r"^([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d))+$", "examples": ["1h30m"]}
+    ),
+]
+Range = Annotated[
+    Priorities,
+    PlainValidator(_priorities),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": 9},
+                {"type": "string", "pattern": "^[1-9](-[1-9])?$"},
+            ],
+            "examples": ["6-9"],
+        }
+    ),
+]
+Priority = Annotated[int, Field(ge=1, le=9, examples=[5])]
+Name = Annotated[str, StringConstraints(pattern=WHOLE_NAME, max_length=63), Field(examples=["vision"])]
+Line = Annotated[str, StringConstraints(max_length=1000)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+Labels = dict[Label, Annotated[str, StringConstraints(max_length=253)]]
+ModuleName = Literal["DLC", "DSW", "EAS"]
+
+InPath = Annotated[str, Path(pattern=WHOLE_NAME, max_length=63)]
+JobInPath = Annotated[str, Path(pattern=JOB_ID, examples=["dlc-8k2m0qz4xa"])]
+Names = Annotated[list[Annotated[str, StringConstraints(pattern=WHOLE_NAME)]] | None, Query(max_length=100)]
+Limit = Annotated[int, Query(ge=1, le=500, description="at most so many on a page")]
+Cursor = Annotated[
+    str | None,
+    Query(
+        max_length=500,
+        pattern="^[A-Za-z0-9_-]*$",
+        description="`next` of the page before, with the same filter",
+    ),
+]
+Moment = Annotated[int | None, Query(ge=0, lt=1 << 53, description="milliseconds since the epoch")]
+
+
+class Amounts(Body):
+    """An amount of each resource; one that is left out is not named, and so not bounded (Q3)."""
+
+    gpus: Gpus | None = None
+    cpu: Cpus | None = None
+    memory: Memory | None = None
+
+    def bounds(self) -> Bounds:
+        return Bounds(self.gpus, self.cpu, self.memory)
+
+    def resources(self) -> Resources:
+        return Resources(self.gpus or 0, self.cpu or 0, self.memory or 0)
+
+
+def number(milli: int) -> int | float:
+    """8000 -> 8, 500 -> 0.5."""
+    return milli // 1000 if milli % 1000 == 0 else milli / 1000
+
+
+def memory_text(mib: int) -> str:
+    return f"{mib // 1024}Gi" if mib % 1024 == 0 else f"{mib}Mi"
+
+
+def span(ms: int | None) -> str | None:
+    return None if ms is None else span_text(ms)
+
+
+def amounts(of: Bounds | Resources) -> dict[str, Any]:
+    """As `Amounts` reads it; what is not named is left out."""
+    gpu, cpu, memory = of
+    found: dict[str, Any] = {}
+    if gpu is not None:
+        found["gpus"] = number(gpu)
+    if cpu is not None:
+        found["cpu"] = number(cpu)
+    if memory is not None:
+        found["memory"] = memory_text(memory)
+    return found

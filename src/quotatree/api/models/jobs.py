@@ -1,0 +1,285 @@
+"""A job as it is asked for, and as it is shown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+from typing_extensions import TypedDict
+
+from quotatree.access.redaction import Reader
+from quotatree.api.models.fields import (
+    Body,
+    Cpus,
+    Duration,
+    Gpus,
+    Label,
+    Labels,
+    Memory,
+    ModuleName,
+    Name,
+    Priority,
+    memory_text,
+    number,
+    span,
+)
+from quotatree.api.problems import Problem
+from quotatree.control.commands import JobRequest
+from quotatree.core.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup, Shape
+from quotatree.core.policy import Module
+from quotatree.store.rows import JobRow, PlacementRow, RunRow
+
+
+class GroupIn(Body):
+    """Equal replicas; each finds its place on one node."""
+
+    replicas: Annotated[int, Field(ge=1, le=100_000)] = 1
+    gpus: Gpus = 0
+    cpu: Cpus = 0
+    memory: Memory = Field(default=0, json_schema_extra={"default": "0Mi"})
+    models: Annotated[list[Label], Field(max_length=50)] = Field(default=[])
+    labels: Labels = Field(default={})
+    name: Name = "worker"
+
+    def group(self) -> ReplicaGroup:
+        shape = Shape(
+            self.gpus, self.cpu, self.memory, tuple(self.models), tuple(sorted(self.labels.items()))
+        )
+        return ReplicaGroup(self.replicas, shape, self.name)
+
+
+class JobIn(Body):
+    """A job to be queued. `program` is what the engine runs, in its own words."""
+
+    workspace: Name
+    quota: Name
+    groups: Annotated[
+        list[GroupIn], Field(min_length=1, max_length=100, examples=[[{"replicas": 2, "gpus": 8}]])
+    ]
+    name: Annotated[str, StringConstraints(pattern="^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?)?$")] = ""
+    module: ModuleName = "DLC"
+    priority: Priority = 1
+    min_replicas: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    idle: Literal["never", "allow", "only"] = "never"
+    grace: Duration = Field(default=DEFAULT_GRACE_MS, json_schema_extra={"default": "30s"})
+    checkpoint_interval: Duration | None = None
+    max_preemptions: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    requeue: bool = False
+    on_hold: bool = False
+    program: dict[str, Any] = Field(default={}, examples=[{"seconds": 60}])
+
+    def request(self) -> JobRequest:
+        return JobRequest(
+            workspace=self.workspace,
+            quota=self.quota,
+            groups=tuple(group.group() for group in self.groups),
+            name=self.name,
+            module=Module(self.module),
+            priority=self.priority,
+            min_replicas=self.min_replicas,
+            idle=Idle(self.idle),
+            grace_ms=self.grace,
+            checkpoint_interval_ms=self.checkpoint_interval,
+            max_preemptions=self.max_preemptions,
+            requeue=self.requeue,
+            on_hold=self.on_hold,
+            program=self.program,
+        )
+
+
+class JobsIn(Body):
+    jobs: Annotated[list[JobIn], Field(min_length=1, max_length=1000)]
+
+
+class PriorityIn(Body):
+    priority: Priority
+
+
+class ResizeIn(Body):
+    min_replicas: Annotated[int, Field(ge=1, le=100_000)]
+
+
+class ReasonOut(TypedDict):
+    code: str
+    text: str
+
+
+class PlaceOut(TypedDict):
+    replica: int
+    node: str
+    devices: list[int]
+    surplus: bool
+
+
+class GroupOut(TypedDict):
+    name: str
+    replicas: int
+    gpus: float
+    cpu: float
+    memory: str
+    models: list[str]
+    labels: dict[str, str]
+
+
+class JobOut(TypedDict):
+    """`reason` says why it waits; `position` is its place in the queue of its quota, where it was asked for."""
+
+    id: str
+    name: str
+    workspace: str
+    quota: str
+    owner: str
+    module: str
+    priority: int
+    phase: str
+    reason_code: str
+    reason: ReasonOut | None
+    position: int | None
+    submitted_ms: int
+    first_started_ms: int | None
+    started_ms: int | None
+    ended_ms: int | None
+    gpus: float
+    run: int
+    claim: str
+    replicas: int
+    core_replicas: int
+    running_replicas: int
+    groups: list[GroupOut]
+    min_replicas: int | None
+    idle: str
+    grace: str | None
+    checkpoint_interval: str | None
+    max_preemptions: int | None
+    requeue: bool
+    preempted: int
+    preempted_by: str | None
+    places: list[PlaceOut]
+    program: dict[str, Any]
+
+
+class JobPage(TypedDict):
+    items: list[JobOut]
+    next: str | None
+
+
+class Submitted(TypedDict):
+    """`repeated`: the key was known, and this is the job of then."""
+
+    id: str
+    repeated: bool
+
+
+class BatchItem(TypedDict):
+    id: str | None
+    problem: Problem | None
+
+
+class SubmittedMany(TypedDict):
+    items: list[BatchItem]
+    repeated: bool
+
+
+class RunPlace(TypedDict):
+    replica: int
+    node: str
+    devices: list[int]
+    gpus: float
+    from_ms: int
+    until_ms: int | None
+
+
+class RunOut(TypedDict):
+    run: int
+    claim: str
+    started_ms: int
+    confirmed_ms: int | None
+    ended_ms: int | None
+    outcome: str | None
+    detail: str
+    places: list[RunPlace]
+
+
+class Runs(TypedDict):
+    items: list[RunOut]
+
+
+def job_out(row: JobRow, reads: Reader, position: int | None = None) -> JobOut:
+    record, spec = row.record, row.record.spec
+    told = None if record.told is None or row.phase != "Waiting" else reads.reason(record.told)
+    core = () if record.core is None else record.core.places
+    places: list[PlaceOut] = [
+        {"replica": place.replica, "node": place.node, "devices": list(place.devices), "surplus": surplus}
+        for standing, surplus in ((core, False), *((s.places, True) for s in record.surplus))
+        for place in standing
+    ]
+    return {
+        "id": row.id,
+        "name": row.name,
+        "workspace": row.workspace,
+        "quota": row.quota,
+        "owner": row.owner,
+        "module": row.module,
+        "priority": row.priority,
+        "phase": row.phase,
+        "reason_code": row.reason_code,
+        "reason": None if told is None else {"code": told.code.name, "text": told.text},
+        "position": position,
+        "submitted_ms": row.submitted_ms,
+        "first_started_ms": row.first_started_ms,
+        "started_ms": row.started_ms,
+        "ended_ms": row.ended_ms,
+        "gpus": number(row.gpu_milli),
+        "run": row.run,
+        "claim": record.claim.value,
+        "replicas": spec.total_replicas,
+        "core_replicas": record.core_replicas,
+        "running_replicas": len(places),
+        "groups": [_group_out(group) for group in spec.groups],
+        "min_replicas": spec.min_replicas,
+        "idle": spec.idle.value,
+        "grace": span(spec.grace_ms),
+        "checkpoint_interval": span(spec.checkpoint_interval_ms),
+        "max_preemptions": spec.max_preemptions,
+        "requeue": spec.requeue,
+        "preempted": len(record.preempted_ms),
+        "preempted_by": None if record.preempted_by is None else reads.job(record.preempted_by),
+        "places": places,
+        "program": row.card["program"],
+    }
+
+
+def _group_out(group: ReplicaGroup) -> GroupOut:
+    shape = group.shape
+    return {
+        "name": group.name,
+        "replicas": group.replicas,
+        "gpus": number(shape.gpu_milli),
+        "cpu": number(shape.cpu_milli),
+        "memory": memory_text(shape.memory_mib),
+        "models": list(shape.models),
+        "labels": dict(shape.labels),
+    }
+
+
+def run_out(run: RunRow, places: list[PlacementRow]) -> RunOut:
+    return {
+        "run": run.run,
+        "claim": run.claim,
+        "started_ms": run.started_ms,
+        "confirmed_ms": run.confirmed_ms,
+        "ended_ms": run.ended_ms,
+        "outcome": run.outcome,
+        "detail": run.detail,
+        "places": [
+            {
+                "replica": place.replica,
+                "node": place.node,
+                "devices": list(place.devices),
+                "gpus": number(place.gpu_milli),
+                "from_ms": place.from_ms,
+                "until_ms": place.until_ms,
+            }
+            for place in places
+        ],
+    }

@@ -1,0 +1,149 @@
+"""Users, tokens and logins. Hashes and secrets are never part of an answer, except a new token, once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+from typing_extensions import TypedDict
+
+from quotatree.access.values import TokenInfo, User
+from quotatree.api.models.fields import Body, Duration, Name
+
+Text = Annotated[str, StringConstraints(max_length=253)]
+Password = Annotated[str, StringConstraints(min_length=10, max_length=1024)]
+
+
+class UserIn(Body):
+    """A new account. Without a password it signs in by token, or by the identity provider."""
+
+    name: Name
+    display: Text = ""
+    email: Text = ""
+    platform_admin: bool = False
+    password: Password | None = Field(default=None, repr=False)
+
+
+class UserChange(Body):
+    """What is left out stays. Display and e-mail are one's own business; the rest is a platform admin's."""
+
+    display: Text = ""
+    email: Text = ""
+    platform_admin: bool = False
+    disabled: bool = False
+
+    def changes(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class PasswordIn(Body):
+    """`current` is needed from a user who changes his own by a browser session."""
+
+    password: Password = Field(repr=False)
+
+
+class QuotaAdminIn(Body):
+    user: Name
+
+
+class TokenIn(Body):
+    """`lasts`: until it expires; without it, until it is revoked. `user`: for somebody else (platform admins)."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    lasts: Duration | None = None
+    read_only: bool = False
+    user: Name | None = None
+
+
+class LoginIn(Body):
+    user: Annotated[str, StringConstraints(max_length=63)]
+    password: Annotated[str, StringConstraints(max_length=1024)] = Field(repr=False)
+
+
+class UserOut(TypedDict):
+    name: str
+    display: str
+    email: str
+    platform_admin: bool
+    disabled: bool
+    has_password: bool
+    identity: str | None
+    version: int
+
+
+class Users(TypedDict):
+    items: list[UserOut]
+
+
+class TokenOut(TypedDict):
+    id: str
+    user: str
+    name: str
+    created_ms: int
+    expires_ms: int | None
+    revoked_ms: int | None
+    read_only: bool
+
+
+class Tokens(TypedDict):
+    items: list[TokenOut]
+
+
+class NewTokenOut(TypedDict):
+    """`token` is shown this once and never again."""
+
+    id: str
+    token: str
+    expires_ms: int | None
+
+
+class MembershipOut(TypedDict):
+    workspace: str
+    roles: list[str]
+
+
+class WhoAmI(TypedDict):
+    """`signed_in_by`: token or session."""
+
+    user: UserOut
+    signed_in_by: str
+    token: TokenOut | None
+    workspaces: list[MembershipOut]
+    quota_admin_of: list[str]
+
+
+class SessionOut(TypedDict):
+    """`csrf` goes into the header X-CSRF-Token of every request that changes something."""
+
+    user: str
+    csrf: str
+    expires_ms: int
+
+
+class QuotaAdmins(TypedDict):
+    users: list[str]
+
+
+def user_out(user: User) -> UserOut:
+    return {
+        "name": user.name,
+        "display": user.display,
+        "email": user.email,
+        "platform_admin": user.platform_admin,
+        "disabled": user.disabled,
+        "has_password": user.password is not None,
+        "identity": user.identity,
+        "version": user.version,
+    }
+
+
+def token_out(token: TokenInfo) -> TokenOut:
+    return {
+        "id": token.id,
+        "user": token.user,
+        "name": token.name,
+        "created_ms": token.created_ms,
+        "expires_ms": token.expires_ms,
+        "revoked_ms": token.revoked_ms,
+        "read_only": token.read_only,
+    }

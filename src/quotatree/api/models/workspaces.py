@@ -1,0 +1,144 @@
+"""A workspace, its members, and the scheduling centre of one of its bindings (W1-W4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+from typing_extensions import TypedDict
+
+from quotatree.access.centre import Amount, Ceiling, Centre
+from quotatree.access.roles import SUBMITTING_ROLES, Role
+from quotatree.access.values import Workspace
+from quotatree.api.models.fields import Body, Duration, Gpus, Line, Name, Priority, Range, number, span
+from quotatree.api.models.quotas import ALL_MODULES, ModuleNames, module_names
+from quotatree.core.policy import parse_modules
+
+RoleName = Literal["owner", "admin", "operator", "developer", "viewer"]
+SubmittingRole = Literal["owner", "admin", "operator", "developer"]
+Who = Annotated[
+    str, StringConstraints(pattern="^(role|user):.{1,63}$"), Field(examples=["role:developer", "user:ann"])
+]
+ALL_ROLES: list[SubmittingRole] = ["owner", "admin", "operator", "developer"]
+
+
+class WorkspaceIn(Body):
+    id: Name
+    description: Line = ""
+    owners: Annotated[list[Name], Field(max_length=100)] = Field(default=[])
+
+
+class WorkspaceChange(Body):
+    description: Line
+
+
+class MemberIn(Body):
+    user: Name
+    role: RoleName
+
+
+class AmountIn(Body):
+    """All jobs of `who` together use at most so much at these priorities; a job over it waits (W4)."""
+
+    who: Who
+    priorities: Range
+    gpus: Gpus
+
+
+class CeilingIn(Body):
+    """`who` asks for at most this priority; more is refused (W4)."""
+
+    who: Who
+    priority: Priority
+
+
+class CentreIn(Body):
+    """The rules of a workspace in one of its quotas (W3). What is left out binds nobody."""
+
+    modules: ModuleNames = ALL_MODULES
+    roles: Annotated[list[SubmittingRole], Field(min_length=1, max_length=4)] = ALL_ROLES
+    amounts: Annotated[list[AmountIn], Field(max_length=200)] = Field(default=[])
+    ceilings: Annotated[list[CeilingIn], Field(max_length=200)] = Field(default=[])
+    longest_run: Duration | None = None
+    longest_wait: Duration | None = None
+
+    def centre(self, workspace: str, quota: str) -> Centre:
+        return Centre(
+            workspace,
+            quota,
+            parse_modules("modules", self.modules),
+            frozenset(Role(role) for role in self.roles),
+            tuple(Amount(one.who, one.priorities, one.gpus) for one in self.amounts),
+            tuple(Ceiling(one.who, one.priority) for one in self.ceilings),
+            self.longest_run,
+            self.longest_wait,
+        )
+
+
+class MemberOut(TypedDict):
+    user: str
+    role: str
+
+
+class WorkspaceOut(TypedDict):
+    id: str
+    description: str
+    version: int
+    members: list[MemberOut]
+    quotas: list[str]
+
+
+class Workspaces(TypedDict):
+    items: list[WorkspaceOut]
+
+
+class AmountOut(TypedDict):
+    who: str
+    priorities: str
+    gpus: float
+
+
+class CeilingOut(TypedDict):
+    who: str
+    priority: int
+
+
+class CentreOut(TypedDict):
+    """`version` 0: never set, so everything is allowed."""
+
+    workspace: str
+    quota: str
+    version: int
+    modules: list[str]
+    roles: list[str]
+    amounts: list[AmountOut]
+    ceilings: list[CeilingOut]
+    longest_run: str | None
+    longest_wait: str | None
+
+
+def workspace_out(workspace: Workspace) -> WorkspaceOut:
+    return {
+        "id": workspace.id,
+        "description": workspace.description,
+        "version": workspace.version,
+        "members": [{"user": member.user, "role": member.role.value} for member in workspace.members],
+        "quotas": list(workspace.quotas),
+    }
+
+
+def centre_out(centre: Centre) -> CentreOut:
+    return {
+        "workspace": centre.workspace,
+        "quota": centre.quota,
+        "version": centre.version,
+        "modules": module_names(centre.modules),
+        "roles": [role.value for role in SUBMITTING_ROLES if role in centre.roles],
+        "amounts": [
+            {"who": one.who, "priorities": str(one.priorities), "gpus": number(one.gpu_milli)}
+            for one in centre.amounts
+        ],
+        "ceilings": [{"who": one.who, "priority": one.priority} for one in centre.ceilings],
+        "longest_run": span(centre.longest_run_ms),
+        "longest_wait": span(centre.longest_wait_ms),
+    }

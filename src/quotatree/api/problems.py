@@ -1,0 +1,199 @@
+"""How is an error told over HTTP? RFC 9457: one table of codes with their status and title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, NotRequired
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+from typing_extensions import TypedDict
+
+from quotatree.access.errors import Forbidden, NotFound
+from quotatree.control.errors import Conflict, Fault, KeyReused, Unavailable
+from quotatree.control.errors import Problem as KeptProblem
+from quotatree.core.errors import QuotaTreeError, Refused
+from quotatree.identity.errors import LoginPending, ProviderFailed, TooManyFailures, Unauthenticated
+from quotatree.store.errors import BadCursor, StoreError
+
+log = structlog.get_logger(__name__)
+MEDIA_TYPE: Final = "application/problem+json"
+URN: Final = "urn:quotatree:problem:"
+LONGEST_VALUE: Final = 200
+
+
+class Kind(NamedTuple):
+    status: int
+    title: str
+
+
+PROBLEMS: Final = {
+    "Malformed": Kind(400, "The request cannot be read"),
+    "BadCursor": Kind(400, "The cursor belongs to no page of this list"),
+    "Unauthenticated": Kind(401, "Who are you?"),
+    "Forbidden": Kind(403, "You may not do this"),
+    "NotFound": Kind(404, "There is no such thing, or it is not for you"),
+    "MethodNotAllowed": Kind(405, "This cannot be done here"),
+    "Conflict": Kind(409, "Somebody else changed it first"),
+    "KeyReused": Kind(409, "The idempotency key belongs to another request"),
+    "PreconditionFailed": Kind(412, "It is not the version you have read"),
+    "TooLarge": Kind(413, "The body is too large"),
+    "UnsupportedMediaType": Kind(415, "The body must be JSON"),
+    "Invalid": Kind(422, "A field is not what it must be"),
+    "Refused": Kind(422, "A rule forbids it"),
+    "PreconditionRequired": Kind(428, "Say which version you have read"),
+    "TooManyFailures": Kind(429, "Too many failed logins"),
+    "LoginPending": Kind(400, "The login is not confirmed yet"),
+    "Fault": Kind(500, "A bug of ours; nothing was changed"),
+    "ProviderFailed": Kind(502, "The identity provider does not answer as it should"),
+    "Unavailable": Kind(503, "Nothing can be written now; nothing was changed"),
+}
+"""By code. The code is stable; titles are for people."""
+
+
+class FieldProblem(TypedDict):
+    """One field of a request that is not what it must be."""
+
+    field: str
+    message: str
+
+
+class Problem(TypedDict):
+    """RFC 9457, with our reason codes. `field`, `value` and `rule` say what a rule refused."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    instance: NotRequired[str]
+    field: NotRequired[str]
+    value: NotRequired[Any]
+    rule: NotRequired[str]
+    errors: NotRequired[list[FieldProblem]]
+
+
+class ApiError(QuotaTreeError):
+    """Something that only the edge knows."""
+
+    def __init__(self, code: str, message: str, headers: dict[str, str] | None = None) -> None:
+        self.code = code
+        self.message = message
+        self.headers = headers or {}
+        super().__init__(message)
+
+
+def problem(code: str, detail: str) -> Problem:
+    kind = PROBLEMS[code]
+    return {
+        "type": URN + code,
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+        "code": code,
+    }
+
+
+def problem_of(error: QuotaTreeError) -> Problem:
+    if isinstance(error, Refused):
+        said = problem("Refused", error.message)
+        said["field"], said["value"], said["rule"] = error.field, plain(error.value), error.rule
+        return said
+    if isinstance(error, ApiError):
+        return problem(error.code, error.message)
+    if isinstance(error, StoreError) and not isinstance(error, BadCursor):
+        return problem("Unavailable", "the store does not answer")
+    code = type(error).__name__
+    return problem(code if code in PROBLEMS else "Fault", str(error) if code in PROBLEMS else Fault().message)
+
+
+def problem_kept(kept: KeptProblem) -> Problem:
+    """Of one item of many."""
+    said = problem(kept.code if kept.code in PROBLEMS else "Fault", kept.message)
+    if kept.field:
+        said["field"], said["value"], said["rule"] = kept.field, plain(kept.value), kept.rule
+    return said
+
+
+def plain(value: object) -> Any:
+    """Short enough to be sent back."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 1] + "…"
+    if isinstance(value, bool | int | float | type(None)):
+        return value
+    return plain(str(value))
+
+
+def answer(request: Request, said: Problem, headers: dict[str, str] | None = None) -> Response:
+    said["instance"] = request.url.path
+    return JSONResponse(said, said["status"], headers, MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Every error of a request leaves by one of these."""
+    app.add_exception_handler(QuotaTreeError, _told)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _bug)
+
+
+async def _told(request: Request, error: Exception) -> Response:
+    assert isinstance(error, QuotaTreeError)
+    said = problem_of(error)
+    if said["code"] == "Fault":
+        log.error("request_failed", path=request.url.path, error=str(error))
+    return answer(request, said, _headers(error))
+
+
+def _headers(error: QuotaTreeError) -> dict[str, str]:
+    if isinstance(error, ApiError):
+        return error.headers
+    if isinstance(error, TooManyFailures):
+        return {"Retry-After": str(-(-error.retry_after_ms // 1000))}
+    if isinstance(error, LoginPending):
+        return {"Retry-After": str(-(-error.interval_ms // 1000))}
+    if isinstance(error, Unauthenticated):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, Unavailable):
+        return {"Retry-After": str(error.retry_after_seconds)}
+    if isinstance(error, StoreError) and not isinstance(error, BadCursor):
+        return {"Retry-After": "1"}
+    return {}
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = [_field_problem(one) for one in error.errors()[:20]]
+    said = problem("Invalid", "; ".join(f"{one['field']}: {one['message']}" for one in errors[:3]))
+    said["errors"] = errors
+    if errors:
+        said["field"] = errors[0]["field"]
+    return answer(request, said)
+
+
+def _field_problem(error: Any) -> FieldProblem:
+    where: Sequence[Any] = error["loc"]
+    path = ".".join(str(part) for part in (where[1:] if where[:1] == ("body",) else where)) or "body"
+    return {"field": plain(path), "message": plain(str(error["msg"]).removeprefix("Value error, "))}
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    codes = {404: "NotFound", 405: "MethodNotAllowed", 413: "TooLarge"}
+    code = codes.get(error.status_code, "Malformed" if error.status_code < 500 else "Fault")
+    detail = "no such address" if code == "NotFound" else str(error.detail)
+    return answer(request, problem(code, detail), dict(error.headers or {}))
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    log.error("request_broke", path=request.url.path, exc_info=error)
+    return answer(request, problem("Fault", Fault().message))
+
+
+__all__ = [
+    "PROBLEMS", "ApiError", "Conflict", "Forbidden", "KeyReused", "NotFound", "Problem", "ProviderFailed", "answer",
+    "install", "plain", "problem", "problem_kept", "problem_of",
+]  # fmt: skip

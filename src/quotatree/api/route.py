@@ -1,0 +1,97 @@
+"""How a request is read: first who asks, then a bounded, strict body; then the route."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.routing import APIRoute
+from starlette.responses import Response
+
+from quotatree.api.body import parse
+from quotatree.api.caller import authenticate
+from quotatree.api.problems import ApiError, Problem
+from quotatree.api.services import Services
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class StrictRequest(Request):
+    async def body(self) -> bytes:
+        if not hasattr(self, "_body"):
+            services: Services = self.app.state.services
+            most = services.limits.body_bytes
+            chunks = bytearray()
+            async for chunk in self.stream():
+                chunks += chunk
+                if len(chunks) > most:
+                    raise too_large(most)
+            self._body = bytes(chunks)
+        return self._body
+
+    async def json(self) -> Any:
+        if not hasattr(self, "_json"):
+            services: Services = self.app.state.services
+            self._json = parse(await self.body(), services.limits)
+        return self._json
+
+
+def too_large(most: int) -> ApiError:
+    return ApiError("TooLarge", f"a body may have {most} bytes", {"Connection": "close"})
+
+
+class PublicRoute(APIRoute):
+    """Anybody may ask: logins, health."""
+
+    def get_route_handler(self) -> Handler:
+        handle = super().get_route_handler()
+        takes_body = self.body_field is not None
+
+        async def strict(request: Request) -> Response:
+            self.before(request)
+            asked = StrictRequest(request.scope, request.receive)
+            if takes_body:
+                await _check_body(asked)
+            return await handle(asked)
+
+        return strict
+
+    def before(self, request: Request) -> None:
+        pass
+
+
+class Route(PublicRoute):
+    """Nothing of the body is looked at before it is known who asks."""
+
+    def before(self, request: Request) -> None:
+        request.state.caller = authenticate(request)
+
+
+async def _check_body(request: StrictRequest) -> None:
+    services: Services = request.app.state.services
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length[:20]) > services.limits.body_bytes:
+        raise too_large(services.limits.body_bytes)
+    if await request.body():
+        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media != "application/json":
+            raise ApiError("UnsupportedMediaType", "send application/json")
+        await request.json()
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For the description of a route: what it may answer with instead of a result."""
+    described = {"model": Problem, "content": {"application/problem+json": {}}}
+    return {status: {**described, "description": "problem"} for status in statuses}
+
+
+COMMON = problems(400, 401, 403, 404, 422, 503)
+
+
+def router(tag: str, *, public: bool = False) -> APIRouter:
+    return APIRouter(
+        tags=[tag],
+        route_class=PublicRoute if public else Route,
+        responses=problems(400, 422) if public else COMMON,
+    )

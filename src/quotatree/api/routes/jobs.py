@@ -1,0 +1,227 @@
+"""Jobs: submit, list, look at, cancel, priority, hold and release, checkpoint, resize, start again (section 3, W1-W5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Query
+from starlette.responses import JSONResponse, Response
+
+from quotatree.access.check import OnJob, OnWorkspace, check, workspaces_with_visible_jobs
+from quotatree.access.errors import NotFound
+from quotatree.access.roles import Action
+from quotatree.api.caller import Caller, needs
+from quotatree.api.etags import Key, tagged
+from quotatree.api.models.answers import Done
+from quotatree.api.models.fields import Cursor, JobInPath, Limit, ModuleName, Moment, Names
+from quotatree.api.models.jobs import (
+    BatchItem,
+    JobIn,
+    JobOut,
+    JobPage,
+    JobsIn,
+    PriorityIn,
+    ResizeIn,
+    Runs,
+    Submitted,
+    SubmittedMany,
+    job_out,
+    run_out,
+)
+from quotatree.api.problems import problem_kept
+from quotatree.api.route import problems, router
+from quotatree.control import commands as do
+from quotatree.control.queries import Query as Asked
+from quotatree.control.queries import eyes
+from quotatree.control.world import World
+from quotatree.core.errors import Refused
+from quotatree.store import JobFilter, Store
+from quotatree.store.rows import JobRow
+
+routes = router("jobs")
+PhaseName = Literal["Waiting", "Held", "Running", "Stopped", "OnHold", "Succeeded", "Failed", "Cancelled"]
+
+
+@routes.post("/jobs", status_code=201, response_model=Submitted, responses=problems(409, 413, 415))
+async def submit_job(
+    body: JobIn, caller: Annotated[Caller, needs(Action.SUBMIT_JOB)], key: Key = None
+) -> Response:
+    """Queue a job. With an Idempotency-Key, a repeated request never makes two."""
+    answer = await caller.call(do.SubmitJob(actor=caller.user, key=key, request=body.request()))
+    made: Submitted = {"id": answer.id, "repeated": answer.repeated}
+    return tagged(made, None, 201, f"/api/v1/jobs/{answer.id}")
+
+
+@routes.post("/jobs/batch", response_model=SubmittedMany, responses=problems(409, 413, 415))
+async def submit_jobs(
+    body: JobsIn, caller: Annotated[Caller, needs(Action.SUBMIT_JOB)], key: Key = None
+) -> Response:
+    """Queue up to 1000 jobs in one commit. Each has its own outcome, in the order given."""
+    requests = tuple(job.request() for job in body.jobs)
+    answer = await caller.call(do.SubmitJobs(actor=caller.user, key=key, requests=requests))
+    reads = (
+        await caller.ask(lambda world, _: eyes(world, caller.user))
+        if any(i.problem for i in answer.items)
+        else None
+    )
+    items: list[BatchItem] = []
+    for item in answer.items:
+        said = None if item.problem is None else problem_kept(item.problem)
+        if said is not None and reads is not None:
+            said["detail"] = reads.text(said["detail"])
+        items.append({"id": item.id, "problem": said})
+    many: SubmittedMany = {"items": items, "repeated": answer.repeated}
+    return JSONResponse(many)
+
+
+@routes.get("/jobs", response_model=JobPage)
+async def list_jobs(
+    caller: Annotated[Caller, needs(Action.SEE_JOB)],
+    workspace: Names = None,
+    quota: Names = None,
+    owner: Names = None,
+    name: Names = None,
+    module: Annotated[list[ModuleName] | None, Query()] = None,
+    phase: Annotated[list[PhaseName] | None, Query()] = None,
+    active: Annotated[bool | None, Query(description="not finished yet, or still leaving")] = None,
+    submitted_from_ms: Moment = None,
+    submitted_before_ms: Moment = None,
+    positions: Annotated[bool, Query(description="with each waiting job's place in its queue")] = False,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Response:
+    """The jobs of one's workspaces, newest first."""
+    asked = JobFilter(
+        _workspaces(caller, workspace), _texts(quota), _texts(owner), _texts(name), _texts(module), _texts(phase),
+        active, submitted_from_ms, submitted_before_ms,
+    )  # fmt: skip
+    page = await caller.read(lambda store: store.jobs(asked, cursor, limit))
+    reads = await caller.eyes()
+    waiting = [row for row in page.items if row.phase == "Waiting"]
+    places = await caller.ask(positions_of(waiting)) if positions and waiting else {}
+    found: JobPage = await caller.read(
+        lambda _: {
+            "items": [job_out(row, reads, places.get(row.id)) for row in page.items],
+            "next": page.next,
+        }
+    )
+    return JSONResponse(found)
+
+
+def positions_of(rows: list[JobRow]) -> Asked[dict[str, int]]:
+    """Where each of these stands in the queue of its quota."""
+
+    def query(world: World, now_ms: int) -> dict[str, int]:
+        wanted = {row.id for row in rows}
+        found: dict[str, int] = {}
+        for quota in {row.quota for row in rows}:
+            at = world.quota(quota)
+            order = at.queue.jobs_in_order(now_ms, world.state.settings.aging_interval_ms, at.spec.strategy)
+            found.update({job: place for place, (_, job) in enumerate(order, 1) if job in wanted})
+        return found
+
+    return query
+
+
+def _workspaces(caller: Caller, asked: list[str] | None) -> tuple[str, ...] | None:
+    """Those asked for must be visible; without any, all that are. None for a reader who sees all."""
+    if asked is not None:
+        for name in asked:
+            check(caller.directory, caller.user, Action.SEE_WORKSPACE, OnWorkspace(name))
+        return tuple(sorted(set(asked)))
+    if caller.directory.users[caller.user].platform_admin:
+        return None
+    return tuple(sorted(workspaces_with_visible_jobs(caller.directory, caller.user)))
+
+
+def _texts(values: list[str] | list[ModuleName] | list[PhaseName] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(sorted(set(values)))
+
+
+async def visible_job(caller: Caller, action: Action, job: str) -> JobRow:
+    """From the store, so that finished ones are found as well."""
+    row = await caller.read(lambda store: store.job(job))
+    if row is None:
+        raise NotFound("job", job)
+    check(caller.directory, caller.user, action, OnJob(job, row.workspace, row.owner))
+    return row
+
+
+@routes.get("/jobs/{job}", response_model=JobOut)
+async def get_job(job: JobInPath, caller: Annotated[Caller, needs(Action.SEE_JOB)]) -> Response:
+    """One job, finished or not."""
+    row = await visible_job(caller, Action.SEE_JOB, job)
+    places = await caller.ask(positions_of([row])) if row.phase == "Waiting" else {}
+    reads = await caller.eyes()
+    return JSONResponse(await caller.read(lambda _: job_out(row, reads, places.get(row.id))))
+
+
+@routes.get("/jobs/{job}/runs", response_model=Runs)
+async def list_runs(job: JobInPath, caller: Annotated[Caller, needs(Action.SEE_JOB)]) -> Response:
+    """Every run of a job, with where its replicas stood and how it ended."""
+    await visible_job(caller, Action.SEE_JOB, job)
+
+    def question(store: Store) -> Runs:
+        places = store.placements(job)
+        return {"items": [run_out(run, [p for p in places if p.run == run.run]) for run in store.runs(job)]}
+
+    return JSONResponse(await caller.read(question))
+
+
+async def _do(caller: Caller, command: do.JobCommand) -> Response:
+    """A finished job has left the loop, so whoever may see it is told that it is over rather than missing."""
+    try:
+        answer = await caller.call(command)
+    except NotFound:
+        row = await visible_job(caller, Action.SEE_JOB, command.job)
+        raise Refused("job", row.id, "section 3", f"is {row.phase} and over") from None
+    done: Done = {"id": answer.id, "version": None}
+    return JSONResponse(done)
+
+
+@routes.post("/jobs/{job}/cancel", response_model=Done, responses=problems(409))
+async def cancel_job(
+    job: JobInPath, caller: Annotated[Caller, needs(Action.CANCEL_JOB)], key: Key = None
+) -> Response:
+    """End it. What runs gets notice and its grace period."""
+    return await _do(caller, do.CancelJob(actor=caller.user, key=key, job=job))
+
+
+@routes.put("/jobs/{job}/priority", response_model=Done)
+async def set_priority(
+    job: JobInPath, body: PriorityIn, caller: Annotated[Caller, needs(Action.SET_PRIORITY)]
+) -> Response:
+    """Works while the job waits (W5)."""
+    return await _do(caller, do.SetPriority(actor=caller.user, job=job, priority=body.priority))
+
+
+@routes.post("/jobs/{job}/hold", response_model=Done)
+async def hold_job(job: JobInPath, caller: Annotated[Caller, needs(Action.HOLD_JOB)]) -> Response:
+    """Take a waiting job out of the queue."""
+    return await _do(caller, do.HoldJob(actor=caller.user, job=job))
+
+
+@routes.post("/jobs/{job}/release", response_model=Done)
+async def release_job(job: JobInPath, caller: Annotated[Caller, needs(Action.HOLD_JOB)]) -> Response:
+    """Put it back, with the submit time it had."""
+    return await _do(caller, do.ReleaseJob(actor=caller.user, job=job))
+
+
+@routes.post("/jobs/{job}/checkpoint", response_model=Done)
+async def checkpoint_job(job: JobInPath, caller: Annotated[Caller, needs(Action.CHECKPOINT_JOB)]) -> Response:
+    """Say that a checkpoint was written: work before it is not lost when the job is evicted (P6)."""
+    return await _do(caller, do.CheckpointJob(actor=caller.user, job=job))
+
+
+@routes.put("/jobs/{job}/min-replicas", response_model=Done)
+async def resize_job(
+    job: JobInPath, body: ResizeIn, caller: Annotated[Caller, needs(Action.RESIZE_JOB)]
+) -> Response:
+    """Change how many replicas an elastic job insists on (P12)."""
+    return await _do(caller, do.ResizeJob(actor=caller.user, job=job, min_replicas=body.min_replicas))
+
+
+@routes.post("/jobs/{job}/restart", response_model=Done)
+async def restart_job(job: JobInPath, caller: Annotated[Caller, needs(Action.RESTART_JOB)]) -> Response:
+    """Start a stopped job again."""
+    return await _do(caller, do.ResubmitJob(actor=caller.user, job=job))

@@ -1,0 +1,249 @@
+"""Quotas: the tree, one, its figures, queue and history; create, change, scale, transfer, delete, return a loan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal, NamedTuple
+
+from fastapi import Query
+from starlette.responses import JSONResponse, Response
+
+from quotatree.access.check import OnQuota, check, visible_quotas
+from quotatree.access.roles import Action
+from quotatree.api.caller import Caller, needs
+from quotatree.api.etags import IfMatch, Key, changed, conflict, done, expected, tagged
+from quotatree.api.models.answers import Done
+from quotatree.api.models.fields import InPath
+from quotatree.api.models.pai import PaiOut, PaiPolicies, pai_out
+from quotatree.api.models.quotas import (
+    PoliciesIn,
+    PoliciesOut,
+    Queue,
+    QuotaChange,
+    QuotaIn,
+    QuotaOut,
+    Quotas,
+    ScaleIn,
+    TransferIn,
+    UsageOut,
+    draws_of,
+    masked,
+    policies_out,
+    quota_out,
+    usage_out,
+)
+from quotatree.api.route import problems, router
+from quotatree.control import commands as do
+from quotatree.control.errors import Conflict
+from quotatree.control.queries import Query as Asked
+from quotatree.control.queries import eyes, figures, parents, queue
+from quotatree.control.world import World
+from quotatree.core.events import ScaleMode
+from quotatree.core.quota import Quota, QuotaSpec
+from quotatree.core.report import quota_report
+
+routes = router("quotas")
+TRIES = 5
+
+
+class Versioned(NamedTuple):
+    spec: QuotaSpec
+    version: int
+
+
+def quota_seen(actor: str, quota: str) -> Asked[QuotaOut]:
+    def query(world: World, now_ms: int) -> QuotaOut:
+        del now_ms
+        check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))
+        return _shown(world, actor, world.quota(quota))
+
+    return query
+
+
+def tree_seen(actor: str) -> Asked[list[QuotaOut]]:
+    def query(world: World, now_ms: int) -> list[QuotaOut]:
+        del now_ms
+        seen = visible_quotas(world.directory, actor, parents(world))
+        return [
+            _shown(world, actor, quota)
+            for root in world.state.roots
+            for quota in root.subtree()
+            if quota.id in seen
+        ]
+
+    return query
+
+
+def _shown(world: World, actor: str, quota: Quota) -> QuotaOut:
+    report = quota_report(world.state, quota.id)
+    if report.stood_on_by:
+        report = masked(report, eyes(world, actor))
+    return quota_out(quota.spec, world.version("quota", quota.id), quota.shrinking, report)
+
+
+def spec_seen(actor: str, quota: str) -> Asked[Versioned]:
+    def query(world: World, now_ms: int) -> Versioned:
+        del now_ms
+        check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))
+        return Versioned(world.quota(quota).spec, world.version("quota", quota))
+
+    return query
+
+
+@routes.get("/quotas", response_model=Quotas)
+async def list_quotas(caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Response:
+    """The part of the tree one may see, parents before children, with figures."""
+    found: Quotas = {"items": await caller.ask(tree_seen(caller.user))}
+    return JSONResponse(found)
+
+
+@routes.post("/quotas", status_code=201, response_model=Done, responses=problems(409, 413, 415))
+async def create_quota(
+    body: QuotaIn, caller: Annotated[Caller, needs(Action.CREATE_CHILD_QUOTA)], key: Key = None
+) -> Response:
+    """A root needs the right create-root-quota, a child create-child-quota on its parent."""
+    answer = await caller.call(do.CreateQuota(actor=caller.user, key=key, spec=body.spec()))
+    return done(answer, 201, f"/api/v1/quotas/{answer.id}")
+
+
+@routes.get("/quotas/{quota}", response_model=QuotaOut)
+async def get_quota(quota: InPath, caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Response:
+    found = await caller.ask(quota_seen(caller.user, quota))
+    return tagged(found, found["version"])
+
+
+@routes.patch("/quotas/{quota}", response_model=Done, responses=problems(409, 412, 413, 415))
+async def update_quota(
+    quota: InPath,
+    body: QuotaChange,
+    caller: Annotated[Caller, needs(Action.UPDATE_QUOTA)],
+    if_match: IfMatch = None,
+) -> Response:
+    """Change what is given and leave the rest; parent, draws and min stay (Q6)."""
+    return await change(caller, quota, body.applied_to, if_match)
+
+
+async def change(
+    caller: Caller, quota: str, applied: Callable[[QuotaSpec], QuotaSpec], if_match: str | None
+) -> Response:
+    """Read, change, write back; who gave no version tries again when somebody else came in between."""
+    wanted = expected(if_match)
+    for _ in range(TRIES):
+        found = await caller.ask(spec_seen(caller.user, quota))
+        based_on = found.version if wanted is None else wanted
+        command = do.UpdateQuota(actor=caller.user, spec=applied(found.spec), if_match=based_on)
+        try:
+            return done(await caller.call(command))
+        except Conflict as error:
+            lost = error
+            if wanted is not None:
+                break
+    raise conflict(lost, if_match)
+
+
+@routes.delete("/quotas/{quota}", response_model=Done, responses=problems(409, 412))
+async def delete_quota(
+    quota: InPath, caller: Annotated[Caller, needs(Action.DELETE_QUOTA)], if_match: IfMatch = None
+) -> Response:
+    """Refused while it has jobs, children or bound workspaces (Q6)."""
+    command = do.DeleteQuota(actor=caller.user, quota=quota, if_match=expected(if_match))
+    return await changed(caller, command, if_match)
+
+
+@routes.post("/quotas/{quota}/scale", response_model=Done, responses=problems(409, 412, 413, 415))
+async def scale_quota(
+    quota: InPath,
+    body: ScaleIn,
+    caller: Annotated[Caller, needs(Action.SCALE_QUOTA)],
+    if_match: IfMatch = None,
+) -> Response:
+    """Give a quota another min, or a root other draws (Q5)."""
+    return await changed(caller, scale_command(caller, quota, body, if_match), if_match)
+
+
+def scale_command(caller: Caller, quota: str, body: ScaleIn, if_match: str | None) -> do.ScaleQuota:
+    return do.ScaleQuota(
+        actor=caller.user,
+        quota=quota,
+        min=body.bounds(),
+        draws=draws_of(body.draws),
+        mode=body.scale_mode(),
+        if_match=expected(if_match),
+    )
+
+
+@routes.post("/quota-transfers", response_model=Done, responses=problems(409, 412, 413, 415))
+async def transfer_quota(
+    body: TransferIn,
+    caller: Annotated[Caller, needs(Action.SCALE_QUOTA)],
+    if_match: IfMatch = None,
+    key: Key = None,
+) -> Response:
+    """Move capacity between two children of one parent in one step (Q5). If-Match is of the source."""
+    return await changed(caller, transfer_command(caller, body, if_match, key), if_match)
+
+
+def transfer_command(
+    caller: Caller, body: TransferIn, if_match: str | None, key: str | None
+) -> do.TransferQuota:
+    return do.TransferQuota(
+        actor=caller.user,
+        key=key,
+        source=body.source,
+        target=body.target,
+        amount=body.amount.bounds(),
+        mode=ScaleMode(body.mode),
+        if_match=expected(if_match),
+    )
+
+
+@routes.post("/quotas/{quota}/return-loan", response_model=Done, responses=problems(409))
+async def return_loan(
+    quota: InPath, caller: Annotated[Caller, needs(Action.RETURN_LOAN)], key: Key = None
+) -> Response:
+    """Take the quota back to its min now (P15)."""
+    return await changed(caller, do.ReturnLoan(actor=caller.user, key=key, quota=quota), None)
+
+
+@routes.get("/quotas/{quota}/usage", response_model=UsageOut)
+async def get_usage(quota: InPath, caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Response:
+    """The figures of one quota (Q7)."""
+    return JSONResponse(usage_out(await caller.ask(figures(caller.user, quota))))
+
+
+@routes.get("/quotas/{quota}/queue", response_model=Queue)
+async def get_queue(quota: InPath, caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Response:
+    """Who waits at this quota, first to last."""
+    places = await caller.ask(queue(caller.user, quota))
+    found: Queue = {
+        "items": [
+            {"position": p.position, "job": p.job, "priority": p.priority, "reason_code": p.reason_code}
+            for p in places
+        ]
+    }
+    return JSONResponse(found)
+
+
+@routes.get("/quotas/{quota}/policies", response_model=PoliciesOut | PaiOut)
+async def get_policies(
+    quota: InPath,
+    caller: Annotated[Caller, needs(Action.SEE_QUOTA)],
+    spelling: Annotated[
+        Literal["own", "pai"], Query(description="ours, or that of Alibaba Cloud PAI")
+    ] = "own",
+) -> Response:
+    """Strategy, self-level and child-level policy (P1, P2, S1-S4)."""
+    found = await caller.ask(spec_seen(caller.user, quota))
+    return tagged(pai_out(found.spec) if spelling == "pai" else policies_out(found.spec), found.version)
+
+
+@routes.put("/quotas/{quota}/policies", response_model=Done, responses=problems(409, 412, 413, 415, 428))
+async def put_policies(
+    quota: InPath,
+    body: PoliciesIn | PaiPolicies,
+    caller: Annotated[Caller, needs(Action.UPDATE_QUOTA)],
+    if_match: IfMatch = None,
+) -> Response:
+    """Replace all three, in our spelling or in PAI's. Preview it to see whose running work becomes exposed (P2)."""
+    expected(if_match, required=True)
+    return await change(caller, quota, body.applied_to, if_match)

@@ -1,0 +1,50 @@
+"""What the routes work with: the loop for changes and the live state, the store for history, and who proves who he is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from anyio import CapacityLimiter
+
+from quotatree.control.loop import Controller
+from quotatree.engines.base import Engine
+from quotatree.identity.oidc_code import CodeLogins
+from quotatree.identity.oidc_device import DeviceLogins
+from quotatree.identity.oidc_settings import OidcSettings
+from quotatree.identity.passwords import Passwords
+from quotatree.store import Store
+
+READERS = 8
+"""Reads of the store at a time; it has more connections than that, so the loop never waits for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Oidc:
+    settings: OidcSettings
+    code: CodeLogins
+    device: DeviceLogins
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may be at most."""
+
+    body_bytes: int = 4 * 1024 * 1024
+    depth: int = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Services:
+    """`https`: browsers reach the server by https, so cookies may say Secure."""
+
+    controller: Controller
+    store: Store
+    engine: Engine
+    passwords: Passwords
+    oidc: Oidc | None = None
+    https: bool = False
+    limits: Limits = Limits()
+    clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    readers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(READERS))
