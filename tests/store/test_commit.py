@@ -6,7 +6,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import psycopg
 import pytest
+from sqlalchemy import event, select
 
 from quotatree.access.centre import Amount, Ceiling, Centre
 from quotatree.access.differences import differences
@@ -27,8 +29,11 @@ from quotatree.core.state import Settings, State
 from quotatree.core.unit import UnitKind
 from quotatree.store import HistoryFilter, Store
 from quotatree.store import rows as r
+from quotatree.store.database import writing
 from quotatree.store.errors import LeaseLost, StoreConflict, StoreUnavailable
+from quotatree.store.tables import LEASE
 from tests.property.test_snapshot import happenings_of, let_happen, story
+from tests.store import postgres
 from tests.store.building import HOLDER, HOUR_MS, batch, job, jobs_batch, whole_job, writer
 
 
@@ -254,3 +259,49 @@ def test_a_locked_database_is_unavailable_and_heals(tmp_path: Any, monkeypatch: 
     store.commit(batch(epoch, 1))
     store.close()
     other.close()
+
+
+def test_a_full_disk_stops_writes_loses_nothing_and_heals(tmp_path: Any) -> None:
+    store = Store.open(str(tmp_path / "a.db"))
+    store.migrate()
+    epoch = writer(store)
+    store.commit(jobs_batch(epoch, 1, 5))
+    before = store.load(Settings())
+    store.close()
+
+    full = True
+
+    @event.listens_for(store._engine, "connect")
+    def little_room(connection: Any, record: Any) -> None:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0] if full else 1 << 30
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    with pytest.raises(StoreUnavailable, match="full"):
+        store.commit(jobs_batch(epoch, 2, 500))
+    assert store.load(Settings()) == before
+    full = False
+    store.close()
+    store.commit(jobs_batch(epoch, 2, 500))
+    assert store.last_batch() == 2
+    store.close()
+
+
+def test_a_connection_that_is_cut_is_made_again(postgres_home: str) -> None:
+    name = "cut_off"
+    store = Store.open(postgres.create(postgres_home, name, postgres.TEMPLATE))
+    epoch = writer(store)
+    store.commit(batch(epoch, 1))
+    cut = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+
+    def cut_off_in_the_middle() -> None:
+        with writing(store._engine) as connection:
+            with psycopg.connect(postgres.url_of(postgres_home, "postgres"), autocommit=True) as admin:
+                admin.execute(cut.encode())
+            connection.execute(select(LEASE))
+
+    with pytest.raises(StoreUnavailable):
+        cut_off_in_the_middle()
+    store.commit(batch(epoch, 2))
+    assert store.last_batch() == 2
+    store.close()
+    postgres.drop(postgres_home, name)
