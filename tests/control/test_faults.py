@@ -10,7 +10,7 @@ from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.loop import Mode
 from quotatree.core.job import JobId
 from quotatree.core.snapshot import snapshot
-from quotatree.engines.base import StartOrder
+from quotatree.engines.base import EngineUnavailable, Observed, StartOrder, StopOrder
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 from tests.control.faulty_store import FaultyStore
@@ -221,3 +221,50 @@ def test_what_the_store_does_not_accept_fails_alone(server: Server):
         bad.result(0)
     assert server.world.directory.workspace("vision").description == ""
     server.submit()
+
+
+class MoodyEngine(TimerEngine):
+    """Its network fails now and then."""
+
+    broken = False
+
+    def start(self, order: StartOrder) -> None:
+        if self.broken:
+            raise ConnectionError
+        super().start(order)
+
+    def stop(self, order: StopOrder) -> None:
+        if self.broken:
+            raise ConnectionError
+        super().stop(order)
+
+    def observe(self) -> Observed:
+        if self.broken:
+            raise EngineUnavailable("no answer")
+        return super().observe()
+
+
+def test_orders_an_engine_did_not_take_are_sent_again_in_their_order(tmp_path: Path):
+    engine = MoodyEngine(threaded=False)
+    server = Server(tmp_path, engine=engine).furnish()
+    engine.broken = True
+    stays, goes = server.submit(seconds=None), server.submit(seconds=None)
+    server.do(do.CancelJob(actor="ann", job=goes))
+    server.pass_time(2)
+    engine.broken = False
+    assert replicas_running(engine) == {}
+    server.pass_time(2)
+    assert replicas_running(engine) == {(stays, 1): (0,)}
+    assert server.phase(goes) == "Cancelled"
+    assert goes not in server.world.state.jobs, "started, stopped, left"
+
+
+def test_nothing_is_decided_until_the_engine_can_tell_what_runs(tmp_path: Path):
+    engine = MoodyEngine(threaded=False)
+    engine.broken = True
+    server = Server(tmp_path, engine=engine)
+    assert server.mode() is Mode.STARTING
+    assert "no answer" in server.controller.health.detail
+    engine.broken = False
+    server.pass_time(1)
+    assert server.mode() is Mode.LEADING

@@ -29,13 +29,14 @@ from quotatree.control.gather import finished_jobs, gather
 from quotatree.control.lead import world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.ports import LoopStore
+from quotatree.control.sender import Sender
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core.commands import apply
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import JobForgotten
 from quotatree.core.state import Settings
-from quotatree.engines.base import Engine, Report, StartOrder
+from quotatree.engines.base import Engine, EngineUnavailable, Report
 from quotatree.store.errors import LeaseLost, StoreConflict, StoreUnavailable
 
 T = TypeVar("T")
@@ -119,6 +120,7 @@ class Controller:
         self._retry_at_ms = 0
         self._retry_ms = 0
         self._engine_open = False
+        self._sender = Sender(engine, self.metrics)
         self._listeners: tuple[Callable[[int], None], ...] = ()
         self._stopping = False
         self._health = Health(Mode.STARTING, clock(), "", 0)
@@ -189,7 +191,10 @@ class Controller:
             self.step()
         except Exception as error:
             log.exception("loop_broke")
-            self._become(Mode.STOPPED, f"internal error: {type(error).__name__}")
+            said = (
+                str(error) if isinstance(error, QuotaTreeError) else f"internal error: {type(error).__name__}"
+            )
+            self._become(Mode.STOPPED, said)
         self._end()
 
     def step(self) -> None:
@@ -200,7 +205,12 @@ class Controller:
             if self._ready():
                 self._work()
         except StoreUnavailable as error:
-            self._store_away(error)
+            self._back_off()
+            self.metrics.store_failures.inc()
+            self._become(Mode.STORE_AWAY, str(error))
+        except EngineUnavailable as error:
+            self._back_off()
+            self._become(Mode.STARTING, f"the engine is unavailable: {error}")
         except StoreConflict as error:
             self._stand_by(error)
         self._refuse_calls()
@@ -239,6 +249,7 @@ class Controller:
             self._engine.open(self._inbox.put)
             self._engine_open = True
         world = world_from(self._store.load(self._settings.core))
+        self._sender.forget()
         self._commit(world, Inputs(observed=self._engine.observe()))
         self._world = world
         self._become(Mode.LEADING)
@@ -249,6 +260,7 @@ class Controller:
     def _work(self) -> None:
         world = self._world
         assert world is not None
+        self._sender.resend(self._now_ms)
         while True:
             most = self._settings.most_in_batch
             inputs = Inputs(self._calls[:most], self._reports[:most], world.deadlines.take_due(self._now_ms))
@@ -322,18 +334,9 @@ class Controller:
         self._wakeup_ms = self._now_ms + FAULT_PAUSE_MS
 
     def _act(self, turn: Turn) -> None:
-        """Committed: now, and not before, the engine hears of it. An order that fails is sent again after a restart."""
-        for order in turn.orders:
-            try:
-                if isinstance(order, StartOrder):
-                    self._engine.start(order)
-                else:
-                    self._engine.stop(order)
-            except Exception:
-                log.exception("engine_order_failed", job=order.job, run=order.run)
-                self.metrics.faults.inc()
-        for job, run in turn.forgets:
-            self._engine.forget(job, run)
+        """Committed: now, and not before, the engine hears of it."""
+        self._sender.send(turn.orders, self._now_ms)
+        self._sender.acknowledge(turn.forgets)
 
     def _answer(self, outcome: Outcome) -> None:
         for call, answer in outcome.answers:
@@ -341,13 +344,11 @@ class Controller:
 
     # -- when things go wrong ------------------------------------------------------------------------------------
 
-    def _store_away(self, error: StoreUnavailable) -> None:
+    def _back_off(self) -> None:
+        """Try again after a while, twice as long each time."""
         settings = self._settings
         self._retry_ms = min(max(self._retry_ms * 2, settings.first_retry_ms), settings.longest_retry_ms)
         self._retry_at_ms = self._now_ms + self._retry_ms
-        self.metrics.store_failures.inc()
-        log.warning("store_unavailable", error=str(error), retry_ms=self._retry_ms)
-        self._become(Mode.STORE_AWAY, str(error))
 
     def _stand_by(self, error: StoreConflict) -> None:
         """Somebody else writes: what is in memory is not the truth any more. Begin again from what is written."""
@@ -398,11 +399,13 @@ class Controller:
             times = [self._retry_at_ms]
         else:
             times = [self._renew_at_ms]
-            times += [t for t in (self._wakeup_ms, self._world.deadlines.next_ms()) if t is not None]
+            others = (self._wakeup_ms, self._world.deadlines.next_ms(), self._sender.resend_at_ms)
+            times += [time_ms for time_ms in others if time_ms is not None]
         return max(0.0, (min(times) - self._clock()) / 1000)
 
     def _become(self, mode: Mode, detail: str = "") -> None:
         if mode is not self._health.mode or detail != self._health.detail:
+            log.info("mode", mode=mode.value, detail=detail)
             self._health = Health(mode, self._now_ms, detail, self._inbox.qsize())
 
     def _end(self) -> None:

@@ -50,6 +50,9 @@ class Metrics:
         self.store_failures = Counter(
             "quotatree_store_failures", "Times the store was unavailable", registry=on
         )
+        self.order_failures = Counter(
+            "quotatree_engine_order_failures", "Orders that the engine did not take at once", registry=on
+        )
         self.faults = Counter("quotatree_faults", "Bugs met and survived", registry=on)
         self.deliveries = Counter(
             "quotatree_webhook_deliveries", "Webhook deliveries, by outcome", ["outcome"], registry=on

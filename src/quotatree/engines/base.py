@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
+from quotatree.core.errors import QuotaTreeError
 from quotatree.core.job import JobId, JobSpec, Shape
 from quotatree.core.policy import Module
 
@@ -131,8 +132,16 @@ class Observed:
     exits: tuple[Exited, ...]
 
 
+class EngineUnavailable(QuotaTreeError):
+    """What really runs cannot be found out now."""
+
+
 class Engine(Protocol):
-    """All methods return at once and may be called from any thread; `report` too is called from any thread."""
+    """All methods may be called from any thread, and `report` is called from any thread.
+
+    `start`, `stop` and `forget` return at once: an engine behind a network has a thread of its own. An order that raises
+    is sent again.
+    """
 
     @property
     def capabilities(self) -> Capabilities: ...
@@ -148,7 +157,8 @@ class Engine(Protocol):
     def stop(self, order: StopOrder) -> None:
         """What is unknown or gone is not stopped, and nothing is reported about it."""
 
-    def observe(self) -> Observed: ...
+    def observe(self) -> Observed:
+        """Asked when a server begins to lead. Raises EngineUnavailable, and is asked again later."""
 
     def forget(self, job: JobId, run: int) -> None:
         """The end of this run is written down; it need not be told again."""
