@@ -16,16 +16,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Final, TypeVar
 
 import structlog
 
-from quotatree.access.directory import Directory
 from quotatree.control.batch import Call, Inputs, Outcome, run_batch
 from quotatree.control.commands import Answer, Command
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.gather import finished_jobs, gather
+from quotatree.control.health import Health, LoopSettings, Mode, Published
 from quotatree.control.lead import world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.ports import LoopStore
@@ -35,54 +34,14 @@ from quotatree.control.world import World
 from quotatree.core.commands import apply
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import JobForgotten
-from quotatree.core.state import Settings
 from quotatree.engines.base import Engine, EngineUnavailable, Report
 from quotatree.store.errors import LeaseLost, StoreConflict, StoreUnavailable
+
+__all__ = ["Controller", "Health", "LoopSettings", "Mode", "Published"]
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
 FAULT_PAUSE_MS: Final = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class LoopSettings:
-    """Times in milliseconds. `core` is what an operator may tune of the rules."""
-
-    core: Settings = Settings()
-    lease_ms: int = 15_000
-    first_retry_ms: int = 100
-    longest_retry_ms: int = 10_000
-    most_in_batch: int = 1_000
-
-
-class Mode(Enum):
-    """What the server can do; the value is told to people."""
-
-    STARTING = "starting"
-    LEADING = "ready"
-    STORE_AWAY = "read only: the store is unavailable"
-    STANDBY = "standing by: another server has the lease"
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    mode: Mode
-    since_ms: int
-    detail: str
-    waiting: int
-
-    @property
-    def writable(self) -> bool:
-        return self.mode is Mode.LEADING
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What is committed and may be read by any thread: who is there, and the number of the last event."""
-
-    directory: Directory
-    last_event: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

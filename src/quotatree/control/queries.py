@@ -49,12 +49,12 @@ class Queued(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would happen. `id` is what a create would have made.
+    """What would happen. `ids` are what the commands would have made or changed.
 
     Others' jobs are masked but shown, with what they would cost (X3); `hidden` counts those that would merely wait on.
     """
 
-    id: str
+    ids: tuple[str, ...]
     decisions: tuple[Decision, ...]
     hidden: int
     exposed: tuple[Exposed, ...]
@@ -124,30 +124,30 @@ def queue(actor: str, quota: str) -> Query[tuple[Queued, ...]]:
     return query
 
 
-def preview(engine: Engine, command: Command) -> Query[Preview]:
-    """What would happen if this command were done (X3)."""
+def preview(engine: Engine, *commands: Command) -> Query[Preview]:
+    """What would happen if these commands of one actor were done, one after the other, and then planned (X3)."""
 
     def query(world: World, now_ms: int) -> Preview:
-        command_ = replace(command, key=None)
-        before = _exposed(world, command_, now_ms)
-        reads = eyes(world, command.actor)
+        actor = commands[0].actor
+        before = _exposed(world, commands, now_ms)
+        reads = eyes(world, actor)
         state = world.state
         turn = Turn(world, engine, now_ms)
         state.begin(watch=True)
         try:
-            answer = HANDLERS[type(command_)](turn, command_)
-            after = _exposed(world, command_, now_ms)
+            ids = tuple(HANDLERS[type(one)](turn, replace(one, key=None)).id for one in commands)
+            after = _exposed(world, commands, now_ms)
             decisions = (*turn.decisions, *plan(state, now_ms).decisions)
-            reads = eyes(world, command.actor)
+            reads = eyes(world, actor)
             concerned = tuple(
                 reads.decision(d) for d in decisions if not isinstance(d, Wait) or reads.concerns(d)
             )
             exposed = tuple(
                 Exposed(reads.job(job), reads.exposure(risk))
-                for job, risk in after
+                for job, risk in sorted(after, key=str)
                 if (job, risk) not in before
             )
-            return Preview(answer.id, concerned, len(decisions) - len(concerned), exposed)
+            return Preview(ids, concerned, len(decisions) - len(concerned), exposed)
         except Refused as refused:
             raise reads.refusal(refused) from None
         finally:
@@ -184,10 +184,19 @@ def _masked(reads: Reader, report: QuotaReport) -> QuotaReport:
     return replace(report, stood_on_by=shown)
 
 
-def _exposed(world: World, command: Command, now_ms: int) -> set[Exposed]:
+def _exposed(world: World, commands: tuple[Command, ...], now_ms: int) -> set[Exposed]:
     """Saving a policy warns whose running work becomes exposed; other commands give nobody a new right."""
-    if not isinstance(command, UpdateQuota) or command.spec.id not in world.state.quotas:
-        return set()
-    root = world.quota(command.spec.id).root
-    running = [job for quota in root.subtree() for job in quota.jobs.values() if job.core is not None]
+    updated = [one.spec.id for one in commands if isinstance(one, UpdateQuota)]
+    roots = {
+        world.quota(quota).root.id: world.quota(quota).root
+        for quota in updated
+        if quota in world.state.quotas
+    }
+    running = [
+        job
+        for root in roots.values()
+        for quota in root.subtree()
+        for job in quota.jobs.values()
+        if job.core is not None
+    ]
     return {Exposed(job.id, risk) for job in running for risk in core.exposure(world.state, job.id, now_ms)}

@@ -34,8 +34,8 @@ def put_user(turn: Turn, command: do.PutUser) -> Answer:
 
 
 def set_password(turn: Turn, command: do.SetPassword) -> Answer:
-    turn.allow(command.actor, Action.CHANGE_PASSWORD, OnUser(command.user))
     """Whoever was signed in with the old one is so no longer, except where it was changed."""
+    turn.allow(command.actor, Action.CHANGE_PASSWORD, OnUser(command.user))
     user = replace(turn.directory.user(command.user), password=command.password_hash)
     over = [
         key

@@ -1,0 +1,50 @@
+"""What can the server do at the moment, and how is its loop tuned?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from quotatree.access.directory import Directory
+from quotatree.core.state import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """Times in milliseconds. `core` is what an operator may tune of the rules."""
+
+    core: Settings = Settings()
+    lease_ms: int = 15_000
+    first_retry_ms: int = 100
+    longest_retry_ms: int = 10_000
+    most_in_batch: int = 1_000
+
+
+class Mode(Enum):
+    """What the server can do; the value is told to people."""
+
+    STARTING = "starting"
+    LEADING = "ready"
+    STORE_AWAY = "read only: the store is unavailable"
+    STANDBY = "standing by: another server has the lease"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    mode: Mode
+    since_ms: int
+    detail: str
+    waiting: int
+
+    @property
+    def writable(self) -> bool:
+        return self.mode is Mode.LEADING
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What is committed and may be read by any thread: who is there, and the number of the last event."""
+
+    directory: Directory
+    last_event: int
