@@ -1,14 +1,17 @@
-"""A server under random load that writes to its standard output what was acknowledged, until somebody kills it.
+"""Servers under random load, one after the other, each of which lives until somebody kills it.
 
-    python -m tests.faults.under_load DIRECTORY SEED
+    python -m tests.faults.under_load DIRECTORY
 
-One JSON object a line: `sent` before a submit, then `done` once it is acknowledged. Submits that an earlier server left
-in doubt stand in DIRECTORY/doubt.json and are sent again first, with the keys they had.
+For every line on the standard input a server is forked (modules are loaded only once), with that line as its seed. What
+it acknowledges goes to the standard output, one JSON object a line: `begun` with its process id, `sent` before a submit,
+`done` once something is acknowledged, and `over` when it was killed. Submits that an earlier server left in doubt stand
+in DIRECTORY/doubt.json and are sent again first, with the keys they had.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import threading
@@ -121,15 +124,30 @@ class Load:
         self._controller.call(command).add_done_callback(answered)
 
 
-def main() -> None:
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-    directory, seed = Path(sys.argv[1]), int(sys.argv[2])
+def live(directory: Path, seed: int) -> None:
+    """The life of one server; it does not return."""
+    sys.stdout.write(json.dumps({"begun": os.getpid()}) + "\n")
+    sys.stdout.flush()
     controller, _ = open_server(directory)
     controller.start()
     load = Load(controller, random.Random(seed), seed)
     load.repeat(json.loads((directory / "doubt.json").read_text()))
-    load.say(ready=True)
     load.run()
+
+
+def main() -> None:
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    directory = Path(sys.argv[1])
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                live(directory, int(line))
+            finally:
+                os._exit(1)
+        _, status = os.waitpid(pid, 0)
+        sys.stdout.write(json.dumps({"over": status}) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
