@@ -10,11 +10,39 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quotatree import __version__
 from quotatree.api import problems
-from quotatree.api.routes import health, jobs, quotas, tokens, workspaces
+from quotatree.api.routes import (
+    audit,
+    events,
+    explaining,
+    health,
+    jobs,
+    nodes,
+    previews,
+    quotas,
+    sessions,
+    tokens,
+    users,
+    webhooks,
+    workspaces,
+)
 from quotatree.api.services import Services
 
 PREFIX: Final = "/api/v1"
-NOUNS: Final = (jobs, quotas, workspaces, tokens)
+NOUNS: Final = (
+    jobs.routes,
+    explaining.routes,
+    previews.routes,
+    quotas.routes,
+    nodes.routes,
+    workspaces.routes,
+    users.routes,
+    tokens.routes,
+    sessions.open_routes,
+    sessions.routes,
+    events.routes,
+    audit.routes,
+    webhooks.routes,
+)
 HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -42,7 +70,7 @@ def create_app(services: Services | None) -> FastAPI:
     problems.install(app)
     api = APIRouter(prefix=PREFIX)
     for noun in NOUNS:
-        api.include_router(noun.routes)
+        api.include_router(noun)
     app.include_router(api)
     app.include_router(health.routes)
     app.add_middleware(CarefulHeaders)

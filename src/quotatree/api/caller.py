@@ -18,8 +18,7 @@ from quotatree.access.values import SessionInfo, TokenInfo
 from quotatree.api.services import Services
 from quotatree.control.commands import Answer, Command
 from quotatree.control.errors import Unavailable
-from quotatree.control.queries import Preview as Previewed
-from quotatree.control.queries import Query, eyes, parents, preview
+from quotatree.control.queries import Query, eyes, parents
 from quotatree.core.errors import Refused
 from quotatree.identity.errors import Unauthenticated
 from quotatree.identity.sessions import authenticate_session, check_csrf
@@ -44,15 +43,12 @@ class Caller:
     async def call(self, command: Command) -> Answer:
         """A change; what is refused is told without names the caller may not know."""
         try:
-            return await asyncio.wrap_future(self.services.controller.call(command))
+            return await call(self.services, command)
         except Refused as refused:
             raise await self._masked(refused) from None
 
     async def ask(self, query: Query[T]) -> T:
         return await asyncio.wrap_future(self.services.controller.ask(query))
-
-    async def preview(self, command: Command) -> Previewed:
-        return await self.ask(preview(self.services.engine, command))
 
     async def read(self, question: Callable[[Store], T]) -> T:
         """History: in a thread, for the store may block."""
@@ -75,6 +71,10 @@ class Caller:
 
     async def _masked(self, refused: Refused) -> Refused:
         return await self.ask(lambda world, _: eyes(world, self.user).refusal(refused))
+
+
+async def call(services: Services, command: Command) -> Answer:
+    return await asyncio.wrap_future(services.controller.call(command))
 
 
 async def read(services: Services, question: Callable[[Store], T]) -> T:
@@ -113,12 +113,12 @@ NEEDS: Final = "needs"
 """Under this name a dependency carries its action, so that tests can list the routes with their rights."""
 
 
-def needs(action: Action | None, *, only_looks: bool = False) -> Any:
-    """The caller, whose token must cover the action. None: anybody who is signed in. A preview only looks."""
+def needs(action: Action | None) -> Any:
+    """The caller, whose token must cover the action. None: anybody who is signed in, also by a read-only token."""
 
     async def found(request: Request) -> Caller:
         caller: Caller = request.state.caller
-        if action is not None and caller.token is not None and not only_looks:
+        if action is not None and caller.token is not None:
             check_token(caller.token, action)
         return caller
 

@@ -37,13 +37,10 @@ class UserChange(Body):
 
 
 class PasswordIn(Body):
-    """`current` is needed from a user who changes his own by a browser session."""
+    """`current` is needed to change one's own, if one has one: a session left open must not be enough."""
 
     password: Password = Field(repr=False)
-
-
-class QuotaAdminIn(Body):
-    user: Name
+    current: Annotated[str, StringConstraints(max_length=1024)] | None = Field(default=None, repr=False)
 
 
 class TokenIn(Body):
@@ -53,6 +50,10 @@ class TokenIn(Body):
     lasts: Duration | None = None
     read_only: bool = False
     user: Name | None = None
+
+
+class DeviceIn(Body):
+    handle: Annotated[str, StringConstraints(min_length=1, max_length=200)] = Field(repr=False)
 
 
 class LoginIn(Body):
@@ -118,6 +119,23 @@ class SessionOut(TypedDict):
     user: str
     csrf: str
     expires_ms: int
+
+
+class DeviceOut(TypedDict):
+    """Show the code and the address; ask with the handle, not more often than `interval_ms`."""
+
+    handle: str
+    user_code: str
+    verification_uri: str
+    verification_uri_complete: str | None
+    interval_ms: int
+    expires_ms: int
+
+
+class DeviceTokenOut(TypedDict):
+    user: str
+    token: str
+    expires_ms: int | None
 
 
 class QuotaAdmins(TypedDict):

@@ -1,0 +1,86 @@
+"""Pools and nodes (R2, R5)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from quotatree.api.models.fields import Body, Cpus, Label, Labels, Memory, Name, memory_text, number
+from quotatree.core.node import Node, NodeSpec
+
+
+class PoolIn(Body):
+    """`mixed`: may have nodes of several models (R2)."""
+
+    name: Name
+    mixed: bool = False
+
+
+class NodeIn(Body):
+    """A node that joins its pool, ready (R2). A pool that is not there yet is declared by its first node."""
+
+    name: Name
+    pool: Name = "default"
+    model: Label = "GPU"
+    gpus: Annotated[int, Field(ge=0, le=64)] = 8
+    cpu: Cpus = Field(default=128_000, json_schema_extra={"default": 128})
+    memory: Memory = Field(default=1_048_576, json_schema_extra={"default": "1024Gi"})
+    labels: Labels = Field(default={})
+
+    def spec(self) -> NodeSpec:
+        labels = tuple(sorted(self.labels.items()))
+        return NodeSpec(self.name, self.pool, self.model, self.gpus, self.cpu, self.memory, labels)
+
+
+class PoolOut(TypedDict):
+    name: str
+    mixed: bool
+    version: int
+    nodes: int
+    gpus: int
+    models: list[str]
+
+
+class Pools(TypedDict):
+    items: list[PoolOut]
+
+
+class NodeOut(TypedDict):
+    """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9)."""
+
+    name: str
+    pool: str
+    model: str
+    gpus: int
+    cpu: float
+    memory: str
+    labels: dict[str, str]
+    state: str
+    version: int
+    free_gpus: float
+    leaving_gpus: float
+    jobs: int
+
+
+class Nodes(TypedDict):
+    items: list[NodeOut]
+
+
+def node_out(node: Node, version: int) -> NodeOut:
+    spec = node.spec
+    return {
+        "name": spec.name,
+        "pool": spec.pool,
+        "model": spec.model,
+        "gpus": spec.gpus,
+        "cpu": number(spec.cpu_milli),
+        "memory": memory_text(spec.memory_mib),
+        "labels": dict(spec.labels),
+        "state": node.state.value,
+        "version": version,
+        "free_gpus": number(sum(node.free)),
+        "leaving_gpus": number(sum(node.leaving)),
+        "jobs": len({unit.job.id for unit in node.units}),
+    }

@@ -1,0 +1,126 @@
+"""Pools and nodes: declare, join, cordon, drain, ready again (R2, R5)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from starlette.responses import JSONResponse, Response
+
+from quotatree.access.check import PLATFORM, check
+from quotatree.access.errors import NotFound
+from quotatree.access.roles import Action
+from quotatree.api.caller import Caller, needs
+from quotatree.api.etags import IfMatch, Key, changed, done, expected, tagged
+from quotatree.api.models.answers import Done
+from quotatree.api.models.fields import InPath, Names
+from quotatree.api.models.nodes import NodeIn, NodeOut, Nodes, PoolIn, Pools, node_out
+from quotatree.api.route import problems, router
+from quotatree.control import commands as do
+from quotatree.control.world import World
+from quotatree.core.node import NodeState
+
+routes = router("nodes")
+
+
+@routes.get("/pools", response_model=Pools)
+async def list_pools(caller: Annotated[Caller, needs(Action.SEE_POOLS)]) -> Response:
+    """Pools with what they have in all; everybody who is signed in may know."""
+    check(caller.directory, caller.user, Action.SEE_POOLS, PLATFORM)
+
+    def query(world: World, now_ms: int) -> Pools:
+        del now_ms
+        of: dict[str, list[NodeOut]] = {pool: [] for pool in sorted(world.state.pools)}
+        for node in world.state.nodes:
+            of[node.spec.pool].append(node_out(node, 0))
+        return {
+            "items": [
+                {
+                    "name": pool,
+                    "mixed": world.state.pools[pool],
+                    "version": world.version("pool", pool),
+                    "nodes": len(nodes),
+                    "gpus": sum(node["gpus"] for node in nodes),
+                    "models": sorted({node["model"] for node in nodes}),
+                }
+                for pool, nodes in of.items()
+            ]
+        }
+
+    return JSONResponse(await caller.ask(query))
+
+
+@routes.post("/pools", status_code=201, response_model=Done, responses=problems(409, 413, 415))
+async def declare_pool(
+    body: PoolIn, caller: Annotated[Caller, needs(Action.MANAGE_NODES)], key: Key = None
+) -> Response:
+    answer = await caller.call(do.DeclarePool(actor=caller.user, key=key, pool=body.name, mixed=body.mixed))
+    return done(answer, 201)
+
+
+@routes.get("/nodes", response_model=Nodes)
+async def list_nodes(caller: Annotated[Caller, needs(Action.SEE_NODES)], pool: Names = None) -> Response:
+    check(caller.directory, caller.user, Action.SEE_NODES, PLATFORM)
+
+    def query(world: World, now_ms: int) -> Nodes:
+        del now_ms
+        return {
+            "items": [
+                node_out(node, world.version("node", node.spec.name))
+                for node in world.state.nodes
+                if pool is None or node.spec.pool in pool
+            ]
+        }
+
+    return JSONResponse(await caller.ask(query))
+
+
+@routes.post("/nodes", status_code=201, response_model=Done, responses=problems(409, 413, 415))
+async def join_node(
+    body: NodeIn, caller: Annotated[Caller, needs(Action.MANAGE_NODES)], key: Key = None
+) -> Response:
+    answer = await caller.call(do.JoinNode(actor=caller.user, key=key, spec=body.spec()))
+    return done(answer, 201, f"/api/v1/nodes/{answer.id}")
+
+
+@routes.get("/nodes/{node}", response_model=NodeOut)
+async def get_node(node: InPath, caller: Annotated[Caller, needs(Action.SEE_NODES)]) -> Response:
+    check(caller.directory, caller.user, Action.SEE_NODES, PLATFORM)
+
+    def query(world: World, now_ms: int) -> NodeOut:
+        del now_ms
+        found = world.state.node_by_name.get(node)
+        if found is None:
+            raise NotFound("node", node)
+        return node_out(found, world.version("node", node))
+
+    found = await caller.ask(query)
+    return tagged(found, found["version"])
+
+
+async def _set(caller: Caller, node: str, state: NodeState, if_match: str | None) -> Response:
+    command = do.SetNodeState(actor=caller.user, node=node, state=state, if_match=expected(if_match))
+    return await changed(caller, command, if_match)
+
+
+@routes.post("/nodes/{node}/cordon", response_model=Done, responses=problems(409, 412))
+async def cordon_node(
+    node: InPath, caller: Annotated[Caller, needs(Action.MANAGE_NODES)], if_match: IfMatch = None
+) -> Response:
+    """Nothing new starts there; what runs goes on."""
+    return await _set(caller, node, NodeState.CORDONED, if_match)
+
+
+@routes.post("/nodes/{node}/uncordon", response_model=Done, responses=problems(409, 412))
+async def uncordon_node(
+    node: InPath, caller: Annotated[Caller, needs(Action.MANAGE_NODES)], if_match: IfMatch = None
+) -> Response:
+    """Ready again, also after a drain."""
+    return await _set(caller, node, NodeState.READY, if_match)
+
+
+@routes.post("/nodes/{node}/drain", response_model=Done, responses=problems(409, 412))
+async def drain_node(
+    node: InPath, caller: Annotated[Caller, needs(Action.MANAGE_NODES)], if_match: IfMatch = None
+) -> Response:
+    """What runs there is evicted, with notice and grace, and queued again."""
+    return await _set(caller, node, NodeState.DRAINING, if_match)

@@ -1,0 +1,77 @@
+"""What would happen (X3)? The very commands are done, planned and taken back. One needs the rights for them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from starlette.responses import JSONResponse, Response
+
+from quotatree.api.caller import Caller, needs
+from quotatree.api.models import previews as m
+from quotatree.api.models.decisions import PreviewOut, preview_out
+from quotatree.api.models.quotas import draws_of
+from quotatree.api.route import problems, router
+from quotatree.control import commands as do
+from quotatree.control.queries import preview
+from quotatree.control.world import World
+from quotatree.core.events import ScaleMode
+from quotatree.core.node import NodeState
+from quotatree.core.quota import QuotaId, QuotaSpec
+
+routes = router("previews")
+
+
+@routes.post("/previews", response_model=PreviewOut, responses=problems(409, 413, 415))
+async def preview_changes(body: m.PreviewIn, caller: Annotated[Caller, needs(None)]) -> Response:
+    """Who would start, wait, be evicted and at which cost, and whose work would become exposed. Nothing is changed.
+
+    Rights are those of the changes themselves. Other teams' jobs have a priority, a size and a level, no names.
+    """
+
+    def query(world: World, now_ms: int) -> PreviewOut:
+        commands = [_command(world, caller.user, one) for one in body.changes]
+        return preview_out(preview(caller.services.engine, *commands)(world, now_ms))
+
+    return JSONResponse(await caller.ask(query))
+
+
+def _command(world: World, actor: str, change: m.Change) -> do.Command:
+    if isinstance(change, m.SubmitChange):
+        return do.SubmitJob(actor=actor, request=change.job.request())
+    if isinstance(change, m.CancelChange):
+        return do.CancelJob(actor=actor, job=change.job)
+    if isinstance(change, m.PriorityChange):
+        return do.SetPriority(actor=actor, job=change.job, priority=change.priority)
+    if isinstance(change, m.CreateQuotaChange):
+        return do.CreateQuota(actor=actor, spec=change.quota.spec())
+    if isinstance(change, m.UpdateQuotaChange | m.PoliciesChange):
+        return do.UpdateQuota(actor=actor, spec=change.to.applied_to(_spec(world, change.quota)))
+    if isinstance(change, m.TransferChange):
+        return do.TransferQuota(
+            actor=actor,
+            source=change.source,
+            target=change.target,
+            amount=change.amount.bounds(),
+            mode=ScaleMode(change.mode),
+        )
+    if isinstance(change, m.ScaleChange):
+        return do.ScaleQuota(
+            actor=actor,
+            quota=change.quota,
+            min=change.bounds(),
+            draws=draws_of(change.draws),
+            mode=change.scale_mode(),
+        )
+    if isinstance(change, m.DeleteQuotaChange):
+        return do.DeleteQuota(actor=actor, quota=change.quota)
+    if isinstance(change, m.ReturnLoanChange):
+        return do.ReturnLoan(actor=actor, quota=change.quota)
+    if isinstance(change, m.JoinNodeChange):
+        return do.JoinNode(actor=actor, spec=change.node.spec())
+    return do.SetNodeState(actor=actor, node=change.node, state=NodeState(change.state))
+
+
+def _spec(world: World, quota: str) -> QuotaSpec:
+    """Of a quota that is there. One that an earlier change of the list would make is whatever that change says."""
+    found = world.state.quotas.get(QuotaId(quota))
+    return QuotaSpec(QuotaId(quota)) if found is None else found.spec
