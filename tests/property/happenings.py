@@ -11,6 +11,7 @@ from quotatree.core.job import FINAL_PHASES, Idle, Job, JobId, JobSpec, Phase, R
 from quotatree.core.node import NodeState
 from quotatree.core.policy import Module
 from quotatree.core.quota import AmountLimit
+from quotatree.core.reasons import Code, because
 from quotatree.core.resources import WHOLE_GPU, Bounds
 from quotatree.core.state import State
 from tests.property.worlds import MINUTE_MS, chance, pick, quota_spec
@@ -219,13 +220,26 @@ def forget(random: Random, state: State, now_ms: int) -> ev.Event | None:
     return ev.JobForgotten(job.id) if job else None
 
 
-FORM: tuple[Happening, ...] = (join, declare_pool, create_quota, create_quota, delete_quota, forget)
-"""What changes the form of the world; walks that are about that mix it in."""
+def stop(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, Phase.RUNNING, Phase.WAITING, Phase.HELD)
+    why = because(Code.LongestRun, limit="1 h")
+    return ev.JobStopped(job.id, why, final=chance(random, 50)) if job else None
+
+
+def lose(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    job = _one(random, state, Phase.RUNNING)
+    return ev.JobLost(job.id, (random.randint(0, job.spec.total_replicas - 1),)) if job else None
+
+
+SERVER: tuple[Happening, ...] = (
+    join, declare_pool, create_quota, create_quota, delete_quota, forget, stop, lose,
+)  # fmt: skip
+"""What happens in a server's life and changes the form of the world, or comes from outside the queue."""
 
 
 def anything_at_all(random: Random, state: State, now_ms: int) -> ev.Event | None:
-    if chance(random, 15):
-        return pick(random, *FORM)(random, state, now_ms)
+    if chance(random, 20):
+        return pick(random, *SERVER)(random, state, now_ms)
     return anything(random, state, now_ms)
 
 
