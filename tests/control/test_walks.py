@@ -10,6 +10,7 @@ import pytest
 
 from quotatree.access.centre import Amount, Centre
 from quotatree.control import commands as do
+from quotatree.control.errors import Fault
 from quotatree.control.lead import world_from
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import ScaleMode
@@ -78,11 +79,13 @@ def test_memory_is_what_is_written_and_a_failed_commit_changes_nothing(seed: int
         server.controller.step()
         for call in calls:
             assert isinstance(call.exception(0), QuotaTreeError | None)
+            assert not isinstance(call.exception(0), Fault)
         if server.store.fail_commits == 0 and server.mode().value.startswith("read only"):
             assert snapshot(server.world.state) == before
             server.pass_time(1)
         server.store.fail_commits = 0
         _check_written(server)
+        assert server.controller.metrics.registry.get_sample_value("quotatree_faults_total") == 0
     _check_devices(server)
 
 
