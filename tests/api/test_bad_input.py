@@ -1,0 +1,214 @@
+"""Whatever is sent, the answer says what is wrong and never that we broke: malformed, huge, deep, wrong, unknown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quotatree.api.problems import PROBLEMS, URN
+from quotatree.api.services import Limits
+from tests.api.serving import Api, job, serving
+
+JSON = {"Content-Type": "application/json"}
+
+
+def send(api: Api, content: bytes, headers: dict[str, str] = JSON, path: str = "/api/v1/jobs") -> Any:
+    return api.ask("POST", path, "ann", content=content, headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "Invalid"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b'{"name": "\xff"}', "not UTF-8"),
+        (b"[" * 100_000, "nested"),
+        (b"[" * 40 + b"]" * 40, "nested"),
+        (b'{"priority": NaN}', "NaN"),
+        (b'{"priority": 1e999}', "too large"),
+        (b'{"priority": ' + b"9" * 5000 + b"}", "too large"),
+        (b'{"priority": 9223372036854775808}', "too large"),
+        (b'{"name": "a\\u0000b"}', "NUL"),
+        (b'{"name": "\\ud800"}', "surrogate"),
+        (b'{"a\\u0000": 1}', "NUL"),
+    ],
+)
+def test_a_body_that_cannot_be_read(shared: Api, content: bytes, said: str):
+    answer = send(shared, content)
+    assert answer.status_code == (422 if said == "Invalid" else 400), answer.text
+    assert said in answer.text
+
+
+def test_only_json_is_taken(shared: Api):
+    body = json.dumps(job()).encode()
+    for media in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
+        assert send(shared, body, {"Content-Type": media}).status_code == 415
+    assert send(shared, body, {"Content-Type": "application/json; charset=utf-8"}).status_code == 201
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with serving(tmp_path_factory.mktemp("small"), limits=Limits(body_bytes=2000)) as api:
+        yield api
+
+
+def test_a_huge_body_is_not_read_to_its_end(small: Api):
+    """Neither one that says its length nor one that comes in pieces and does not."""
+    assert send(small, json.dumps(job()).encode()).status_code == 201
+    read = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal read
+        for _ in range(1000):
+            read += 1000
+            yield b" " * 1000
+
+    assert send(small, b" " * 2001).json()["code"] == "TooLarge"
+    token = {"Authorization": f"Bearer {small.token('ann')}"}
+    answer = small.client.post("/api/v1/jobs", content=pieces(), headers={**JSON, **token})
+    assert (answer.status_code, answer.json()["code"]) == (413, "TooLarge")
+
+
+def test_nothing_is_read_of_a_stranger(small: Api):
+    answer = small.ask("POST", "/api/v1/jobs", None, content=b" " * 5000, headers=JSON)
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"priority": 0}, "priority"),
+        ({"priority": 10}, "priority"),
+        ({"priority": "5"}, "priority"),
+        ({"priority": True}, "priority"),
+        ({"priority": 5.0}, "priority"),
+        ({"module": "XXX"}, "module"),
+        ({"groups": []}, "groups"),
+        ({"groups": [{"gpus": -1}]}, "groups.0.gpus"),
+        ({"groups": [{"gpus": "1"}]}, "groups.0.gpus"),
+        ({"groups": [{"gpus": 0.0001}]}, "groups.0.gpus"),
+        ({"groups": [{"gpus": 1e300}]}, "groups.0.gpus"),
+        ({"groups": [{"memory": "64G"}]}, "groups.0.memory"),
+        ({"groups": [{"memory": "9" * 400 + "Ti"}]}, "groups.0.memory"),
+        ({"groups": [{"memory": 5}]}, "groups.0.memory"),
+        ({"groups": [{"gpus": 1, "colour": "red"}]}, "groups.0.colour"),
+        ({"groups": [{"gpus": 1, "replicas": 0}]}, "groups.0.replicas"),
+        ({"grace": "5"}, "grace"),
+        ({"grace": "-5s"}, "grace"),
+        ({"grace": "99999999d"}, "grace"),
+        ({"name": "Bad Name"}, "name"),
+        ({"workspace": "../etc"}, "workspace"),
+        ({"workspace": "a" * 64}, "workspace"),
+        ({"program": []}, "program"),
+        ({"colour": "red"}, "colour"),
+        ({"requeue": "yes"}, "requeue"),
+    ],
+)
+def test_a_field_that_is_not_what_it_must_be_is_named(shared: Api, change: dict[str, Any], field: str):
+    answer = shared.post("/jobs", {**job(), **change}, "ann")
+    assert answer.status_code == 422
+    assert [one["field"] for one in answer.json()["errors"]] == [field]
+    assert answer.json()["errors"][0]["message"]
+
+
+def test_a_rule_that_refuses_names_field_value_and_rule(shared: Api):
+    said = shared.post("/jobs", job(gpus=1.5), "ann").json()
+    assert (said["code"], said["field"], said["value"], said["rule"]) == ("Refused", "gpus", 1.5, "R1")
+    said = shared.post("/jobs", job(quota="b"), "ann").json()
+    assert (said["code"], said["rule"]) == ("Refused", "W1")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/jobs?limit=0",
+        "/jobs?limit=501",
+        "/jobs?limit=x",
+        "/jobs?phase=Nope",
+        "/jobs?owner=%00",
+        "/jobs?submitted_from_ms=-1",
+        "/jobs?submitted_from_ms=" + "9" * 30,
+        "/jobs/no-such-shape",
+        "/quotas/%00",
+        "/quotas/%ff",
+        "/events?after=-1",
+        "/audit?target=%00",
+        "/audit?action=%00",
+        "/jobs?cursor=%00",
+    ],
+)
+def test_a_bad_query_is_refused(shared: Api, path: str):
+    answer = shared.get(path)
+    assert answer.status_code == 422, answer.text
+    check_problem(answer)
+
+
+def test_a_cursor_is_good_for_its_own_list_only(shared: Api):
+    for _ in range(3):
+        shared.submit()
+    first = shared.get("/jobs?limit=1&workspace=vision").json()
+    assert first["next"]
+    second = shared.get(f"/jobs?limit=1&workspace=vision&cursor={first['next']}").json()
+    assert second["items"][0]["id"] != first["items"][0]["id"]
+    for path in (
+        f"/jobs?cursor={first['next']}",
+        f"/audit?cursor={first['next']}",
+        "/jobs?cursor=xxxx",
+        "/jobs?cursor=W10",
+    ):
+        answer = shared.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (400, "BadCursor"), path
+
+
+@pytest.mark.parametrize(
+    "header", ["Basic abc", "Bearer", "Bearer x", "Bearer qt_" + "x" * 43, "Bearer \xe9", ""]
+)
+def test_a_wrong_token_opens_nothing(shared: Api, header: str):
+    answer = shared.client.get("/api/v1/jobs", headers={"Authorization": header.encode("latin-1")})
+    assert answer.status_code == 401
+    check_problem(answer)
+
+
+def test_unknown_addresses_and_methods(shared: Api):
+    assert shared.get("/nothing").json()["code"] == "NotFound"
+    assert shared.ask("DELETE", "/api/v1/jobs").json()["code"] == "MethodNotAllowed"
+    assert shared.ask("GET", "/api/v1/jobs/").status_code == 404
+
+
+def check_problem(answer: Any) -> None:
+    """RFC 9457."""
+    assert answer.headers["content-type"] == "application/problem+json"
+    said = answer.json()
+    assert said["type"] == URN + said["code"]
+    assert (said["status"], said["title"]) == PROBLEMS[said["code"]]
+    assert said["status"] == answer.status_code
+    assert said["detail"]
+    assert said["instance"].startswith("/")
+
+
+def test_every_answer_keeps_browsers_careful(shared: Api):
+    for answer in (shared.get("/jobs"), shared.get("/nothing"), shared.ask("GET", "/healthz", None)):
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in answer.headers
+    preflight = shared.client.options(
+        "/api/v1/jobs", headers={"Origin": "http://x", "Access-Control-Request-Method": "POST"}
+    )
+    assert (preflight.status_code, "access-control-allow-origin" in preflight.headers) == (405, False)
+
+
+def test_while_the_store_is_away_nothing_is_taken_and_it_says_so(tmp_path: Path):
+    """A6: the answer is 503 with Retry-After, and health tells; reads of the live state go on."""
+    with serving(tmp_path) as api:
+        token = api.token("ann")
+        away = api.controller
+        away.stop()
+        answer = api.client.post("/api/v1/jobs", json=job(), headers={"Authorization": f"Bearer {token}"})
+        assert (answer.status_code, answer.json()["code"]) == (503, "Unavailable")
+        assert answer.headers["retry-after"] == "1"
+        assert api.client.get("/readyz").status_code == 503
+        assert api.client.get("/healthz").status_code == 503
