@@ -1,0 +1,67 @@
+"""Users, their tokens, and how one gets a token in the first place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quotatree.client import types as t
+from quotatree.client.noun import Noun, name
+
+
+class Users(Noun):
+    def list(self) -> Sequence[t.UserOut]:
+        found: t.Users = self._http.get("/users")
+        return found["items"]
+
+    def get(self, user: str) -> t.UserOut:
+        found: t.UserOut = self._http.get(f"/users/{name(user)}")
+        return found
+
+    def create(self, user: t.UserIn, *, key: str | None = None) -> t.Done:
+        done: t.Done = self._http.create("/users", user, key)
+        return done
+
+    def update(self, user: str, change: t.UserChange, *, version: int | None = None) -> t.Done:
+        done: t.Done = self._http.change("PATCH", f"/users/{name(user)}", change, version)
+        return done
+
+    def set_password(self, user: str, password: str) -> t.Done:
+        done: t.Done = self._http.change("PUT", f"/users/{name(user)}/password", {"password": password})
+        return done
+
+
+class Tokens(Noun):
+    def list(self, *, user: str | None = None) -> Sequence[t.TokenOut]:
+        found: t.Tokens = self._http.get("/tokens", {"user": user})
+        return found["items"]
+
+    def create(self, token: t.TokenIn) -> t.NewTokenOut:
+        """The answer shows the token, this once."""
+        made: t.NewTokenOut = self._http.change("POST", "/tokens", token)
+        return made
+
+    def revoke(self, token: str) -> t.Done:
+        done: t.Done = self._http.change("DELETE", f"/tokens/{name(token)}")
+        return done
+
+
+class Logins(Noun):
+    """For a client without a token."""
+
+    def by_password(self, user: str, password: str, token: t.TokenIn) -> t.NewTokenOut:
+        """Sign in, make a token, sign out: a terminal keeps a token, not a session."""
+        session: t.SessionOut = self._http.change("POST", "/session", {"user": user, "password": password})
+        second = {"X-CSRF-Token": session["csrf"]}
+        made: t.NewTokenOut = self._http.change("POST", "/tokens", token, headers=second)
+        self._http.change("DELETE", "/session", headers=second)
+        return made
+
+    def begin_device(self) -> t.DeviceOut:
+        """Show the code and the address to a person; then ask with the handle."""
+        begun: t.DeviceOut = self._http.change("POST", "/oidc/device")
+        return begun
+
+    def finish_device(self, handle: str) -> t.DeviceTokenOut:
+        """Raises Pending until the person has confirmed."""
+        made: t.DeviceTokenOut = self._http.change("POST", "/oidc/device/token", {"handle": handle})
+        return made

@@ -1,0 +1,976 @@
+"""What the API takes and answers, as typed dictionaries. Written by docs/generate_client_types.py; do not edit."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class AmountIn(TypedDict):
+    """All jobs of `who` together use at most so much at these priorities; a job over it waits (W4)."""
+
+    who: str
+    priorities: int | str
+    gpus: float
+
+
+class AmountOut(TypedDict):
+    who: str
+    priorities: str
+    gpus: float
+
+
+class Amounts(TypedDict):
+    """An amount of each resource; one that is left out is not named, and so not bounded (Q3)."""
+
+    gpus: NotRequired[float | None]
+    cpu: NotRequired[float | None]
+    memory: NotRequired[str | None]
+
+
+class AmountsOut(TypedDict):
+    gpus: NotRequired[float]
+    cpu: NotRequired[float]
+    memory: NotRequired[str]
+
+
+class AuditOut(TypedDict):
+    seq: int
+    at_ms: int
+    actor: str
+    action: str
+    target: str
+    workspace: str | None
+    body: dict[str, Any]
+
+
+class AuditPage(TypedDict):
+    items: list[AuditOut]
+    next: str | None
+
+
+class BatchItem(TypedDict):
+    id: str | None
+    problem: Problem | None
+
+
+class CancelChange(TypedDict):
+    change: Literal["cancel"]
+    job: str
+
+
+class CeilingIn(TypedDict):
+    """`who` asks for at most this priority; more is refused (W4)."""
+
+    who: str
+    priority: int
+
+
+class CeilingOut(TypedDict):
+    who: str
+    priority: int
+
+
+class CentreIn(TypedDict):
+    """The rules of a workspace in one of its quotas (W3). What is left out binds nobody."""
+
+    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]]]
+    roles: NotRequired[list[Literal["owner", "admin", "operator", "developer"]]]
+    amounts: NotRequired[list[AmountIn]]
+    ceilings: NotRequired[list[CeilingIn]]
+    longest_run: NotRequired[str | None]
+    longest_wait: NotRequired[str | None]
+
+
+class CentreOut(TypedDict):
+    """`version` 0: never set, so everything is allowed."""
+
+    workspace: str
+    quota: str
+    version: int
+    modules: list[str]
+    roles: list[str]
+    amounts: list[AmountOut]
+    ceilings: list[CeilingOut]
+    longest_run: str | None
+    longest_wait: str | None
+
+
+class ChildLevelIn(TypedDict):
+    """P2: any waiting job may take matching jobs of the quotas below."""
+
+    priorities: int | str
+    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]]]
+
+
+class ChildLevelOut(TypedDict):
+    priorities: str
+    modules: list[str]
+
+
+class CreateQuotaChange(TypedDict):
+    change: Literal["create-quota"]
+    quota: QuotaIn
+
+
+class DecidedOut(TypedDict):
+    seq: int
+    at_ms: int
+    decision: DecisionOut
+
+
+class DecidedPage(TypedDict):
+    items: list[DecidedOut]
+    next: str | None
+
+
+class DecisionOut(TypedDict):
+    """`kind`: Start, Hold, Evict, Demote, Promote, Release, Stop, Fail, Alarm or Wait; the rest as far as
+    it applies.
+    """
+
+    kind: str
+    job: str
+    reason: ReasonOut
+    run: NotRequired[int]
+    claim: NotRequired[str]
+    step: NotRequired[str]
+    surplus: NotRequired[bool]
+    places: NotRequired[list[PlaceOut]]
+    waiting_on: NotRequired[list[str]]
+    expires_ms: NotRequired[int | None]
+    what: NotRequired[str]
+    replicas: NotRequired[list[int]]
+    preemptor: NotRequired[str | None]
+    cost_gpu_seconds: NotRequired[float]
+    lost_gpu_seconds: NotRequired[float]
+    grace_ms: NotRequired[int]
+    requeued: NotRequired[bool]
+    moved: NotRequired[bool]
+    preemption: NotRequired[PreemptionOut | None]
+
+
+class DeleteQuotaChange(TypedDict):
+    change: Literal["delete-quota"]
+    quota: str
+
+
+class DeviceIn(TypedDict):
+    handle: str
+
+
+class DeviceOut(TypedDict):
+    """Show the code and the address; ask with the handle, not more often than `interval_ms`."""
+
+    handle: str
+    user_code: str
+    verification_uri: str
+    verification_uri_complete: str | None
+    interval_ms: int
+    expires_ms: int
+
+
+class DeviceTokenOut(TypedDict):
+    user: str
+    token: str
+    expires_ms: int | None
+
+
+class Done(TypedDict):
+    """It is written and safe. `version` is the new one, where the thing has one."""
+
+    id: str
+    version: int | None
+
+
+class EventOut(TypedDict):
+    seq: int
+    at_ms: int
+    kind: str
+    workspace: str | None
+    quota: str | None
+    job: str | None
+    body: dict[str, Any]
+
+
+class EventPage(TypedDict):
+    """`last`: ask again with after=last; it rises also over events that are not for this reader."""
+
+    items: list[EventOut]
+    last: int
+
+
+class ExplanationOut(TypedDict):
+    """Where a job stands and why (X1, X2)."""
+
+    job: str
+    phase: str
+    quota: str
+    position: int | None
+    ahead: list[str]
+    reasons: list[ReasonOut]
+    holders: list[HolderOut]
+    nodes: list[NodeGroupOut]
+    tried: list[TriedOut]
+    helps: list[str]
+    preempted_by: str | None
+    lost_gpu_seconds: float | None
+    next_try: str
+
+
+class ExposedOut(TypedDict):
+    job: str
+    exposure: ExposureOut
+
+
+class ExposureOut(TypedDict):
+    quota: str
+    rule: str
+    who: str
+
+
+class Exposures(TypedDict):
+    items: list[ExposureOut]
+
+
+class FieldProblem(TypedDict):
+    """One field of a request that is not what it must be."""
+
+    field: str
+    message: str
+
+
+class GroupIn(TypedDict):
+    """Equal replicas; each finds its place on one node."""
+
+    replicas: NotRequired[int]
+    gpus: NotRequired[float]
+    cpu: NotRequired[float]
+    memory: NotRequired[str]
+    models: NotRequired[list[str]]
+    labels: NotRequired[dict[str, str]]
+    name: NotRequired[str]
+
+
+class GroupOut(TypedDict):
+    name: str
+    replicas: int
+    gpus: float
+    cpu: float
+    memory: str
+    models: list[str]
+    labels: dict[str, str]
+
+
+class HealthOut(TypedDict):
+    """`mode` in words; `waiting`: requests before the loop."""
+
+    mode: str
+    writable: bool
+    since_ms: int
+    waiting: int
+
+
+class HolderOut(TypedDict):
+    quota: str
+    jobs: int
+    gpus: float
+    lowest_priority: int
+    highest_priority: int
+
+
+class JobIn(TypedDict):
+    """A job to be queued. `program` is what the engine runs, in its own words."""
+
+    workspace: str
+    quota: str
+    groups: list[GroupIn]
+    name: NotRequired[str]
+    module: NotRequired[Literal["DLC", "DSW", "EAS"]]
+    priority: NotRequired[int]
+    min_replicas: NotRequired[int | None]
+    idle: NotRequired[Literal["never", "allow", "only"]]
+    grace: NotRequired[str]
+    checkpoint_interval: NotRequired[str | None]
+    max_preemptions: NotRequired[int | None]
+    requeue: NotRequired[bool]
+    on_hold: NotRequired[bool]
+    program: NotRequired[dict[str, Any]]
+
+
+class JobOut(TypedDict):
+    """`reason` says why it waits; `position` is its place in the queue of its quota, where it was asked
+    for.
+    """
+
+    id: str
+    name: str
+    workspace: str
+    quota: str
+    owner: str
+    module: str
+    priority: int
+    phase: str
+    reason_code: str
+    reason: ReasonOut | None
+    position: int | None
+    submitted_ms: int
+    first_started_ms: int | None
+    started_ms: int | None
+    ended_ms: int | None
+    gpus: float
+    run: int
+    claim: str
+    replicas: int
+    core_replicas: int
+    running_replicas: int
+    groups: list[GroupOut]
+    min_replicas: int | None
+    idle: str
+    grace: str | None
+    checkpoint_interval: str | None
+    max_preemptions: int | None
+    requeue: bool
+    preempted: int
+    preempted_by: str | None
+    places: list[PlaceOut]
+    program: dict[str, Any]
+
+
+class JobPage(TypedDict):
+    items: list[JobOut]
+    next: str | None
+
+
+class JobsIn(TypedDict):
+    jobs: list[JobIn]
+
+
+class JoinNodeChange(TypedDict):
+    change: Literal["join-node"]
+    node: NodeIn
+
+
+class LedgerOut(TypedDict):
+    """`quota` and `workspace` of the preemptor are told as far as the reader may know them."""
+
+    seq: int
+    at_ms: int
+    preemption: PreemptionOut
+
+
+class LedgerPage(TypedDict):
+    items: list[LedgerOut]
+    next: str | None
+
+
+class LoginIn(TypedDict):
+    user: str
+    password: str
+
+
+class MemberIn(TypedDict):
+    user: str
+    role: Literal["owner", "admin", "operator", "developer", "viewer"]
+
+
+class MemberOut(TypedDict):
+    user: str
+    role: str
+
+
+class MembershipOut(TypedDict):
+    workspace: str
+    roles: list[str]
+
+
+class NewTokenOut(TypedDict):
+    """`token` is shown this once and never again."""
+
+    id: str
+    token: str
+    expires_ms: int | None
+
+
+class NodeChange(TypedDict):
+    change: Literal["node-state"]
+    node: str
+    state: Literal["Ready", "Cordoned", "Draining"]
+
+
+class NodeGroupOut(TypedDict):
+    pool: str
+    model: str
+    state: str
+    nodes: int
+    free_gpus: int
+    replicas_fit: int
+
+
+class NodeIn(TypedDict):
+    """A node that joins its pool, ready (R2). A pool that is not there yet is declared by its first node."""
+
+    name: str
+    pool: NotRequired[str]
+    model: NotRequired[str]
+    gpus: NotRequired[int]
+    cpu: NotRequired[float]
+    memory: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
+
+
+class NodeOut(TypedDict):
+    """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9)."""
+
+    name: str
+    pool: str
+    model: str
+    gpus: int
+    cpu: float
+    memory: str
+    labels: dict[str, str]
+    state: str
+    version: int
+    free_gpus: float
+    leaving_gpus: float
+    jobs: int
+
+
+class Nodes(TypedDict):
+    items: list[NodeOut]
+
+
+class PaiOut(TypedDict):
+    QueueStrategy: str
+    SelfQuotaPreemptionConfig: PaiSelfOut | None
+    SubQuotaPreemptionConfig: PaiSubOut | None
+
+
+class PaiPolicies(TypedDict):
+    QueueStrategy: NotRequired[str | None]
+    SelfQuotaPreemptionConfig: NotRequired[PaiSelf | None]
+    SubQuotaPreemptionConfig: NotRequired[PaiSub | None]
+
+
+class PaiSelf(TypedDict):
+    """P1 in PAI's words."""
+
+    PreemptorPriorities: list[int]
+    PreemptedPriorities: list[int]
+    PreemptedProducts: list[Literal["DLC", "DSW", "EAS"]]
+
+
+class PaiSelfOut(TypedDict):
+    PreemptorPriorities: list[int]
+    PreemptedPriorities: list[int]
+    PreemptedProducts: list[str]
+
+
+class PaiSub(TypedDict):
+    """P2 in PAI's words: everything up to the bound."""
+
+    PreemptedPriorityUpperBound: int
+    PreemptedProducts: list[Literal["DLC", "DSW", "EAS"]]
+
+
+class PaiSubOut(TypedDict):
+    PreemptedPriorityUpperBound: int
+    PreemptedProducts: list[str]
+
+
+class PasswordIn(TypedDict):
+    """`current` is needed to change one's own, if one has one: a session left open must not be enough."""
+
+    password: str
+    current: NotRequired[str | None]
+
+
+class PlaceOut(TypedDict):
+    replica: int
+    node: str
+    devices: list[int]
+    surplus: bool
+
+
+class PoliciesChange(TypedDict):
+    change: Literal["policies"]
+    quota: str
+    to: PoliciesIn | PaiPolicies
+
+
+class PoliciesIn(TypedDict):
+    """All three; what is left out is taken away, the strategy becomes intelligent."""
+
+    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent"]]
+    self_level: NotRequired[SelfLevelIn | None]
+    child_level: NotRequired[ChildLevelIn | None]
+
+
+class PoliciesOut(TypedDict):
+    strategy: str
+    self_level: SelfLevelOut | None
+    child_level: ChildLevelOut | None
+
+
+class PoolIn(TypedDict):
+    """`mixed`: may have nodes of several models (R2)."""
+
+    name: str
+    mixed: NotRequired[bool]
+
+
+class PoolOut(TypedDict):
+    name: str
+    mixed: bool
+    version: int
+    nodes: int
+    gpus: int
+    models: list[str]
+
+
+class Pools(TypedDict):
+    items: list[PoolOut]
+
+
+class PreemptionOut(TypedDict):
+    """P13: who took what from whom, by which step, at which cost, and what was tried before."""
+
+    preemptor: str
+    step: str
+    victims: list[VictimOut]
+    demoted: list[str]
+    cost_gpu_seconds: float
+    cost_without_ladder_gpu_seconds: float
+    highest_priority: int
+    tried: list[TriedOut]
+
+
+class PreviewIn(TypedDict):
+    """One change, or several as if they were made one after the other and then planned once."""
+
+    changes: list[
+        SubmitChange
+        | CancelChange
+        | PriorityChange
+        | CreateQuotaChange
+        | UpdateQuotaChange
+        | PoliciesChange
+        | ScaleChange
+        | TransferChange
+        | DeleteQuotaChange
+        | ReturnLoanChange
+        | NodeChange
+        | JoinNodeChange
+    ]
+
+
+class PreviewOut(TypedDict):
+    """`ids`: what the changes would have made or touched; `hidden`: others' jobs that would merely wait
+    on.
+
+    `exposed`: running work that could be taken in a way in which it cannot be taken now (P2).
+    """
+
+    ids: list[str]
+    decisions: list[DecisionOut]
+    hidden: int
+    exposed: list[ExposedOut]
+
+
+Priorities = list[Any]
+
+
+class PriorityChange(TypedDict):
+    priority: int
+    change: Literal["priority"]
+    job: str
+
+
+class PriorityIn(TypedDict):
+    priority: int
+
+
+class Problem(TypedDict):
+    """RFC 9457, with our reason codes. `field`, `value` and `rule` say what a rule refused."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    instance: NotRequired[str]
+    field: NotRequired[str]
+    value: NotRequired[Any]
+    rule: NotRequired[str]
+    errors: NotRequired[list[FieldProblem]]
+
+
+class Queue(TypedDict):
+    items: list[QueuePlace]
+
+
+class QueuePlace(TypedDict):
+    """Other teams' jobs have a priority and a size, no name."""
+
+    position: int
+    job: str
+    priority: int
+    reason_code: str
+
+
+class QuotaAdmins(TypedDict):
+    users: list[str]
+
+
+class QuotaChange(TypedDict):
+    """What may be changed after creation; what is left out stays as it is, and null takes a setting away
+    (Q6).
+    """
+
+    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent"]]
+    self_level: NotRequired[SelfLevelIn | None]
+    child_level: NotRequired[ChildLevelIn | None]
+    reserved: NotRequired[Amounts | None]
+    lending: NotRequired[bool]
+    idle_limit: NotRequired[float | None]
+    min_runtime: NotRequired[str | None]
+    preemption_delay: NotRequired[str | None]
+    name: NotRequired[str]
+    description: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
+
+
+class QuotaIn(TypedDict):
+    """A new quota: a root names its draws from pools, everybody else a parent (Q1)."""
+
+    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent"]]
+    self_level: NotRequired[SelfLevelIn | None]
+    child_level: NotRequired[ChildLevelIn | None]
+    reserved: NotRequired[Amounts | None]
+    lending: NotRequired[bool]
+    idle_limit: NotRequired[float | None]
+    min_runtime: NotRequired[str | None]
+    preemption_delay: NotRequired[str | None]
+    name: NotRequired[str]
+    description: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
+    id: str
+    parent: NotRequired[str | None]
+    min: NotRequired[Amounts | None]
+    draws: NotRequired[dict[str, Any]]
+
+
+class QuotaOut(TypedDict):
+    """`min` is what is desired; `usage.actual` follows it (Q5)."""
+
+    id: str
+    parent: str | None
+    depth: int
+    version: int
+    min: AmountsOut
+    draws: dict[str, AmountsOut]
+    reserved: AmountsOut
+    strategy: str
+    self_level: SelfLevelOut | None
+    child_level: ChildLevelOut | None
+    lending: bool
+    idle_limit: float | None
+    min_runtime: str | None
+    preemption_delay: str | None
+    name: str
+    description: str
+    labels: dict[str, str]
+    shrinking: bool
+    usage: UsageOut
+
+
+class Quotas(TypedDict):
+    """Parents before their children."""
+
+    items: list[QuotaOut]
+
+
+class ReasonOut(TypedDict):
+    code: str
+    text: str
+
+
+class ResizeIn(TypedDict):
+    min_replicas: int
+
+
+class ReturnLoanChange(TypedDict):
+    change: Literal["return-loan"]
+    quota: str
+
+
+class RunOut(TypedDict):
+    run: int
+    claim: str
+    started_ms: int
+    confirmed_ms: int | None
+    ended_ms: int | None
+    outcome: str | None
+    detail: str
+    places: list[RunPlace]
+
+
+class RunPlace(TypedDict):
+    replica: int
+    node: str
+    devices: list[int]
+    gpus: float
+    from_ms: int
+    until_ms: int | None
+
+
+class Runs(TypedDict):
+    items: list[RunOut]
+
+
+class ScaleChange(TypedDict):
+    min: NotRequired[Amounts | None]
+    draws: NotRequired[dict[str, Any]]
+    mode: NotRequired[Literal["refuse", "lazy", "reclaim"]]
+    change: Literal["scale"]
+    quota: str
+
+
+class ScaleIn(TypedDict):
+    """A new `min`, or for a root new draws. `mode` says what happens to use beyond it (Q5)."""
+
+    min: NotRequired[Amounts | None]
+    draws: NotRequired[dict[str, Any]]
+    mode: NotRequired[Literal["refuse", "lazy", "reclaim"]]
+
+
+class SelfLevelIn(TypedDict):
+    """P1: waiting jobs with a priority in `high` may take running ones with a priority in `low`."""
+
+    high: int | str
+    low: int | str
+    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]]]
+    scope: NotRequired[Literal["own", "siblings", "level"]]
+
+
+class SelfLevelOut(TypedDict):
+    high: str
+    low: str
+    modules: list[str]
+    scope: str
+
+
+class SessionOut(TypedDict):
+    """`csrf` goes into the header X-CSRF-Token of every request that changes something."""
+
+    user: str
+    csrf: str
+    expires_ms: int
+
+
+class StoodOn(TypedDict):
+    quota: str
+    amount: AmountsOut
+
+
+class SubmitChange(TypedDict):
+    change: Literal["submit"]
+    job: JobIn
+
+
+class Submitted(TypedDict):
+    """`repeated`: the key was known, and this is the job of then."""
+
+    id: str
+    repeated: bool
+
+
+class SubmittedMany(TypedDict):
+    items: list[BatchItem]
+    repeated: bool
+
+
+class TokenIn(TypedDict):
+    """`lasts`: until it expires; without it, until it is revoked. `user`: for somebody else (platform
+    admins).
+    """
+
+    name: str
+    lasts: NotRequired[str | None]
+    read_only: NotRequired[bool]
+    user: NotRequired[str | None]
+
+
+class TokenOut(TypedDict):
+    id: str
+    user: str
+    name: str
+    created_ms: int
+    expires_ms: int | None
+    revoked_ms: int | None
+    read_only: bool
+
+
+class Tokens(TypedDict):
+    items: list[TokenOut]
+
+
+class TransferChange(TypedDict):
+    source: str
+    target: str
+    amount: Amounts
+    mode: NotRequired[Literal["refuse", "lazy", "reclaim"]]
+    change: Literal["transfer"]
+
+
+class TransferIn(TypedDict):
+    """Capacity goes from `source` to its sibling `target` in one step (Q5)."""
+
+    source: str
+    target: str
+    amount: Amounts
+    mode: NotRequired[Literal["refuse", "lazy", "reclaim"]]
+
+
+class TriedOut(TypedDict):
+    step: str
+    reason: ReasonOut
+
+
+class UpdateQuotaChange(TypedDict):
+    change: Literal["update-quota"]
+    quota: str
+    to: QuotaChange
+
+
+class UsageOut(TypedDict):
+    """The figures of a quota (Q7).
+
+    `used_own`, `used_below`: regular work here and below; `loan`: what of it is beyond min; `squeezed`:
+    what cannot be used of the guarantee now, because of `stood_on_by`; `shortfall`: what lost nodes
+    take from a root; `idle_*`: idle work here and on what is not used here; `queued`: what waits;
+    `free`: what a regular job could start with now.
+    """
+
+    desired: AmountsOut
+    actual: AmountsOut
+    used_own: AmountsOut
+    used_below: AmountsOut
+    loan: AmountsOut
+    squeezed: AmountsOut
+    stood_on_by: list[StoodOn]
+    shortfall: AmountsOut
+    idle_borrowed: AmountsOut
+    idle_lent: AmountsOut
+    queued: AmountsOut
+    queued_jobs: int
+    free: AmountsOut
+
+
+class UserChange(TypedDict):
+    """What is left out stays. Display and e-mail are one's own business; the rest is a platform admin's."""
+
+    display: NotRequired[str]
+    email: NotRequired[str]
+    platform_admin: NotRequired[bool]
+    disabled: NotRequired[bool]
+
+
+class UserIn(TypedDict):
+    """A new account. Without a password it signs in by token, or by the identity provider."""
+
+    name: str
+    display: NotRequired[str]
+    email: NotRequired[str]
+    platform_admin: NotRequired[bool]
+    password: NotRequired[str | None]
+
+
+class UserOut(TypedDict):
+    name: str
+    display: str
+    email: str
+    platform_admin: bool
+    disabled: bool
+    has_password: bool
+    identity: str | None
+    version: int
+
+
+class Users(TypedDict):
+    items: list[UserOut]
+
+
+class VictimOut(TypedDict):
+    """`what` leaves: a core, a surplus replica, an idle claim, a hold."""
+
+    job: str
+    what: str
+    quota: str
+    priority: int
+    lost_gpu_seconds: float
+    cost_gpu_seconds: float
+    freed: AmountsOut
+
+
+class WebhookChange(TypedDict):
+    """`kinds`: such as job.evicted; without any, all. Deliveries are signed with the secret."""
+
+    url: str
+    secret: str
+    kinds: NotRequired[list[str]]
+    workspace: NotRequired[str | None]
+
+
+class WebhookIn(TypedDict):
+    url: str
+    secret: str
+    kinds: NotRequired[list[str]]
+    workspace: NotRequired[str | None]
+    id: str
+
+
+class WebhookOut(TypedDict):
+    """Without a workspace it hears of everything."""
+
+    id: str
+    workspace: str | None
+    url: str
+    kinds: list[str]
+    active: bool
+    version: int
+
+
+class Webhooks(TypedDict):
+    items: list[WebhookOut]
+
+
+class WhoAmI(TypedDict):
+    """`signed_in_by`: token or session."""
+
+    user: UserOut
+    signed_in_by: str
+    token: TokenOut | None
+    workspaces: list[MembershipOut]
+    quota_admin_of: list[str]
+
+
+class WorkspaceChange(TypedDict):
+    description: str
+
+
+class WorkspaceIn(TypedDict):
+    id: str
+    description: NotRequired[str]
+    owners: NotRequired[list[str]]
+
+
+class WorkspaceOut(TypedDict):
+    id: str
+    description: str
+    version: int
+    members: list[MemberOut]
+    quotas: list[str]
+
+
+class Workspaces(TypedDict):
+    items: list[WorkspaceOut]
