@@ -78,6 +78,17 @@ def test_sim_imports_only_itself_the_core_and_the_standard_library():
     assert faults == []
 
 
+def test_an_engine_imports_the_seam_the_core_and_no_other_engine():
+    faults = [
+        f"{where}: {name}"
+        for where, name in imports_of("engines")
+        if within(name, "quotatree")
+        and not within(name, "quotatree.core")
+        and not within(name, "quotatree.engines.base")
+    ]
+    assert faults == []
+
+
 def test_every_pin_is_exact_and_hashed_and_names_no_registry():
     text = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
     lines = text.replace("\\\n", " ").splitlines()
