@@ -1,0 +1,54 @@
+"""The API keeps to its own description, for whatever fits it and whatever does not: schemathesis over every operation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from quotatree.api.app import create_app
+from tests.api.serving import Api, serving
+
+EXAMPLES = int(os.environ.get("QUOTATREE_API_EXAMPLES", "12"))
+STREAM = "/api/v1/events/stream"
+"""Never ends; see test_events."""
+
+app = create_app(None)
+schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app).exclude(path=STREAM)
+CHECKS = (
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with serving(tmp_path_factory.mktemp("described")) as api:
+        api.submit()
+        api.submit(gpus=4)
+        app.state.services = api.services
+        yield api
+
+
+@schema.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_what_is_answered_is_what_is_described(server: Api, case: schemathesis.Case):
+    response = case.call(headers={"Authorization": f"Bearer {server.token('root')}"})
+    case.validate_response(response, checks=CHECKS)

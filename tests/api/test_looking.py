@@ -1,0 +1,133 @@
+"""Explanations, previews, the ledger and history over HTTP, as far as the reader's rights go (X1-X4, P13)."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.codec.snapshot_file import read_snapshot_text
+from tests.api.serving import Api, job
+
+
+@pytest.fixture
+def taken(api: Api) -> tuple[Api, str, str]:
+    """ann's job in `a` was taken by one of eve's in `team`; vision sees `a`, speech sees `team` and `b`."""
+    api.ask("PUT", "/api/v1/workspaces/speech/quotas/team")
+    policies = {"child_level": {"priorities": "1-5"}}
+    api.ask("PUT", "/api/v1/quotas/team/policies", json=policies, headers={"If-Match": "*"})
+    low = api.submit(gpus=4, seconds=1000)
+    api.post("/jobs", job(workspace="speech", quota="b", gpus=4, priority=6), "eve")
+    made = api.post("/jobs", job(workspace="speech", quota="team", gpus=4, priority=7), "eve")
+    high = made.json()["id"]
+    api.wait_phase(high, "Running")
+    return api, low, high
+
+
+def test_the_ledger_names_ones_own_and_masks_the_other(taken: tuple[Api, str, str]):
+    api, low, high = taken
+    (mine,) = api.get("/preemptions", "ann").json()["items"]
+    assert mine["preemption"]["victims"][0]["job"] == low
+    assert mine["preemption"]["preemptor"].startswith("[job of priority 7, 4 GPU")
+    (theirs,) = api.get("/preemptions", "eve").json()["items"]
+    assert theirs["preemption"]["preemptor"] == high
+    assert theirs["preemption"]["victims"][0]["job"].startswith("[job of priority 1, 4 GPU")
+    assert theirs["preemption"]["cost_gpu_seconds"] >= 0
+    (all_,) = api.get("/preemptions").json()["items"]
+    assert (all_["preemption"]["preemptor"], all_["preemption"]["victims"][0]["job"]) == (high, low)
+    assert api.get("/preemptions", "out").json()["items"] == []
+
+
+def test_a_jobs_history_explanation_and_reason_name_nobody_else(taken: tuple[Api, str, str]):
+    api, low, high = taken
+    history = api.get(f"/jobs/{low}/history", "ann")
+    assert [one["decision"]["kind"] for one in history.json()["items"]] == ["Evict", "Start"]
+    explanation = api.get(f"/jobs/{low}/explanation", "ann")
+    assert explanation.json()["position"] == 1
+    assert explanation.json()["preempted_by"].startswith("[job of priority 7")
+    shown = api.get(f"/jobs/{low}", "ann")
+    assert (shown.json()["position"], shown.json()["phase"]) == (1, "Waiting")
+    listed = api.get("/jobs?positions=true", "ann")
+    assert listed.json()["items"][0]["position"] == 1
+    for answer in (history, explanation, shown, listed, api.get(f"/jobs/{low}/exposure", "ann")):
+        assert high not in answer.text
+        assert '"eve"' not in answer.text
+        assert "speech" not in answer.text
+    runs = api.get(f"/jobs/{low}/runs", "ann").json()["items"]
+    assert [(run["outcome"], len(run["places"])) for run in runs] == [("evicted", 1)]
+
+
+def test_a_preview_shows_victims_masked_with_their_cost_and_changes_nothing(api: Api):
+    """X3: a quota admin sees what a scaling would cost others, without their names (W2)."""
+    low = api.submit(gpus=4, seconds=1000)
+    change = {"change": "scale", "quota": "a", "min": {"gpus": 2}, "mode": "reclaim"}
+    seen = api.post("/previews", {"changes": [change]}, "quinn")
+    (evict,) = [d for d in seen.json()["decisions"] if d["kind"] == "Evict"]
+    assert evict["job"].startswith("[job of priority 1, 4 GPU")
+    assert "cost_gpu_seconds" in evict
+    assert low not in seen.text
+    (evict,) = [
+        d for d in api.post("/previews", {"changes": [change]}).json()["decisions"] if d["kind"] == "Evict"
+    ]
+    assert evict["job"] == low
+    assert api.get("/quotas/a").json()["min"] == {"gpus": 4}
+    assert api.get(f"/jobs/{low}").json()["phase"] == "Running"
+
+
+def test_several_changes_are_previewed_as_one(api: Api):
+    changes = [
+        {"change": "create-quota", "quota": {"id": "c", "parent": "a", "min": {"gpus": 1}}},
+        {"change": "transfer", "source": "a", "target": "b", "amount": {"gpus": 1}},
+        {"change": "submit", "job": job(gpus=2)},
+        {"change": "node-state", "node": "n0", "state": "Cordoned"},
+    ]
+    seen = api.post("/previews", {"changes": changes}).json()
+    assert seen["ids"][0::3] == ["c", "n0"]
+    assert [d["kind"] for d in seen["decisions"]] == ["Wait"]
+    assert api.get("/quotas/c").status_code == 404
+    refused = api.post("/previews", {"changes": [*changes, {"change": "delete-quota", "quota": "a"}]})
+    assert (refused.status_code, refused.json()["rule"]) == (422, "Q6")
+
+
+def test_saving_a_policy_is_previewed_with_whose_work_becomes_exposed(api: Api):
+    running = api.submit()
+    policies = {"child_level": {"priorities": "1-5"}}
+    change = {"change": "policies", "quota": "team", "to": policies}
+    (exposed,) = api.post("/previews", {"changes": [change]}).json()["exposed"]
+    assert (exposed["job"], exposed["exposure"]["quota"]) == (running, "team")
+
+
+def test_what_is_over_is_told_to_be_over(api: Api):
+    done = api.submit(seconds=0.01)
+    api.wait_phase(done, "Succeeded")
+    for method, path in (("POST", "cancel"), ("GET", "explanation"), ("GET", "exposure"), ("POST", "hold")):
+        answer = api.ask(method, f"/api/v1/jobs/{done}/{path}", "ann")
+        assert (answer.status_code, "Succeeded" in answer.text) == (422, True), answer.text
+        assert api.ask(method, f"/api/v1/jobs/{done}/{path}", "eve").status_code == 404
+    assert api.get(f"/jobs/{done}", "ann").json()["ended_ms"]
+
+
+def test_figures_queue_and_history_of_a_quota(api: Api):
+    api.submit(gpus=3)
+    waits = api.submit(gpus=2)
+    usage = api.get("/quotas/a/usage", "ann").json()
+    assert (usage["used_own"]["gpus"], usage["queued_jobs"], usage["free"]["gpus"]) == (3, 1, 1)
+    assert [place["job"] for place in api.get("/quotas/a/queue", "ann").json()["items"]] == [waits]
+    api.post("/quota-transfers", {"source": "b", "target": "a", "amount": {"gpus": 1}})
+    history = api.get("/quotas/a/history", "ann")
+    assert [event["kind"] for event in history.json()["items"]] == ["quota.created", "quota.scaled"]
+    assert history.json()["items"][-1]["body"]["source"] == "[quota at level 2]"
+    assert api.get("/quotas/a/history", "quinn").json()["items"][-1]["body"]["source"] == "b"
+
+
+def test_a_refusal_names_no_other_team(api: Api):
+    """Q6: what is in the way may be somebody else's."""
+    answer = api.ask("DELETE", "/api/v1/quotas/b", "quinn")
+    assert answer.status_code == 422
+    assert "speech" not in answer.text
+    assert "speech" in api.ask("DELETE", "/api/v1/quotas/b").text
+
+
+def test_the_snapshot_is_a_file_to_plan_from(api: Api):
+    made = api.submit()
+    snapshot, at_ms = read_snapshot_text(api.get("/snapshot").text)
+    assert [record.id for record in snapshot.jobs] == [made]
+    assert at_ms > 0
