@@ -19,7 +19,7 @@ from quotatree.core.quota import QuotaId, QuotaSpec
 from quotatree.core.resources import Bounds
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import EventRow, JobRow
-from tests.control.sqlite_store import SqliteStore
+from tests.control.kept_store import KeptStore
 
 START_MS = 1_700_000_000_000
 
@@ -30,7 +30,7 @@ class Server:
     def __init__(self, directory: Path, store: Any = None, engine: Any = None) -> None:
         self.now_ms = START_MS
         self.path = directory / "timers"
-        self.store: Any = store if store is not None else SqliteStore.fresh(directory)
+        self.store: Any = store if store is not None else KeptStore.fresh(directory)
         self._engine_given = engine is not None
         self.controller: Controller
         self.engine: Any = engine

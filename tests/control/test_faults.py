@@ -14,14 +14,14 @@ from quotatree.engines.base import EngineUnavailable, Observed, StartOrder, Stop
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 from tests.control.faulty_store import FaultyStore
+from tests.control.kept_store import KeptStore
 from tests.control.server import Server, request
-from tests.control.sqlite_store import SqliteStore
 from tests.engines.contract import replicas_running
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Server:
-    return Server(tmp_path, FaultyStore(SqliteStore.fresh(tmp_path))).furnish()
+def server(tmp_path: Path, kept: KeptStore) -> Server:
+    return Server(tmp_path, FaultyStore(kept)).furnish()
 
 
 def full_house(server: Server) -> tuple[str, str]:
@@ -176,7 +176,7 @@ def test_what_runs_and_nobody_wants_is_stopped(server: Server, tmp_path: Path):
     server.submit(seconds=None)
     server.kill()
     (tmp_path / "empty").mkdir()
-    empty = Server(tmp_path, SqliteStore.fresh(tmp_path / "empty"))
+    empty = Server(tmp_path, KeptStore.fresh(tmp_path / "empty"))
     assert replicas_running(empty.engine) == {}
     assert empty.kinds() == ["engine.orphan_stopped"]
 

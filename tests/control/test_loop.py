@@ -13,24 +13,24 @@ from quotatree.control.loop import Controller, LoopSettings, Mode
 from quotatree.control.world import Kept
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import EventRow, JobRow
+from tests.control.kept_store import KeptStore
 from tests.control.server import Server, request
-from tests.control.sqlite_store import SqliteStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SqliteStore:
+def store(tmp_path: Path) -> KeptStore:
     """With a small world in it, and nobody who leads."""
     server = Server(tmp_path).furnish()
     server.controller.stop()
-    found: SqliteStore = server.store
+    found: KeptStore = server.store
     return found
 
 
-def controller(store: SqliteStore, name: str, lease_ms: int = 15_000) -> Controller:
+def controller(store: KeptStore, name: str, lease_ms: int = 15_000) -> Controller:
     return Controller(store, TimerEngine(), name, settings=LoopSettings(lease_ms=lease_ms))
 
 
-def test_a_job_runs_to_its_end_in_real_time(store: SqliteStore):
+def test_a_job_runs_to_its_end_in_real_time(store: KeptStore):
     server = controller(store, "one")
     ended = threading.Event()
     server.listen(lambda _: ended.set() if "job.ended" in {e.kind for e in store.table(EventRow)} else None)
@@ -42,7 +42,7 @@ def test_a_job_runs_to_its_end_in_real_time(store: SqliteStore):
     assert {row.phase for row in store.table(JobRow)} <= {"Succeeded", "Running"}
 
 
-def test_a_stopped_server_answers_what_waits_and_refuses_the_rest(store: SqliteStore):
+def test_a_stopped_server_answers_what_waits_and_refuses_the_rest(store: KeptStore):
     server = controller(store, "one")
     server.start()
     before = server.call(do.SubmitJob(actor="ann", request=request()))
@@ -55,7 +55,7 @@ def test_a_stopped_server_answers_what_waits_and_refuses_the_rest(store: SqliteS
         server.ask(lambda world, _: len(world.cards)).result(0)
 
 
-def test_a_second_server_stands_by_and_takes_over_when_the_first_stops(store: SqliteStore):
+def test_a_second_server_stands_by_and_takes_over_when_the_first_stops(store: KeptStore):
     first, second = controller(store, "one"), controller(store, "two", lease_ms=150)
     first.start()
     first.call(do.SubmitJob(actor="ann", request=request(seconds=None))).result(30)
@@ -84,3 +84,13 @@ def test_only_the_newest_answers_are_kept(tmp_path: Path, monkeypatch):
     server.kill()
     server.boot()
     assert [key for _, key in server.world.answers] == ["two", "three"]
+
+
+def test_more_than_it_can_take_is_refused_at_the_door(store: KeptStore):
+    server = Controller(store, TimerEngine(), "one", settings=LoopSettings(most_waiting=2))
+    calls = [server.call(do.SubmitJob(actor="ann", request=request())) for _ in range(3)]
+    with pytest.raises(Unavailable, match="too many"):
+        calls[2].result(0)
+    server.step()
+    assert all(call.result(0).id for call in calls[:2])
+    server.stop()

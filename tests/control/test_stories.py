@@ -10,13 +10,14 @@ from quotatree.core.errors import Refused
 from quotatree.core.job import Phase
 from quotatree.core.policy import Module
 from quotatree.store.rows import DecisionRow, PlacementRow, PreemptionRow, RunRow, VictimRow
+from tests.control.kept_store import KeptStore
 from tests.control.server import Server, request
 from tests.engines.contract import replicas_running
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Server:
-    return Server(tmp_path).furnish()
+def server(tmp_path: Path, kept: KeptStore) -> Server:
+    return Server(tmp_path, kept).furnish()
 
 
 def test_a_job_is_submitted_starts_and_ends(server: Server):

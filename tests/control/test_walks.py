@@ -21,8 +21,8 @@ from quotatree.core.snapshot import snapshot
 from quotatree.core.state import Settings
 from quotatree.store.rows import PlacementRow
 from tests.control.faulty_store import FaultyStore
+from tests.control.kept_store import KeptStore
 from tests.control.server import Server, request
-from tests.control.sqlite_store import SqliteStore
 
 STEPS = 60
 
@@ -61,9 +61,11 @@ def random_command(dice: random.Random, jobs: list[str]) -> do.Command:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_memory_is_what_is_written_and_a_failed_commit_changes_nothing(seed: int, tmp_path: Path):
+def test_memory_is_what_is_written_and_a_failed_commit_changes_nothing(
+    seed: int, tmp_path: Path, kept: KeptStore
+):
     dice = random.Random(seed)
-    server = Server(tmp_path, FaultyStore(SqliteStore.fresh(tmp_path))).furnish(nodes=2)
+    server = Server(tmp_path, FaultyStore(kept)).furnish(nodes=2)
     server.allow_preemption("a")
     server.allow_preemption("team")
     for _ in range(STEPS):

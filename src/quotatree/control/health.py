@@ -18,6 +18,7 @@ class LoopSettings:
     first_retry_ms: int = 100
     longest_retry_ms: int = 10_000
     most_in_batch: int = 1_000
+    most_waiting: int = 20_000
 
 
 class Mode(Enum):

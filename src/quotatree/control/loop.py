@@ -94,6 +94,8 @@ class Controller:
         future: Future[Answer] = Future()
         if self._health.mode is Mode.STOPPED:
             future.set_exception(Unavailable("the server is stopping"))
+        elif self._inbox.qsize() >= self._settings.most_waiting:
+            future.set_exception(Unavailable("too many requests wait already"))
         else:
             self._inbox.put(Call(command, future))
         return future
@@ -275,7 +277,8 @@ class Controller:
         for job in finished:
             apply(state, JobForgotten(job), self._now_ms)
             del world.cards[job]
-        self._wakeup_ms = outcome.next_wakeup_ms
+        wakeup_ms = outcome.next_wakeup_ms
+        self._wakeup_ms = None if wakeup_ms is None else max(wakeup_ms, self._now_ms + 1)
         self._answer(outcome)
         if turn.told:
             for listener in self._listeners:

@@ -6,7 +6,7 @@ from quotatree.core import act
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.job import FINAL_PHASES, Job, Phase
+from quotatree.core.job import FINAL_PHASES, Job, JobId, Phase
 from quotatree.core.job_commands import confirm_left
 from quotatree.core.reasons import Code, because
 from quotatree.core.state import State
@@ -54,8 +54,8 @@ def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
     return found
 
 
-def _job(state: State, job_id: str) -> Job:
-    job = state.jobs.get(ev.JobId(job_id))
+def _job(state: State, job_id: JobId) -> Job:
+    job = state.jobs.get(job_id)
     if job is None:
         raise Refused("job", job_id, "section 4", "no such job")
     return job

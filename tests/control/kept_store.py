@@ -1,4 +1,4 @@
-"""The real store on SQLite in a directory of its own, with a look at whole tables for tests."""
+"""The real store, with a look at whole tables for tests; by default on SQLite in a directory of its own."""
 
 from __future__ import annotations
 
@@ -29,15 +29,22 @@ TABLES: dict[type, tuple[Any, Any]] = {
 }
 
 
-class SqliteStore(Store):
+class KeptStore(Store):
     commits = 0
 
     @classmethod
-    def fresh(cls, directory: Path) -> SqliteStore:
+    def at(cls, url: str) -> KeptStore:
+        found = cls.open(url)
+        assert isinstance(found, KeptStore)
+        found.migrate()
+        return found
+
+    @classmethod
+    def fresh(cls, directory: Path) -> KeptStore:
         path = directory / "store.db"
         path.write_bytes(_migrated())
         found = cls.open(str(path))
-        assert isinstance(found, SqliteStore)
+        assert isinstance(found, KeptStore)
         return found
 
     def commit(self, batch: r.Batch) -> None:

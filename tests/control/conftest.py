@@ -1,0 +1,19 @@
+"""What must not depend on the database asks for `kept`: it runs on SQLite and on a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.control.kept_store import KeptStore
+from tests.store.conftest import postgres_home, url
+
+__all__ = ["kept", "postgres_home", "url"]
+
+
+@pytest.fixture
+def kept(url: str) -> Iterator[KeptStore]:
+    found = KeptStore.at(url)
+    yield found
+    found.close()
