@@ -123,7 +123,12 @@ def go_on_side_by_side(seed: int, *, same_memory: bool, seen: Seen) -> None:
             assert repr(other) == repr(one)
             assert snapshot(copy) == snapshot(state)
         else:
-            assert repr(deeds(other)) == repr(deeds(one))
+            assert in_any_order(other) == in_any_order(one)
+
+
+def in_any_order(made: say.Plan) -> list[str]:
+    """Who is tried once more, because it is forgotten why he failed, may be tried before somebody else."""
+    return sorted(repr(decision) for decision in deeds(made))
 
 
 @pytest.mark.parametrize("same_memory", [True, False])
@@ -256,4 +261,4 @@ def test_a_transaction_taken_back_never_was(chunk: int) -> None:
             let_happen(copy, events, walk.now_ms)
             let_happen(state, events, walk.now_ms)
             one, other = plan(state, walk.now_ms), plan(copy, walk.now_ms)
-            assert repr(deeds(one)) == repr(deeds(other)), f"seed {seed}"
+            assert in_any_order(one) == in_any_order(other), f"seed {seed}"

@@ -1,7 +1,8 @@
 """The whole state as one value, and back: a restored state plans exactly as the one it was taken from (A3, A7).
 
 What is forgotten is only what can be found out again: why waiting jobs failed when they were last tried. So right after
-a restart everybody is tried once more, with the same outcome; a wait may be told again with newer figures.
+a restart everybody is tried once more, with the same outcome; a wait may be told again with newer figures, and the
+decisions of that one plan may come in another order.
 """
 
 from __future__ import annotations
