@@ -169,7 +169,7 @@ def test_a_cursor_is_good_for_its_own_list_only(shared: Api):
     "header", ["Basic abc", "Bearer", "Bearer x", "Bearer qt_" + "x" * 43, "Bearer \xe9", ""]
 )
 def test_a_wrong_token_opens_nothing(shared: Api, header: str):
-    answer = shared.client.get("/api/v1/jobs", headers={"Authorization": header.encode("latin-1")})
+    answer = shared.client.get("/api/v1/jobs", headers={b"Authorization": header.encode("latin-1")})
     assert answer.status_code == 401
     check_problem(answer)
 

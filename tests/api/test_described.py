@@ -24,12 +24,12 @@ STREAM = "/api/v1/events/stream"
 
 app = create_app(None)
 schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app).exclude(path=STREAM)
-CHECKS = (
+CHECKS = [
     not_a_server_error,
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
-)
+]
 
 
 @pytest.fixture(scope="module")

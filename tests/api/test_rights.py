@@ -6,6 +6,8 @@ request must not have changed anything, and an outsider learns no name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -27,7 +29,7 @@ class Row(NamedTuple):
     codes: str
     body: Any = None
     query: str = ""
-    headers: dict[str, str] = {}
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 # fmt: off

@@ -132,7 +132,7 @@ def test_creates_of_everything_can_be_repeated(api: Api):
         assert api.post(path, body).status_code in (409, 422), path
 
 
-PAI = {
+PAI: dict[str, Any] = {
     "QueueStrategy": "PaiStrategyBalance",
     "SelfQuotaPreemptionConfig": {
         "PreemptorPriorities": [6, 7, 8, 9],
@@ -156,7 +156,7 @@ def test_policies_go_in_and_out_in_pais_spelling(api: Api):
     gap = {
         **PAI,
         "SelfQuotaPreemptionConfig": {**PAI["SelfQuotaPreemptionConfig"], "PreemptorPriorities": [6, 8]},
-    }  # type: ignore[dict-item]
+    }
     assert api.ask("PUT", path, json=gap, headers=put).json()["rule"] == "P1"
     own = {"self_level": {"high": "6-9", "low": "1-5", "scope": "own"}}
     assert api.ask("PUT", path, json=own, headers=put).status_code == 200

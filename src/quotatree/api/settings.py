@@ -1,0 +1,257 @@
+"""How is a server set up? One TOML file, `quotatree.toml`, and variables QUOTATREE_… that override it.
+
+Every setting stands once, in SETTINGS: the reader, the reference page and its test use that table. The variable of
+`oidc.client_id` is QUOTATREE_OIDC_CLIENT_ID. Unknown keys are refused; a secret is never part of a message.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from quotatree.access.roles import Role
+from quotatree.api.services import Limits, Oidc
+from quotatree.control.loop import LoopSettings
+from quotatree.core.errors import QuotaTreeError, Refused
+from quotatree.core.state import Settings
+from quotatree.identity.oidc_code import CodeLogins
+from quotatree.identity.oidc_device import DeviceLogins
+from quotatree.identity.oidc_http import HttpxHttp
+from quotatree.identity.oidc_provider import Provider
+from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
+from quotatree.scenario.amounts import (
+    Unreadable,
+    as_count,
+    as_duration_ms,
+    as_flag,
+    as_memory_mib,
+    as_text,
+    as_text_or_texts,
+)
+
+FILE: Final = "quotatree.toml"
+VARIABLE: Final = "QUOTATREE_"
+
+
+class BadSettings(QuotaTreeError):
+    """Where, what was wrong, what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """`database` None: a file in the data directory; `data` None: the user's data directory."""
+
+    listen: str = "127.0.0.1:7070"
+    data: Path | None = None
+    database: str | None = field(default=None, repr=False)
+    engine: str = "timer"
+    https: bool = False
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    log_file: Path | None = None
+    limits: Limits = Limits()
+    loop: LoopSettings = LoopSettings()
+    oidc: OidcSettings | None = None
+
+
+class Setting(NamedTuple):
+    """`default` is shown as the file would write it."""
+
+    key: str
+    read: Callable[[object], Any]
+    default: str
+    meaning: str
+
+
+def _path(value: object) -> Path:
+    return Path(as_text(value)).expanduser()
+
+
+def _engine(value: object) -> str:
+    if value != "timer":
+        raise Unreadable('must be "timer"')
+    return "timer"
+
+
+def _positive_ms(value: object) -> int:
+    found = as_duration_ms(value)
+    if found < 1:
+        raise Unreadable("must be more than 0")
+    return found
+
+
+def _body(value: object) -> int:
+    found = as_memory_mib(value)
+    if not 1 <= found <= 1024:
+        raise Unreadable('must be "1Mi" to "1Gi"')
+    return found * 1024 * 1024
+
+
+def _at_least_one(value: object) -> int:
+    found = as_count(value)
+    if found < 1:
+        raise Unreadable("must be a whole number, 1 or more")
+    return found
+
+
+def _depth(value: object) -> int:
+    found = as_count(value)
+    if not 4 <= found <= 200:
+        raise Unreadable("must be 4..200")
+    return found
+
+
+def _grants(value: object) -> tuple[GroupGrant, ...]:
+    """A list of tables with group, role and, except for platform-admin, workspace."""
+    says = "must be a list of tables with group, role and, except for platform-admin, workspace"
+    if not isinstance(value, list):
+        raise Unreadable(says)
+    found = []
+    for one in value:
+        if not isinstance(one, dict) or not {"group", "role"} <= set(one) <= {"group", "role", "workspace"}:
+            raise Unreadable(says)
+        group, role, workspace = one["group"], one["role"], one.get("workspace")
+        if not isinstance(group, str) or not (workspace is None or isinstance(workspace, str)):
+            raise Unreadable(says)
+        if role not in {known.value for known in Role}:
+            raise Unreadable(f"no role {role!r}")
+        found.append(GroupGrant(group, Role(role), workspace))
+    return tuple(found)
+
+
+# fmt: off
+SETTINGS: Final = (
+    Setting("listen", as_text, '"127.0.0.1:7070"', "where to listen, as HOST:PORT; anything but the loopback is reachable from elsewhere"),
+    Setting("data", _path, "the user's data directory", "directory for the database, the engine's file and the lock"),
+    Setting("database", as_text, "a SQLite file in `data`", "`sqlite:///path`, a path, or `postgresql://user:password@host/name`"),
+    Setting("engine", _engine, '"timer"', "what runs jobs; with `timer` a job is a timer"),
+    Setting("https", as_flag, "false", "browsers come by https through a proxy, so cookies may say Secure; on by itself with `tls_cert`"),
+    Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),
+    Setting("tls_key", _path, "none", "the certificate's key (PEM)"),
+    Setting("log_file", _path, "stderr", "where to log, one JSON object a line"),
+    Setting("limits.body", _body, '"4Mi"', "largest body of a request"),
+    Setting("limits.depth", _depth, "32", "how deep the JSON of a request may be nested"),
+    Setting("loop.lease", _positive_ms, '"15s"', "how long a dead server's place is kept before another one takes over"),
+    Setting("loop.first_retry", _positive_ms, '"100ms"', "after a failed commit, the first new try"),
+    Setting("loop.longest_retry", _positive_ms, '"10s"', "and the longest pause between tries"),
+    Setting("loop.most_in_batch", _at_least_one, "1000", "at most so many commands in one commit"),
+    Setting("loop.most_waiting", _at_least_one, "20000", "more requests than that waiting for the loop are turned away"),
+    Setting("planner.aging_interval", as_duration_ms, '"10m"', "a waiting job counts one priority more after each (S5); 0s: never"),
+    Setting("planner.balance_timeout", as_duration_ms, '"5m"', "strategy balance: how long a head may block (S3)"),
+    Setting("planner.starvation_guard", as_duration_ms, '"1h"', "after which wait capacity is kept for a head (S10); 0s: never"),
+    Setting("planner.eas_outage", as_duration_ms, '"1h"', "what the outage of a service is charged with (P6)"),
+    Setting("oidc.issuer", as_text, "none", "the identity provider's address; the table `oidc` is all or nothing"),
+    Setting("oidc.client_id", as_text, "none", "the client's id there"),
+    Setting("oidc.client_secret", as_text, "none", "its secret"),
+    Setting("oidc.redirect_uri", as_text, "none", "`https://<this server>/api/v1/oidc/callback`, as registered there"),
+    Setting("oidc.scopes", as_text_or_texts, '["openid", "profile", "email"]', "what is asked for"),
+    Setting("oidc.algorithms", as_text_or_texts, '["RS256", "ES256", "PS256"]', "how ID tokens may be signed"),
+    Setting("oidc.name_claim", as_text, '"preferred_username"', "the claim a new user's name is taken from"),
+    Setting("oidc.groups_claim", as_text, '"groups"', "the claim that lists a user's groups"),
+    Setting("oidc.grants", _grants, "[]", "which group gives which role; file only"),
+    Setting("oidc.create_users", as_flag, "true", "whether a first login makes an account"),
+    Setting("oidc.leeway_seconds", as_count, "60", "how far the two clocks may differ"),
+)
+# fmt: on
+SECRETS: Final = frozenset({"database", "oidc.client_secret"})
+_BY_KEY: Final = {setting.key: setting for setting in SETTINGS}
+_MILLISECONDS: Final = frozenset(
+    s.key
+    for s in SETTINGS
+    if s.key.startswith("planner.") or s.key in ("loop.lease", "loop.first_retry", "loop.longest_retry")
+)
+_NAMES: Final = {"limits.body": "body_bytes"}
+
+
+def variable_of(key: str) -> str:
+    return VARIABLE + key.upper().replace(".", "_")
+
+
+def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSettings:
+    """`path` None: variables only. Raises BadSettings."""
+    values: dict[str, Any] = {}
+    if path is not None:
+        for key, raw in _file(path).items():
+            values[key] = _read(key, raw, f"{path}: {key}")
+    for setting in SETTINGS:
+        variable = variable_of(setting.key)
+        if variable in environment:
+            values[setting.key] = _read(setting.key, _from_text(environment[variable]), variable)
+    return _made(values)
+
+
+def oidc_of(settings: OidcSettings | None) -> Oidc | None:
+    """The logins that these settings allow. The provider is not asked before somebody logs in."""
+    if settings is None:
+        return None
+    provider = Provider(settings, HttpxHttp())
+    return Oidc(settings, CodeLogins(provider), DeviceLogins(provider))
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadSettings(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSettings(f"{path}: {error}") from None
+    tables = {key.partition(".")[0] for key in _BY_KEY if "." in key}
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        inner = (
+            {f"{name}.{key}": one for key, one in value.items()}
+            if name in tables and isinstance(value, dict)
+            else {name: value}
+        )
+        for key in inner:
+            if key not in _BY_KEY:
+                raise BadSettings(f"{path}: no setting {key}; see docs/reference/settings.md")
+        found.update(inner)
+    return found
+
+
+def _from_text(text: str) -> object:
+    """What the text would be in the file; a list may be written with commas."""
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text.split(",") if "," in text else text
+
+
+def _read(key: str, raw: object, where: str) -> Any:
+    try:
+        return _BY_KEY[key].read(raw)
+    except Unreadable as error:
+        shown = "" if key in SECRETS else f", not {raw!r}"
+        raise BadSettings(f"{where}: {error}{shown}") from None
+
+
+def _made(values: dict[str, Any]) -> ServerSettings:
+    def table(name: str) -> dict[str, Any]:
+        inside = {key: value for key, value in values.items() if key.startswith(f"{name}.")}
+        return {_field(key): value for key, value in inside.items()}
+
+    top = {key: value for key, value in values.items() if "." not in key}
+    oidc = None
+    if table("oidc"):
+        missing = [key for key in ("issuer", "client_id", "redirect_uri") if key not in table("oidc")]
+        if missing:
+            raise BadSettings(f"oidc: {', '.join(missing)} must be set too")
+        try:
+            oidc = OidcSettings(**table("oidc"))
+        except Refused as refused:
+            raise BadSettings(f"{refused.field}: {refused.message}") from None
+    loop = LoopSettings(core=Settings(**table("planner")), **table("loop"))
+    if top.get("tls_key") is not None and top.get("tls_cert") is None:
+        raise BadSettings("tls_key: needs tls_cert")
+    if top.get("tls_cert") is not None:
+        top["https"] = True
+    return ServerSettings(**top, limits=Limits(**table("limits")), loop=loop, oidc=oidc)
+
+
+def _field(key: str) -> str:
+    name = key.partition(".")[2]
+    return _NAMES.get(key, f"{name}_ms" if key in _MILLISECONDS else name)

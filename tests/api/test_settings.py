@@ -1,0 +1,160 @@
+"""Settings: every one of the table can be given by file and by variable, and has the default that the page shows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quotatree.access.roles import Role
+from quotatree.api.services import Limits
+from quotatree.api.settings import SETTINGS, BadSettings, ServerSettings, oidc_of, read_settings, variable_of
+from quotatree.control.loop import LoopSettings
+from quotatree.core.state import Settings
+from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
+
+OIDC = {
+    "QUOTATREE_OIDC_ISSUER": "https://login.example.org",
+    "QUOTATREE_OIDC_CLIENT_ID": "quotatree",
+    "QUOTATREE_OIDC_REDIRECT_URI": "https://gpu.example.org/api/v1/oidc/callback",
+}
+# A value that is not the default, as a file and a variable write it, and what comes of it.
+GIVEN: dict[str, tuple[str, Any]] = {
+    "listen": ('"0.0.0.0:80"', "0.0.0.0:80"),
+    "data": ('"/srv/x"', Path("/srv/x")),
+    "database": ('"postgresql://h/d"', "postgresql://h/d"),
+    "engine": ('"timer"', "timer"),
+    "https": ("true", True),
+    "tls_cert": ('"c.pem"', Path("c.pem")),
+    "tls_key": ('"k.pem"', Path("k.pem")),
+    "log_file": ('"l"', Path("l")),
+    "limits.body": ('"2Mi"', 2 * 1024 * 1024),
+    "limits.depth": ("10", 10),
+    "loop.lease": ('"1m"', 60_000),
+    "loop.first_retry": ('"1s"', 1_000),
+    "loop.longest_retry": ('"1m"', 60_000),
+    "loop.most_in_batch": ("7", 7),
+    "loop.most_waiting": ("8", 8),
+    "planner.aging_interval": ('"1m"', 60_000),
+    "planner.balance_timeout": ('"1m"', 60_000),
+    "planner.starvation_guard": ('"0s"', 0),
+    "planner.eas_outage": ('"1m"', 60_000),
+    "oidc.issuer": ('"https://other.example.org"', "https://other.example.org"),
+    "oidc.client_id": ('"me"', "me"),
+    "oidc.client_secret": ('"hush"', "hush"),
+    "oidc.redirect_uri": ('"https://x.example.org/cb"', "https://x.example.org/cb"),
+    "oidc.scopes": ('["openid"]', ("openid",)),
+    "oidc.algorithms": ('["ES256"]', ("ES256",)),
+    "oidc.name_claim": ('"sub"', "sub"),
+    "oidc.groups_claim": ('"roles"', "roles"),
+    "oidc.grants": (
+        '[{group = "g", role = "viewer", workspace = "vision"}]',
+        (GroupGrant("g", Role.VIEWER, "vision"),),
+    ),
+    "oidc.create_users": ("false", False),
+    "oidc.leeway_seconds": ("5", 5),
+}
+
+
+def found(settings: ServerSettings, key: str) -> Any:
+    table, _, name = key.rpartition(".")
+    names = {"limits.body": "body_bytes"}
+    where: Any = {
+        "": settings,
+        "limits": settings.limits,
+        "loop": settings.loop,
+        "planner": settings.loop.core,
+        "oidc": settings.oidc,
+    }[table]
+    name = names.get(key, name)
+    return getattr(where, name) if hasattr(where, name) else getattr(where, f"{name}_ms")
+
+
+def test_the_table_has_all_there_is():
+    assert {setting.key for setting in SETTINGS} == set(GIVEN)
+    tables: dict[str, Any] = {
+        "limits": Limits,
+        "loop": LoopSettings,
+        "planner": Settings,
+        "oidc": OidcSettings,
+    }
+    known = {
+        f"{table}.{field.name.removesuffix('_ms').removesuffix('_bytes')}"
+        for table, of in tables.items()
+        for field in fields(of)
+    }
+    top = {field.name for field in fields(ServerSettings)} - set(tables)
+    assert known - {"loop.core"} | top == {setting.key for setting in SETTINGS}
+
+
+@pytest.mark.parametrize("key", list(GIVEN))
+def test_a_setting_is_read_from_the_file_and_the_variable_overrides_it(tmp_path: Path, key: str):
+    text, wanted = GIVEN[key]
+    table, _, name = key.rpartition(".")
+    others = dict(OIDC) if table == "oidc" else {}
+    others.pop(variable_of(key), None)
+    if key == "tls_key":
+        others[variable_of("tls_cert")] = "c.pem"
+    file = tmp_path / "quotatree.toml"
+    file.write_text((f"[{table}]\n" if table else "") + f"{name} = {text}\n", encoding="utf-8")
+    assert found(read_settings(file, others), key) == wanted
+    assert found(read_settings(None, {**others, variable_of(key): text}), key) == wanted
+    if text.startswith('"'):
+        assert found(read_settings(None, {**others, variable_of(key): text.strip('"')}), key) == wanted
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.key)
+def test_the_default_is_the_one_that_is_shown(setting: Any):
+    plain = read_settings(None, OIDC if setting.key.startswith("oidc.") else {})
+    if setting.default[0] in '"[' or setting.default in ("true", "false") or setting.default.isdecimal():
+        given = {
+            **(OIDC if setting.key.startswith("oidc.") else {}),
+            variable_of(setting.key): setting.default,
+        }
+        assert read_settings(None, given) == plain
+    else:
+        assert setting.key.partition(".")[0] in (
+            "data",
+            "database",
+            "tls_cert",
+            "tls_key",
+            "log_file",
+            "oidc",
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("colour = 1", "no setting colour"),
+        ("[loop]\ncolour = 1", "no setting loop.colour"),
+        ("[loop]\nlease = 15", "must be a duration"),
+        ("loop = 5", "no setting loop"),
+        ("https = 1", "true or false"),
+        ('engine = "magic"', 'must be "timer"'),
+        ('[limits]\nbody = "9Ti"', "1Mi"),
+        ('[oidc]\nissuer = "https://x.example.org"', "client_id, redirect_uri must be set"),
+        ('tls_key = "k"', "needs tls_cert"),
+        ("= 5", "quotatree.toml"),
+    ],
+)
+def test_what_is_wrong_is_told(tmp_path: Path, text: str, said: str):
+    file = tmp_path / "quotatree.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(BadSettings, match=re.escape(said)):
+        read_settings(file, {})
+
+
+def test_a_secret_is_not_told(tmp_path: Path):
+    with pytest.raises(BadSettings) as caught:
+        read_settings(None, {**OIDC, "QUOTATREE_OIDC_CLIENT_SECRET": "[1, 2]"})
+    assert "1, 2" not in str(caught.value)
+    settings = read_settings(
+        None,
+        {**OIDC, "QUOTATREE_OIDC_CLIENT_SECRET": "hush", "QUOTATREE_DATABASE": "postgresql://u:hush@h/d"},
+    )
+    assert "hush" not in repr(settings)
+    assert oidc_of(settings.oidc) is not None

@@ -1,0 +1,30 @@
+"""The pages about the API are what the application is: its description, its routes, its settings."""
+
+from docs import generate_api, generate_openapi, generate_settings
+from quotatree.api.problems import PROBLEMS
+
+
+def test_the_committed_description_is_the_applications():
+    assert generate_openapi.FILE.read_text(encoding="utf-8") == generate_openapi.text()
+    assert generate_openapi.description()["openapi"].startswith("3.1")
+
+
+def test_the_page_of_the_api_is_up_to_date():
+    assert generate_api.PAGE.read_text(encoding="utf-8") == generate_api.page()
+
+
+def test_every_route_is_on_the_page():
+    page = generate_api.PAGE.read_text(encoding="utf-8")
+    routes = generate_api.operations()
+    assert [one for one in routes if f"| `{one[0]} {one[1]}` |" not in page] == []
+    assert {tag for _, _, operation in routes for tag in operation["tags"]} == set(generate_api.TITLES)
+
+
+def test_every_problem_that_a_route_may_answer_with_has_a_status_of_the_table():
+    told = {status for _, _, operation in generate_api.operations() for status in operation["responses"]}
+    known = {str(kind.status) for kind in PROBLEMS.values()} | {"200", "201", "302", "303"}
+    assert told <= known
+
+
+def test_the_page_of_settings_is_up_to_date():
+    assert generate_settings.PAGE.read_text(encoding="utf-8") == generate_settings.page()
