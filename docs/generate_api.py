@@ -36,7 +36,7 @@ This page is written by `docs/generate_api.py` from the application. The full de
 - Quotas, workspaces, nodes, users, webhooks and scheduling centres have a version, told as `ETag`. A change may carry
   `If-Match: "3"` and is refused (412) if somebody else came first. `PUT`, which replaces everything, must carry it
   (428 otherwise); `If-Match: *` means whatever is there.
-- Who may do what is in [Roles and rights](roles.md). To somebody outside, what is not his does not exist: 404. Other
+- The right that a request needs is named below, and who has it in [Roles and rights](roles.md). To somebody outside, what is not his does not exist: 404. Other
   teams' jobs appear as `[job of priority 7, 8 GPU, level 3]`.
 - `GET /api/v1/events/stream` is a stream of server-sent events; after a break, `Last-Event-ID` goes on where it was cut
   off, without a gap or a repetition.
@@ -73,11 +73,11 @@ def page() -> str:
     parts += [f"| `{code}` | {kind.status} | {kind.title} |\n" for code, kind in PROBLEMS.items()]
     routes = operations()
     for tag, title in TITLES.items():
-        parts.append(f"\n## {title}\n\n| request | what it does | answers |\n|---|---|---|\n")
+        parts.append(f"\n## {title}\n\n| request | what it does | right |\n|---|---|---|\n")
         for method, path, operation in routes:
             if operation["tags"] == [tag]:
-                said = " ".join(operation.get("description", "").split()) or operation["summary"] + "."
-                parts.append(f"| `{method} {path}` | {said} | {_answers(operation)} |\n")
+                said = " ".join(operation["description"].split())
+                parts.append(f"| `{method} {path}` | {said} | {_right(operation)} |\n")
     return "".join(parts)
 
 
@@ -89,8 +89,12 @@ def operations() -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-def _answers(operation: dict[str, Any]) -> str:
-    return " ".join(sorted(operation["responses"]))
+def _right(operation: dict[str, Any]) -> str:
+    """For a list, what one needs for its entries: it shows those one may see."""
+    if operation.get("security") == []:
+        return "anybody"
+    right = operation.get("x-right")
+    return "signed in" if right is None else f"`{right}`"
 
 
 def main() -> None:

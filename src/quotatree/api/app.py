@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quotatree import __version__
 from quotatree.api import problems
+from quotatree.api.described import describe
 from quotatree.api.routes import (
     audit,
     events,
@@ -68,11 +69,10 @@ def create_app(services: Services | None) -> FastAPI:
     )
     app.state.services = services
     problems.install(app)
-    api = APIRouter(prefix=PREFIX)
     for noun in NOUNS:
-        api.include_router(noun)
-    app.include_router(api)
+        app.include_router(noun, prefix=PREFIX)
     app.include_router(health.routes)
+    describe(app)
     app.add_middleware(CarefulHeaders)
     return app
 

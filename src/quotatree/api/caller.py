@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_type_hints
 
 import anyio.to_thread
 from fastapi import Depends, Request
@@ -109,10 +109,6 @@ def authenticate(request: Request) -> Caller:
     return Caller(services, session.user, directory, session=session)
 
 
-NEEDS: Final = "needs"
-"""Under this name a dependency carries its action, so that tests can list the routes with their rights."""
-
-
 def needs(action: Action | None) -> Any:
     """The caller, whose token must cover the action. None: anybody who is signed in, also by a read-only token."""
 
@@ -122,5 +118,18 @@ def needs(action: Action | None) -> Any:
             check_token(caller.token, action)
         return caller
 
-    setattr(found, NEEDS, action)
+    _ACTIONS[found] = action
     return Depends(found)
+
+
+_ACTIONS: Final[dict[Callable[..., Any], Action | None]] = {}
+
+
+def action_of(endpoint: Callable[..., Any]) -> Action | None:
+    """The action that a route names in its signature. One that names none at all is not let into the application."""
+    for hint in get_type_hints(endpoint, include_extras=True).values():
+        for extra in getattr(hint, "__metadata__", ()):
+            dependency = getattr(extra, "dependency", None)
+            if dependency in _ACTIONS:
+                return _ACTIONS[dependency]
+    raise TypeError(f"{endpoint.__name__} does not say which right it needs")

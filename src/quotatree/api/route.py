@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from quotatree.api.body import parse
-from quotatree.api.caller import authenticate
+from quotatree.api.caller import action_of, authenticate
 from quotatree.api.problems import ApiError, Problem
 from quotatree.api.services import Services
 
@@ -42,7 +42,14 @@ def too_large(most: int) -> ApiError:
 
 
 class PublicRoute(APIRoute):
-    """Anybody may ask: logins, health."""
+    """Anybody may ask: logins, health. The description says so, and for others which right is needed."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        said = self.said(endpoint)
+        super().__init__(path, endpoint, **{**options, "openapi_extra": said})
+
+    def said(self, endpoint: Callable[..., Any]) -> dict[str, Any]:
+        return {"security": []}
 
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
@@ -64,6 +71,10 @@ class PublicRoute(APIRoute):
 class Route(PublicRoute):
     """Nothing of the body is looked at before it is known who asks."""
 
+    def said(self, endpoint: Callable[..., Any]) -> dict[str, Any]:
+        action = action_of(endpoint)
+        return {} if action is None else {"x-right": action.value}
+
     def before(self, request: Request) -> None:
         request.state.caller = authenticate(request)
 
@@ -82,8 +93,7 @@ async def _check_body(request: StrictRequest) -> None:
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """For the description of a route: what it may answer with instead of a result."""
-    described = {"model": Problem, "content": {"application/problem+json": {}}}
-    return {status: {**described, "description": "problem"} for status in statuses}
+    return {status: {"model": Problem, "description": "problem"} for status in statuses}
 
 
 COMMON = problems(400, 401, 403, 404, 422, 503)

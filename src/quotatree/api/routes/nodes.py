@@ -53,12 +53,14 @@ async def list_pools(caller: Annotated[Caller, needs(Action.SEE_POOLS)]) -> Resp
 async def declare_pool(
     body: PoolIn, caller: Annotated[Caller, needs(Action.MANAGE_NODES)], key: Key = None
 ) -> Response:
+    """Declare a pool; `mixed` lets it have several GPU models."""
     answer = await caller.call(do.DeclarePool(actor=caller.user, key=key, pool=body.name, mixed=body.mixed))
     return done(answer, 201)
 
 
 @routes.get("/nodes", response_model=Nodes)
 async def list_nodes(caller: Annotated[Caller, needs(Action.SEE_NODES)], pool: Names = None) -> Response:
+    """All nodes, or those of some pools, with what is free on each."""
     check(caller.directory, caller.user, Action.SEE_NODES, PLATFORM)
 
     def query(world: World, now_ms: int) -> Nodes:
@@ -78,12 +80,14 @@ async def list_nodes(caller: Annotated[Caller, needs(Action.SEE_NODES)], pool: N
 async def join_node(
     body: NodeIn, caller: Annotated[Caller, needs(Action.MANAGE_NODES)], key: Key = None
 ) -> Response:
+    """Let a node join its pool, ready."""
     answer = await caller.call(do.JoinNode(actor=caller.user, key=key, spec=body.spec()))
     return done(answer, 201, f"/api/v1/nodes/{answer.id}")
 
 
 @routes.get("/nodes/{node}", response_model=NodeOut)
 async def get_node(node: InPath, caller: Annotated[Caller, needs(Action.SEE_NODES)]) -> Response:
+    """One node."""
     check(caller.directory, caller.user, Action.SEE_NODES, PLATFORM)
 
     def query(world: World, now_ms: int) -> NodeOut:

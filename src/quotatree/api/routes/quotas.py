@@ -108,6 +108,7 @@ async def create_quota(
 
 @routes.get("/quotas/{quota}", response_model=QuotaOut)
 async def get_quota(quota: InPath, caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Response:
+    """One quota as it is declared, with its figures."""
     found = await caller.ask(quota_seen(caller.user, quota))
     return tagged(found, found["version"])
 

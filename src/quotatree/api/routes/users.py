@@ -52,6 +52,7 @@ async def list_users(caller: Annotated[Caller, needs(Action.SEE_USER)]) -> Respo
 async def create_user(
     body: UserIn, caller: Annotated[Caller, needs(Action.MANAGE_USERS)], key: Key = None
 ) -> Response:
+    """Make an account. It has no roles until somebody gives it some."""
     check(caller.directory, caller.user, Action.MANAGE_USERS, PLATFORM)
     hashed = None
     if body.password is not None:
@@ -66,6 +67,7 @@ async def create_user(
 
 @routes.get("/users/{user}", response_model=UserOut)
 async def get_user(user: InPath, caller: Annotated[Caller, needs(Action.SEE_USER)]) -> Response:
+    """One account, without its secrets."""
     check(caller.directory, caller.user, Action.SEE_USER, OnUser(user))
     found = caller.directory.user(user)
     return tagged(user_out(found), found.version)
@@ -144,4 +146,5 @@ async def appoint_quota_admin(
 async def dismiss_quota_admin(
     quota: InPath, user: InPath, caller: Annotated[Caller, needs(Action.APPOINT_QUOTA_ADMIN)]
 ) -> Response:
+    """Take the office away."""
     return await changed(caller, do.DismissQuotaAdmin(actor=caller.user, user=user, quota=quota), None)

@@ -121,6 +121,7 @@ async def create_webhook(
 
 @routes.get("/webhooks/{webhook}", response_model=WebhookOut)
 async def get_webhook(webhook: InPath, caller: Annotated[Caller, needs(None)]) -> Response:
+    """One webhook, without its secret."""
     found = await _found(caller, webhook)
     return tagged(webhook_out(found), found.version)
 
@@ -132,6 +133,7 @@ async def replace_webhook(
     caller: Annotated[Caller, needs(Action.MANAGE_WEBHOOKS)],
     if_match: IfMatch = None,
 ) -> Response:
+    """Replace all of it, the secret too."""
     version = expected(if_match, required=True)
     await _found(caller, webhook)
     return await changed(caller, _put(caller, webhook, body, version), if_match)
@@ -141,5 +143,6 @@ async def replace_webhook(
 async def delete_webhook(
     webhook: InPath, caller: Annotated[Caller, needs(Action.MANAGE_WEBHOOKS)]
 ) -> Response:
+    """Nothing more is sent there."""
     await _found(caller, webhook)
     return await changed(caller, do.DropWebhook(actor=caller.user, webhook=webhook), None)

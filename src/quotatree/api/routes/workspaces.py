@@ -50,6 +50,7 @@ async def list_workspaces(caller: Annotated[Caller, needs(Action.SEE_WORKSPACE)]
 async def create_workspace(
     body: WorkspaceIn, caller: Annotated[Caller, needs(Action.CREATE_WORKSPACE)], key: Key = None
 ) -> Response:
+    """Make a workspace, with its owners. Bind quotas to it so that it can submit."""
     command = do.CreateWorkspace(
         actor=caller.user, key=key, workspace=body.id, description=body.description, owners=tuple(body.owners)
     )
@@ -60,6 +61,7 @@ async def create_workspace(
 async def get_workspace(
     workspace: InPath, caller: Annotated[Caller, needs(Action.SEE_WORKSPACE)]
 ) -> Response:
+    """One workspace with its members and bound quotas."""
     found = visible(caller, workspace)
     return tagged(workspace_out(found), found.version)
 
@@ -71,6 +73,7 @@ async def update_workspace(
     caller: Annotated[Caller, needs(Action.UPDATE_WORKSPACE)],
     if_match: IfMatch = None,
 ) -> Response:
+    """Change its description."""
     command = do.DescribeWorkspace(
         actor=caller.user, workspace=workspace, description=body.description, if_match=expected(if_match)
     )
@@ -103,6 +106,7 @@ async def remove_member(
     caller: Annotated[Caller, needs(Action.MANAGE_MEMBERS)],
     role: Annotated[RoleName | None, Query(description="one role; without it, all")] = None,
 ) -> Response:
+    """Take one role, or all. What the user submitted stays. The last owner stays too."""
     taken = None if role is None else Role(role)
     return await changed(
         caller, do.RemoveMember(actor=caller.user, workspace=workspace, user=user, role=taken), None
