@@ -43,8 +43,10 @@ MEMBERS = {
 class Api:
     """One server with users, two workspaces and a small tree: `team` with the children `a` (vision) and `b` (speech)."""
 
-    def __init__(self, directory: Path, oidc: Oidc | None = None, limits: Limits | None = None) -> None:
-        self.store = Store.open(str(directory / "state.db"))
+    def __init__(
+        self, directory: Path, oidc: Oidc | None = None, limits: Limits | None = None, url: str | None = None
+    ) -> None:
+        self.store = Store.open(url or str(directory / "state.db"))
         self.store.migrate()
         self.engine = TimerEngine()
         self.controller = Controller(self.store, self.engine, "test")

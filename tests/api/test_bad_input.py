@@ -38,17 +38,17 @@ def send(api: Api, content: bytes, headers: dict[str, str] = JSON, path: str = "
         (b'{"a\\u0000": 1}', "NUL"),
     ],
 )
-def test_a_body_that_cannot_be_read(shared: Api, content: bytes, said: str):
-    answer = send(shared, content)
+def test_a_body_that_cannot_be_read(on_both: Api, content: bytes, said: str):
+    answer = send(on_both, content)
     assert answer.status_code == (422 if said == "Invalid" else 400), answer.text
     assert said in answer.text
 
 
-def test_only_json_is_taken(shared: Api):
+def test_only_json_is_taken(on_both: Api):
     body = json.dumps(job()).encode()
     for media in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
-        assert send(shared, body, {"Content-Type": media}).status_code == 415
-    assert send(shared, body, {"Content-Type": "application/json; charset=utf-8"}).status_code == 201
+        assert send(on_both, body, {"Content-Type": media}).status_code == 415
+    assert send(on_both, body, {"Content-Type": "application/json; charset=utf-8"}).status_code == 201
 
 
 @pytest.fixture(scope="module")
@@ -109,17 +109,17 @@ def test_nothing_is_read_of_a_stranger(small: Api):
         ({"requeue": "yes"}, "requeue"),
     ],
 )
-def test_a_field_that_is_not_what_it_must_be_is_named(shared: Api, change: dict[str, Any], field: str):
-    answer = shared.post("/jobs", {**job(), **change}, "ann")
+def test_a_field_that_is_not_what_it_must_be_is_named(on_both: Api, change: dict[str, Any], field: str):
+    answer = on_both.post("/jobs", {**job(), **change}, "ann")
     assert answer.status_code == 422
     assert [one["field"] for one in answer.json()["errors"]] == [field]
     assert answer.json()["errors"][0]["message"]
 
 
-def test_a_rule_that_refuses_names_field_value_and_rule(shared: Api):
-    said = shared.post("/jobs", job(gpus=1.5), "ann").json()
+def test_a_rule_that_refuses_names_field_value_and_rule(on_both: Api):
+    said = on_both.post("/jobs", job(gpus=1.5), "ann").json()
     assert (said["code"], said["field"], said["value"], said["rule"]) == ("Refused", "gpus", 1.5, "R1")
-    said = shared.post("/jobs", job(quota="b"), "ann").json()
+    said = on_both.post("/jobs", job(quota="b"), "ann").json()
     assert (said["code"], said["rule"]) == ("Refused", "W1")
 
 
@@ -142,18 +142,18 @@ def test_a_rule_that_refuses_names_field_value_and_rule(shared: Api):
         "/jobs?cursor=%00",
     ],
 )
-def test_a_bad_query_is_refused(shared: Api, path: str):
-    answer = shared.get(path)
+def test_a_bad_query_is_refused(on_both: Api, path: str):
+    answer = on_both.get(path)
     assert answer.status_code == 422, answer.text
     check_problem(answer)
 
 
-def test_a_cursor_is_good_for_its_own_list_only(shared: Api):
+def test_a_cursor_is_good_for_its_own_list_only(on_both: Api):
     for _ in range(3):
-        shared.submit()
-    first = shared.get("/jobs?limit=1&workspace=vision").json()
+        on_both.submit()
+    first = on_both.get("/jobs?limit=1&workspace=vision").json()
     assert first["next"]
-    second = shared.get(f"/jobs?limit=1&workspace=vision&cursor={first['next']}").json()
+    second = on_both.get(f"/jobs?limit=1&workspace=vision&cursor={first['next']}").json()
     assert second["items"][0]["id"] != first["items"][0]["id"]
     for path in (
         f"/jobs?cursor={first['next']}",
@@ -161,23 +161,23 @@ def test_a_cursor_is_good_for_its_own_list_only(shared: Api):
         "/jobs?cursor=xxxx",
         "/jobs?cursor=W10",
     ):
-        answer = shared.get(path)
+        answer = on_both.get(path)
         assert (answer.status_code, answer.json()["code"]) == (400, "BadCursor"), path
 
 
 @pytest.mark.parametrize(
     "header", ["Basic abc", "Bearer", "Bearer x", "Bearer qt_" + "x" * 43, "Bearer \xe9", ""]
 )
-def test_a_wrong_token_opens_nothing(shared: Api, header: str):
-    answer = shared.client.get("/api/v1/jobs", headers={b"Authorization": header.encode("latin-1")})
+def test_a_wrong_token_opens_nothing(on_both: Api, header: str):
+    answer = on_both.client.get("/api/v1/jobs", headers={b"Authorization": header.encode("latin-1")})
     assert answer.status_code == 401
     check_problem(answer)
 
 
-def test_unknown_addresses_and_methods(shared: Api):
-    assert shared.get("/nothing").json()["code"] == "NotFound"
-    assert shared.ask("DELETE", "/api/v1/jobs").json()["code"] == "MethodNotAllowed"
-    assert shared.ask("GET", "/api/v1/jobs/").status_code == 404
+def test_unknown_addresses_and_methods(on_both: Api):
+    assert on_both.get("/nothing").json()["code"] == "NotFound"
+    assert on_both.ask("DELETE", "/api/v1/jobs").json()["code"] == "MethodNotAllowed"
+    assert on_both.ask("GET", "/api/v1/jobs/").status_code == 404
 
 
 def check_problem(answer: Any) -> None:
@@ -191,11 +191,11 @@ def check_problem(answer: Any) -> None:
     assert said["instance"].startswith("/")
 
 
-def test_every_answer_keeps_browsers_careful(shared: Api):
-    for answer in (shared.get("/jobs"), shared.get("/nothing"), shared.ask("GET", "/healthz", None)):
+def test_every_answer_keeps_browsers_careful(on_both: Api):
+    for answer in (on_both.get("/jobs"), on_both.get("/nothing"), on_both.ask("GET", "/healthz", None)):
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in answer.headers
-    preflight = shared.client.options(
+    preflight = on_both.client.options(
         "/api/v1/jobs", headers={"Origin": "http://x", "Access-Control-Request-Method": "POST"}
     )
     assert (preflight.status_code, "access-control-allow-origin" in preflight.headers) == (405, False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import pytest
 import schemathesis
@@ -16,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from quotatree.api.app import create_app
-from tests.api.serving import Api, serving
+from tests.api.serving import Api
 
 EXAMPLES = int(os.environ.get("QUOTATREE_API_EXAMPLES", "12"))
 STREAM = "/api/v1/events/stream"
@@ -33,12 +32,11 @@ CHECKS = [
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with serving(tmp_path_factory.mktemp("described")) as api:
-        api.submit()
-        api.submit(gpus=4)
-        app.state.services = api.services
-        yield api
+def server(shared: Api) -> Api:
+    shared.submit()
+    shared.submit(gpus=4)
+    app.state.services = shared.services
+    return shared
 
 
 @schema.parametrize()
