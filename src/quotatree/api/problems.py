@@ -12,11 +12,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
-from quotatree.access.errors import Forbidden, NotFound
-from quotatree.control.errors import Conflict, Fault, KeyReused, Unavailable
+from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.errors import Problem as KeptProblem
 from quotatree.core.errors import QuotaTreeError, Refused
-from quotatree.identity.errors import LoginPending, ProviderFailed, TooManyFailures, Unauthenticated
+from quotatree.identity.errors import LoginPending, TooManyFailures, Unauthenticated
 from quotatree.store.errors import BadCursor, StoreError
 
 log = structlog.get_logger(__name__)
@@ -191,9 +190,3 @@ async def _http(request: Request, error: Exception) -> Response:
 async def _bug(request: Request, error: Exception) -> Response:
     log.error("request_broke", path=request.url.path, exc_info=error)
     return answer(request, problem("Fault", Fault().message))
-
-
-__all__ = [
-    "PROBLEMS", "ApiError", "Conflict", "Forbidden", "KeyReused", "NotFound", "Problem", "ProviderFailed", "answer",
-    "install", "plain", "problem", "problem_kept", "problem_of",
-]  # fmt: skip

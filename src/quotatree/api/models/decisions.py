@@ -7,7 +7,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from quotatree.api.models.jobs import PlaceOut, ReasonOut
-from quotatree.api.models.quotas import AmountsOut, shown
+from quotatree.api.models.quota_views import AmountsOut, shown
 from quotatree.control.queries import Preview
 from quotatree.core import decisions as say
 from quotatree.core.explain import Explanation, Exposure

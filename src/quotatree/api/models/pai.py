@@ -12,7 +12,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from quotatree.api.models.fields import Body, Priority
-from quotatree.api.models.quotas import ModuleNames, module_names
+from quotatree.api.models.quota_views import module_names
+from quotatree.api.models.quotas import ModuleNames
 from quotatree.core.errors import Refused
 from quotatree.core.policy import (
     LOWEST_PRIORITY,

@@ -15,23 +15,18 @@ from quotatree.api.etags import IfMatch, Key, changed, conflict, done, expected,
 from quotatree.api.models.answers import Done
 from quotatree.api.models.fields import InPath
 from quotatree.api.models.pai import PaiOut, PaiPolicies, pai_out
-from quotatree.api.models.quotas import (
-    PoliciesIn,
+from quotatree.api.models.quota_views import (
     PoliciesOut,
     Queue,
-    QuotaChange,
-    QuotaIn,
     QuotaOut,
     Quotas,
-    ScaleIn,
-    TransferIn,
     UsageOut,
-    draws_of,
     masked,
     policies_out,
     quota_out,
     usage_out,
 )
+from quotatree.api.models.quotas import PoliciesIn, QuotaChange, QuotaIn, ScaleIn, TransferIn, draws_of
 from quotatree.api.route import problems, router
 from quotatree.control import commands as do
 from quotatree.control.errors import Conflict

@@ -1,0 +1,182 @@
+"""A quota as it is shown: what was declared, and its figures (Q7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from quotatree.access.redaction import Reader
+from quotatree.api.models.fields import amounts, number, span
+from quotatree.core.policy import Module
+from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.report import QuotaReport
+
+
+class AmountsOut(TypedDict):
+    gpus: NotRequired[float]
+    cpu: NotRequired[float]
+    memory: NotRequired[str]
+
+
+class SelfLevelOut(TypedDict):
+    high: str
+    low: str
+    modules: list[str]
+    scope: str
+
+
+class ChildLevelOut(TypedDict):
+    priorities: str
+    modules: list[str]
+
+
+class PoliciesOut(TypedDict):
+    strategy: str
+    self_level: SelfLevelOut | None
+    child_level: ChildLevelOut | None
+
+
+class StoodOn(TypedDict):
+    quota: str
+    amount: AmountsOut
+
+
+class UsageOut(TypedDict):
+    """The figures of a quota (Q7).
+
+    `used_own`, `used_below`: regular work here and below; `loan`: what of it is beyond min; `squeezed`: what cannot be
+    used of the guarantee now, because of `stood_on_by`; `shortfall`: what lost nodes take from a root; `idle_*`: idle work
+    here and on what is not used here; `queued`: what waits; `free`: what a regular job could start with now.
+    """
+
+    desired: AmountsOut
+    actual: AmountsOut
+    used_own: AmountsOut
+    used_below: AmountsOut
+    loan: AmountsOut
+    squeezed: AmountsOut
+    stood_on_by: list[StoodOn]
+    shortfall: AmountsOut
+    idle_borrowed: AmountsOut
+    idle_lent: AmountsOut
+    queued: AmountsOut
+    queued_jobs: int
+    free: AmountsOut
+
+
+class QuotaOut(TypedDict):
+    """`min` is what is desired; `usage.actual` follows it (Q5)."""
+
+    id: str
+    parent: str | None
+    depth: int
+    version: int
+    min: AmountsOut
+    draws: dict[str, AmountsOut]
+    reserved: AmountsOut
+    strategy: str
+    self_level: SelfLevelOut | None
+    child_level: ChildLevelOut | None
+    lending: bool
+    idle_limit: float | None
+    min_runtime: str | None
+    preemption_delay: str | None
+    name: str
+    description: str
+    labels: dict[str, str]
+    shrinking: bool
+    usage: UsageOut
+
+
+class Quotas(TypedDict):
+    """Parents before their children."""
+
+    items: list[QuotaOut]
+
+
+class QueuePlace(TypedDict):
+    """Other teams' jobs have a priority and a size, no name."""
+
+    position: int
+    job: str
+    priority: int
+    reason_code: str
+
+
+class Queue(TypedDict):
+    items: list[QueuePlace]
+
+
+def quota_out(spec: QuotaSpec, version: int, shrinking: bool, report: QuotaReport) -> QuotaOut:
+    limit = spec.idle_limit_milli
+    return {
+        "id": spec.id,
+        "parent": spec.parent,
+        "depth": report.depth,
+        "version": version,
+        "min": shown(report.desired),
+        "draws": {pool: shown(drawn) for pool, drawn in spec.draws},
+        "reserved": shown(spec.reserved),
+        **policies_out(spec),
+        "lending": spec.lending,
+        "idle_limit": None if limit is None else number(limit),
+        "min_runtime": span(spec.min_runtime_ms),
+        "preemption_delay": span(spec.preemption_delay_ms),
+        "name": spec.name,
+        "description": spec.description,
+        "labels": dict(spec.labels),
+        "shrinking": shrinking,
+        "usage": usage_out(report),
+    }
+
+
+def policies_out(spec: QuotaSpec) -> PoliciesOut:
+    own, child = spec.self_level, spec.child_level
+    return {
+        "strategy": spec.strategy.value,
+        "self_level": None
+        if own is None
+        else {
+            "high": str(own.high),
+            "low": str(own.low),
+            "modules": module_names(own.modules),
+            "scope": own.scope.value,
+        },
+        "child_level": None
+        if child is None
+        else {"priorities": str(child.priorities), "modules": module_names(child.modules)},
+    }
+
+
+def usage_out(report: QuotaReport) -> UsageOut:
+    return {
+        "desired": shown(report.desired),
+        "actual": shown(report.actual),
+        "used_own": shown(report.used_own),
+        "used_below": shown(report.used_below),
+        "loan": shown(report.loan),
+        "squeezed": shown(report.squeezed),
+        "stood_on_by": [{"quota": who, "amount": shown(amount)} for who, amount in report.stood_on_by],
+        "shortfall": shown(report.shortfall),
+        "idle_borrowed": shown(report.idle_borrowed),
+        "idle_lent": shown(report.idle_lent),
+        "queued": shown(report.queued),
+        "queued_jobs": report.queued_jobs,
+        "free": shown(report.free),
+    }
+
+
+def module_names(modules: frozenset[Module]) -> list[str]:
+    return sorted(module.value for module in modules)
+
+
+def shown(of: Any) -> AmountsOut:
+    found: Any = amounts(of)
+    return found  # type: ignore[no-any-return]
+
+
+def masked(report: QuotaReport, reads: Reader) -> QuotaReport:
+    stood_on = tuple((QuotaId(reads.quota(who)), amount) for who, amount in report.stood_on_by)
+    return replace(report, stood_on_by=stood_on)
