@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Final
 
@@ -10,24 +11,71 @@ import click
 from quotatree import __version__
 
 # name: (module, one line for --help). The function in the module has the name of the command.
-COMMANDS: Final = {
-    "plan": (
-        "quotatree.cli.plan",
-        "Print what is decided when a scenario file is played, with reasons and costs.",
-    ),
-    "explain": ("quotatree.cli.explain", "Say why a job waits, or who took its place."),
-    "preview": (
-        "quotatree.cli.preview",
-        "Say what a submission, a scaling or a policy would do, without doing it.",
-    ),
-    "check": ("quotatree.cli.check", "Run the expectations of scenario files."),
-    "tree": ("quotatree.cli.tree", "Draw the quotas of a scenario file with what they use."),
-    "simulate": (
-        "quotatree.cli.simulate",
-        "Replay a trace of jobs through policies and measure what comes of it.",
-    ),
-    "demo": ("quotatree.cli.demo", "Play the 128-GPU example: a service arrives, victims go and come back."),
+SECTIONS: Final = {
+    "Look": {
+        "get": ("quotatree.cli.get", "List jobs, quotas, workspaces, nodes, users, events and more."),
+        "describe": ("quotatree.cli.describe", "Tell everything about one of them."),
+        "explain": ("quotatree.cli.explain", "Say why a job waits, or who took its place."),
+        "queue": ("quotatree.cli.queue", "Show who waits, in order, and for what."),
+        "tree": ("quotatree.cli.tree", "Draw the quotas with what they use."),
+        "top": ("quotatree.cli.top", "Show use, queues and nodes, over and over."),
+        "preemptions": ("quotatree.cli.ledger", "Show who took what from whom, and at which cost."),
+        "events": ("quotatree.cli.ledger", "Show what happened, or happens."),
+    },
+    "Change": {
+        "submit": ("quotatree.cli.submit", "Queue jobs, by options or from a file."),
+        "cancel": ("quotatree.cli.job_verbs", "End jobs."),
+        "hold": ("quotatree.cli.job_verbs", "Take waiting jobs out of the queue."),
+        "release": ("quotatree.cli.job_verbs", "Put held jobs back."),
+        "restart": ("quotatree.cli.job_verbs", "Start stopped jobs again."),
+        "priority": ("quotatree.cli.job_verbs", "Give a waiting job another priority."),
+        "preview": (
+            "quotatree.cli.preview",
+            "Say what a submission, a scaling or a policy would do, without doing it.",
+        ),
+        "apply": ("quotatree.cli.apply", "Make pools, nodes, quotas and workspaces what a file says."),
+        "scale": ("quotatree.cli.quota_verbs", "Give a quota another size."),
+        "transfer": ("quotatree.cli.quota_verbs", "Move capacity from one quota to its sibling."),
+        "return-loan": ("quotatree.cli.quota_verbs", "Take a quota back to its min now."),
+        "delete": ("quotatree.cli.delete", "Delete quotas, workspaces or webhooks."),
+        "cordon": ("quotatree.cli.node_verbs", "Start nothing new on nodes."),
+        "uncordon": ("quotatree.cli.node_verbs", "Use nodes again."),
+        "drain": ("quotatree.cli.node_verbs", "Evict what runs on nodes, and start nothing new."),
+    },
+    "Sign in": {
+        "login": ("quotatree.cli.login", "Log in to a server and remember it."),
+        "logout": ("quotatree.cli.login", "Forget a login."),
+        "whoami": ("quotatree.cli.login", "Say who one is there, with which roles."),
+        "token": ("quotatree.cli.people", "Make and revoke tokens."),
+        "user": ("quotatree.cli.people", "Make users, set passwords."),
+    },
+    "Run a server": {
+        "serve": ("quotatree.cli.serve", "Run the server."),
+        "migrate": ("quotatree.cli.storing", "Bring the tables of a database up to date."),
+        "backup": ("quotatree.cli.storing", "Write everything that is stored to a file."),
+        "restore": ("quotatree.cli.storing", "Fill an empty database from a backup."),
+        "doctor": ("quotatree.cli.doctor", "Check configuration, server and data."),
+        "snapshot": ("quotatree.cli.history_files", "Write the state of the cluster to a file."),
+        "export": ("quotatree.cli.history_files", "Write the history as a trace for the simulator."),
+    },
+    "Try things out on files": {
+        "plan": (
+            "quotatree.cli.plan",
+            "Print what is decided from a scenario or a snapshot, with reasons and costs.",
+        ),
+        "check": ("quotatree.cli.check", "Run the expectations of scenario files."),
+        "simulate": (
+            "quotatree.cli.simulate",
+            "Replay a trace of jobs through policies and measure what comes of it.",
+        ),
+        "demo": (
+            "quotatree.cli.demo",
+            "Play the 128-GPU example: a service arrives, victims go and come back.",
+        ),
+        "completion": ("quotatree.cli.completion", "Print the completion script of a shell."),
+    },
 }
+COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 
 class LazyGroup(click.Group):
@@ -39,18 +87,24 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        module = import_module(COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="quotatree")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Shares a GPU cluster between teams by a tree of quotas, and takes GPUs back by policy, saying why.
 
-    Exit status: 0 if all is well, 1 if an expectation failed, 2 if the input is bad.
+    Exit status: 0 all is well, 1 refused or failed, 2 bad usage or input, 3 not found, 4 no rights, 5 somebody else
+    was faster, 6 the server or its store cannot be reached, 130 interrupted.
     """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False

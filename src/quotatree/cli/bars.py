@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
-
-from quotatree.core.quota import Quota
-from quotatree.core.report import QuotaReport, quota_report
-from quotatree.core.resources import GPU, WHOLE_GPU
-from quotatree.core.state import State
 
 BAR_WIDTH: Final = 48
 LEGEND: Final = (("█", "own jobs"), ("▓", "jobs below"), ("+", "loan"), ("x", "squeezed"), ("·", "free"))
@@ -24,39 +19,59 @@ class Line:
     figures: str
 
 
-def tree_lines(state: State) -> list[Line]:
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is drawn of a quota, in thousandths of a GPU. Parents come before their children."""
+
+    id: str
+    parent: str | None
+    desired: int
+    actual: int
+    used_own: int
+    used_below: int
+    loan: int = 0
+    squeezed: int = 0
+    shortfall: int = 0
+    idle_borrowed: int = 0
+    queued: int = 0
+
+
+def tree_lines(quotas: Sequence[Figures]) -> list[Line]:
+    """A quota whose parent is not among them is drawn as a root: a reader may not see what is above."""
+    known = {quota.id for quota in quotas}
+    children: dict[str | None, list[Figures]] = {}
+    for quota in quotas:
+        children.setdefault(quota.parent if quota.parent in known else None, []).append(quota)
     lines = []
-    for root in state.roots:
-        widest = max(root.used[GPU], root.min[GPU] or 0, 1)
+    for root in children.get(None, ()):
+        widest = max(root.used_own + root.used_below, root.desired, 1)
         lines += [
-            Line(
-                branch + str(quota.id),
-                _bar(quota_report(state, quota.id), widest),
-                _figures(quota_report(state, quota.id)),
-            )
-            for branch, quota in _branches(root, "", "")
+            Line(branch + quota.id, _bar(quota, widest), _figures(quota))
+            for branch, quota in _branches(root, children, "", "")
         ]
     return lines
 
 
-def _branches(quota: Quota, branch: str, below: str) -> Iterator[tuple[str, Quota]]:
+def _branches(
+    quota: Figures, children: dict[str | None, list[Figures]], branch: str, below: str
+) -> Iterator[tuple[str, Figures]]:
     yield branch, quota
-    for child in quota.children:
-        last = child is quota.children[-1]
-        yield from _branches(child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
+    mine = children.get(quota.id, [])
+    for child in mine:
+        last = child is mine[-1]
+        corner, wall = ("└─ ", "   ") if last else ("├─ ", "│  ")
+        yield from _branches(child, children, below + corner, below + wall)
 
 
-def _bar(report: QuotaReport, widest: int) -> str:
+def _bar(quota: Figures, widest: int) -> str:
     """Lengths are to the scale of the root, rounded at the borders so that the parts add up."""
-    bound = report.desired.gpu_milli or 0
-    own, below, loan = report.used_own[GPU], report.used_below[GPU], report.loan[GPU]
-    inside = max(0, own + below - loan)
+    inside = max(0, quota.used_own + quota.used_below - quota.loan)
     borders = (
-        ("▓", min(below, inside)),
+        ("▓", min(quota.used_below, inside)),
         ("█", inside),
-        ("x", inside + min(report.squeezed[GPU], max(0, bound - inside))),
-        ("·", max(bound, inside)),
-        ("+", max(bound, inside) + loan),
+        ("x", inside + min(quota.squeezed, max(0, quota.desired - inside))),
+        ("·", max(quota.desired, inside)),
+        ("+", max(quota.desired, inside) + quota.loan),
     )
     bar = ""
     for mark, border in borders:
@@ -64,19 +79,17 @@ def _bar(report: QuotaReport, widest: int) -> str:
     return bar
 
 
-def _figures(report: QuotaReport) -> str:
-    parts = [
-        f"{_gpus(report.used_own[GPU] + report.used_below[GPU])} of {_gpus(report.desired.gpu_milli or 0)}"
-    ]
-    if report.actual.gpu_milli != report.desired.gpu_milli:
-        parts.append(f"actual {_gpus(report.actual.gpu_milli or 0)}")
+def _figures(quota: Figures) -> str:
+    parts = [f"{_gpus(quota.used_own + quota.used_below)} of {_gpus(quota.desired)}"]
+    if quota.actual != quota.desired:
+        parts.append(f"actual {_gpus(quota.actual)}")
     for name, amount in (
-        ("own", report.used_own[GPU] if report.used_below[GPU] else 0),
-        ("loan", report.loan[GPU]),
-        ("squeezed", report.squeezed[GPU]),
-        ("shortfall", report.shortfall[GPU]),
-        ("idle borrowed", report.idle_borrowed[GPU]),
-        ("queued", report.queued[GPU]),
+        ("own", quota.used_own if quota.used_below else 0),
+        ("loan", quota.loan),
+        ("squeezed", quota.squeezed),
+        ("shortfall", quota.shortfall),
+        ("idle borrowed", quota.idle_borrowed),
+        ("queued", quota.queued),
     ):
         if amount:
             parts.append(f"{name} {_gpus(amount)}")
@@ -84,4 +97,4 @@ def _figures(report: QuotaReport) -> str:
 
 
 def _gpus(milli: int) -> str:
-    return f"{milli / WHOLE_GPU:g}"
+    return f"{milli / 1000:g}"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from quotatree.cli.files import bad_input_exits
+from quotatree.cli.state_figures import state_figures
 from quotatree.cli.terminal import console, print_legend, print_tree
 from quotatree.scenario.amounts import moment_text
 from quotatree.scenario.kinds import kind_of, preemption_of
@@ -80,5 +81,5 @@ def _print_instant(out: Console, player: Player, instant: Instant, notes: list[s
                     )
                 )
     out.print()
-    print_tree(out, player.state, "the tree now")
+    print_tree(out, state_figures(player.state), "the tree now")
     out.print()

@@ -1,131 +1,80 @@
-"""`quotatree explain FILE JOB`: why does it wait, who took its place, who could?"""
+"""`quotatree explain JOB` asks a server, `quotatree explain FILE JOB` a scenario."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from quotatree.cli.files import (
-    EXIT_BAD_INPUT,
-    at_option,
-    bad_input_exits,
-    echo_json,
-    fail,
-    file_argument,
-    output_option,
-    played_scenario,
-)
-from quotatree.core import explain as core
-from quotatree.core.job import JobId
-from quotatree.core.resources import GPU, amount_text
-from quotatree.scenario.amounts import ORIGIN_MS, moment_text
-from quotatree.scenario.kinds import step_word
-from quotatree.scenario.load import load_scenario
-from quotatree.scenario.render import cost_text, gpu_seconds, reason_json, tried_json
+from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
+from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.words import gpu_seconds
+
+if TYPE_CHECKING:
+    from quotatree.client import types as t
 
 
 @click.command()
-@file_argument
-@click.argument("job")
-@at_option("Look at this time; without it, at the last time the file mentions.")
+@click.argument("words", nargs=-1, required=True, metavar="[FILE] JOB")
+@at_option("With FILE: look at this time; without it, at the last time the file mentions.")
 @output_option
-def explain(file: Path, job: str, at_ms: int | None, output: str) -> None:
-    """Play FILE and explain the state of JOB: why it waits (X1), who preempted it (X2), who could (X4)."""
-    with bad_input_exits():
-        scenario = load_scenario(file)
-        player, _ = played_scenario(scenario, scenario.last_told_ms if at_ms is None else at_ms)
-        if JobId(job) not in player.state.jobs:
-            there = ", ".join(player.state.jobs) or "none"
-            fail(f"{file}: no job {job} at {moment_text(player.now_ms)}; there are: {there}", EXIT_BAD_INPUT)
-        told = core.explain(player.state, JobId(job), player.now_ms)
-        runs = player.state.jobs[JobId(job)].running
-        risks = core.exposure(player.state, JobId(job), player.now_ms) if runs else ()
+@remote_options
+def explain(words: tuple[str, ...], at_ms: int | None, output: str, remote: Remote) -> None:
+    """Explain the state of JOB: why it waits (X1), who preempted it (X2), who could (X4).
+
+    With FILE, a scenario is played and JOB is one of its jobs; otherwise the server is asked.
+    """
+    if len(words) == 2:
+        from quotatree.cli.explain_file import explain_file
+
+        explain_file(Path(words[0]), words[1], at_ms, output)
+        return
+    if len(words) > 2 or at_ms is not None:
+        fail("say explain JOB, or explain FILE JOB [--at TIME]", EXIT_BAD_INPUT)
+    with remote.client() as client:
+        told = client.jobs.explain(words[0])
+        risks = client.jobs.exposure(words[0]) if told["phase"] == "Running" else ()
     if output == "json":
-        echo_json(_json(told, risks, player.now_ms))
+        echo_json({**told, "exposure": list(risks)})
     else:
-        _print(told, risks, player.now_ms)
+        for line in explanation_lines(told, list(risks)):
+            click.echo(line)
 
 
-def _json(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int) -> dict[str, Any]:
-    return {
-        "schema": "quotatree.explain/1",
-        "time_ms": now_ms - ORIGIN_MS,
-        "job": told.job,
-        "phase": _value(told.phase),
-        "quota": told.quota,
-        "position": told.position,
-        "ahead": list(told.ahead),
-        "reasons": [reason_json(reason) for reason in told.reasons],
-        "holders": [
-            {
-                "quota": holder.quota,
-                "jobs": holder.jobs,
-                "gpu_milli": holder.gpu_milli,
-                "lowest_priority": holder.lowest_priority,
-                "highest_priority": holder.highest_priority,
-            }
-            for holder in told.holders
-        ],
-        "nodes": [
-            {
-                "pool": group.pool,
-                "model": group.model,
-                "state": group.state,
-                "nodes": group.nodes,
-                "free_gpus": group.free_gpus,
-                "replicas_fit": group.replicas_fit,
-            }
-            for group in told.nodes
-        ],
-        "tried": tried_json(told.tried),
-        "helps": list(told.helps),
-        "preempted_by": told.preempted_by,
-        "lost_gpu_seconds": None if told.lost_work is None else gpu_seconds(told.lost_work),
-        "next_try": told.next_try,
-        "exposure": [{"quota": risk.quota, "rule": risk.rule, "who": risk.who} for risk in risks],
-    }
+def explanation_lines(told: t.ExplanationOut, risks: list[t.ExposureOut]) -> list[str]:
+    lines = [f"{told['job']} is {told['phase']} in {told['quota']}"]
+    if told["position"] is not None:
+        ahead = f", behind {', '.join(told['ahead'])}" if told["ahead"] else ""
+        lines.append(f"  position {told['position']}{ahead}")
+    lines += _section("because", [f"{reason['text']} [{reason['code']}]" for reason in told["reasons"]])
+    lines += _section("the capacity is held by", [_holder(holder) for holder in told["holders"]])
+    lines += _section("the nodes", [_group(group) for group in told["nodes"]])
+    lines += _section("tried", [f"{one['step'].lower()}: {one['reason']['text']}" for one in told["tried"]])
+    lines += _section("what would help", told["helps"])
+    if told["preempted_by"] is not None:
+        lost = told["lost_gpu_seconds"]
+        lines.append(
+            f"  preempted by {told['preempted_by']}"
+            + ("" if lost is None else f", losing {gpu_seconds(lost)}")
+        )
+    if told["next_try"]:
+        lines.append(f"  next try: {told['next_try']}")
+    return lines + _section("could be taken by", [f"{risk['who']} [{risk['rule']}]" for risk in risks])
 
 
-def _print(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int) -> None:
-    click.echo(f"{told.job} is {_value(told.phase)} in {told.quota} at {moment_text(now_ms)}")
-    if told.position is not None:
-        ahead = f", behind {', '.join(told.ahead)}" if told.ahead else ""
-        click.echo(f"  position {told.position}{ahead}")
-    _section("because", [f"{reason.text} [{reason.code.name}]" for reason in told.reasons])
-    _section("the capacity is held by", [_holder_text(holder) for holder in told.holders])
-    _section("the nodes", [_group_text(group) for group in told.nodes])
-    _section("tried", [f"{step_word(tried.step)}: {tried.reason.text}" for tried in told.tried])
-    _section("what would help", list(told.helps))
-    if told.preempted_by is not None:
-        lost = "" if told.lost_work is None else f", losing {cost_text(told.lost_work)}"
-        click.echo(f"  preempted by {told.preempted_by}{lost}")
-    if told.next_try:
-        click.echo(f"  next try: {told.next_try}")
-    _section("could be taken by", [f"{risk.who} [{risk.rule}]" for risk in risks])
+def _section(title: str, lines: list[str]) -> list[str]:
+    return [f"  {title}:", *(f"    - {line}" for line in lines)] if lines else []
 
 
-def _section(title: str, lines: list[str]) -> None:
-    if lines:
-        click.echo(f"  {title}:")
-        for line in lines:
-            click.echo(f"    - {line}")
+def _holder(holder: t.HolderOut) -> str:
+    low, high = holder["lowest_priority"], holder["highest_priority"]
+    jobs = "1 job" if holder["jobs"] == 1 else f"{holder['jobs']} jobs"
+    priorities = str(low) if low == high else f"{low}-{high}"
+    return f"{holder['quota']}: {jobs}, {holder['gpus']:g} GPU, priority {priorities}"
 
 
-def _group_text(group: core.NodeGroup) -> str:
-    state = "" if group.state == "Ready" else f", {group.state}"
-    fits = f"room for {group.replicas_fit} replica(s)" if group.replicas_fit else "no room"
-    return f"{group.nodes} x {group.model} of pool {group.pool}{state}: {group.free_gpus} GPU free on each, {fits}"
-
-
-def _holder_text(holder: core.Holder) -> str:
-    priorities = str(holder.lowest_priority)
-    if holder.highest_priority != holder.lowest_priority:
-        priorities += f"-{holder.highest_priority}"
-    jobs = "1 job" if holder.jobs == 1 else f"{holder.jobs} jobs"
-    return f"{holder.quota}: {jobs}, {amount_text(GPU, holder.gpu_milli)}, priority {priorities}"
-
-
-def _value(phase: object) -> str:
-    return str(getattr(phase, "value", phase))
+def _group(group: t.NodeGroupOut) -> str:
+    state = "" if group["state"] == "Ready" else f", {group['state']}"
+    fits = f"room for {group['replicas_fit']} replica(s)" if group["replicas_fit"] else "no room"
+    return f"{group['nodes']} x {group['model']} of pool {group['pool']}{state}: {group['free_gpus']} GPU free on each, {fits}"

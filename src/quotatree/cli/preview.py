@@ -1,196 +1,149 @@
-"""`quotatree preview FILE JOB`: what would happen if … ? Changes nothing (X3)."""
+"""`quotatree preview` asks a server what a change would do, `quotatree preview FILE [JOB]` plays a scenario."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from quotatree.cli.files import (
-    EXIT_BAD_INPUT,
-    at_option,
-    bad_input_exits,
-    echo_json,
-    echo_table,
-    fail,
-    file_argument,
-    output_option,
-    played_scenario,
-)
-from quotatree.core import explain as core
-from quotatree.core.commands import apply
-from quotatree.core.events import Event, JobSubmitted, QuotaScaled, QuotaUpdated, ScaleMode
-from quotatree.core.job import JobId
-from quotatree.core.quota import QuotaId
-from quotatree.core.resources import Bounds
-from quotatree.scenario.amounts import ORIGIN_MS, Unreadable, as_gpu_milli, as_text, moment_text
-from quotatree.scenario.errors import ScenarioError
-from quotatree.scenario.kinds import kind_of
-from quotatree.scenario.load import load_scenario
-from quotatree.scenario.load_jobs import read_jobs
-from quotatree.scenario.load_quota import read_quota_changes
-from quotatree.scenario.render import decision_json, decision_text
-from quotatree.scenario.run import Player
-from quotatree.scenario.table import Table
+from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
+from quotatree.cli.remote import Remote, remote_options
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
 
 
 @click.command()
-@file_argument
+@click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.argument("job", required=False)
 @click.option(
-    "--submit", type=click.Path(path_type=Path), metavar="JOBFILE", help="Submit the job in this TOML file."
+    "--submit", type=click.Path(path_type=Path), metavar="JOBFILE", help="Submit the job in this file."
 )
 @click.option("--scale", metavar="QUOTA=GPUS[:MODE]", help="Scale a quota; MODE is refuse, lazy or reclaim.")
 @click.option(
-    "--policy",
-    type=click.Path(path_type=Path),
-    metavar="POLICYFILE",
-    help="Save the policies of a quota that stand in this TOML file, and tell whose running work they expose.",
+    "--policy", type=click.Path(path_type=Path), metavar="POLICYFILE",
+    help="Save the policies of a quota that stand in this file, and tell whose running work they expose.",
+)  # fmt: skip
+@click.option(
+    "--transfer", metavar="SOURCE:TARGET=GPUS[:MODE]", help="Server only: move capacity to a sibling."
 )
-@at_option("Ask at this time; without it, at the last time the file mentions.")
+@click.option("--delete", metavar="QUOTA", help="Server only: delete a quota.")
+@click.option("--cancel", metavar="JOB", help="Server only: cancel a job.")
+@click.option("--drain", metavar="NODE", help="Server only: drain a node.")
+@at_option("With FILE: ask at this time; without it, at the last time the file mentions.")
 @output_option
+@remote_options
 def preview(
-    file: Path,
+    file: Path | None,
     job: str | None,
     submit: Path | None,
     scale: str | None,
     policy: Path | None,
     at_ms: int | None,
     output: str,
+    remote: Remote,
+    **only_server: str | None,
 ) -> None:
-    """Play FILE, then say what submitting JOB (a [[preview]] of the file) would decide; nothing is changed.
+    """Say what would be decided; nothing is changed (X3).
 
-    Several questions may be asked at once: scaling and policies come first, then the jobs.
+    With FILE, a scenario is played and JOB is a [[preview]] of it; otherwise the server is asked. Several questions may
+    be asked at once: scaling and policies come first, then the jobs.
     """
-    if job is None and submit is None and scale is None and policy is None:
-        fail(
-            "nothing to preview: name a JOB of [[preview]], or use --submit, --scale or --policy",
-            EXIT_BAD_INPUT,
-        )
-    with bad_input_exits():
-        scenario = load_scenario(file)
-        player, _ = played_scenario(scenario, scenario.last_told_ms if at_ms is None else at_ms)
-        events: list[Event] = []
-        if scale is not None:
-            events.append(_scaling(player, scale))
-        if policy is not None:
-            events.append(_saving(player, policy))
-        exposed = _newly_exposed(player, events) if policy is not None else []
-        if job is not None:
-            events.append(_declared(player, job))
-        if submit is not None:
-            events += _from_file(submit, player.now_ms)
-        decisions = core.preview(player.state, events, player.now_ms)
+    if file is not None:
+        for name, value in only_server.items():
+            if value is not None:
+                fail(f"--{name}: not with FILE", EXIT_BAD_INPUT)
+        from quotatree.cli.preview_file import preview_file
+
+        preview_file(file, job, submit, scale, policy, at_ms, output)
+        return
+    if at_ms is not None:
+        fail("--at: only with FILE", EXIT_BAD_INPUT)
+    with remote.client() as client:
+        changes = _changes(client, submit, scale, policy, **only_server)
+        if not changes:
+            fail("nothing to preview: use --submit, --scale, --policy, --transfer, --delete, --cancel or --drain",
+                 EXIT_BAD_INPUT)  # fmt: skip
+        seen = client.preview(changes)
     if output == "json":
-        echo_json(
+        echo_json(seen)
+        return
+    from quotatree.cli.decided import echo_preview
+
+    click.echo("this would be decided now; nothing has been changed:")
+    echo_preview(seen)
+    if policy is not None and not seen["exposed"]:
+        click.echo("no running work becomes exposed that is not exposed now")
+
+
+def _changes(
+    client: Client,
+    submit: Path | None,
+    scale: str | None,
+    policy: Path | None,
+    transfer: str | None,
+    delete: str | None,
+    cancel: str | None,
+    drain: str | None,
+) -> list[Any]:
+    changes: list[Any] = []
+    if scale is not None:
+        changes.append(_scaling(client, scale))
+    if transfer is not None:
+        pair, amount, mode = _amount("--transfer", "SOURCE:TARGET", transfer)
+        source, _, target = pair.partition(":")
+        changes.append(
             {
-                "schema": "quotatree.preview/1",
-                "time_ms": player.now_ms - ORIGIN_MS,
-                "decisions": [decision_json(decision, player.now_ms) for decision in decisions],
-                "exposed": [
-                    {"job": risk_job, "quota": risk.quota, "rule": risk.rule, "who": risk.who}
-                    for risk_job, risk in exposed
-                ],
+                "change": "transfer",
+                "source": source,
+                "target": target,
+                "amount": {"gpus": amount},
+                "mode": mode,
             }
         )
-        return
-    click.echo(f"at {moment_text(player.now_ms)} this would be decided; nothing has been changed:")
-    if decisions:
-        rows = [(kind_of(d), str(d.job), decision_text(d)) for d in decisions]
-        echo_table(("DECISION", "JOB", "WHY"), rows)
-    else:
-        click.echo("nothing")
     if policy is not None:
-        _print_exposed(exposed)
+        changes.append(_policy(policy))
+    if drain is not None:
+        changes.append({"change": "node-state", "node": drain, "state": "Draining"})
+    if delete is not None:
+        changes.append({"change": "delete-quota", "quota": delete})
+    if cancel is not None:
+        changes.append({"change": "cancel", "job": cancel})
+    if submit is not None:
+        from quotatree.cli.job_file import read_jobs
+
+        changes += [{"change": "submit", "job": one} for one in read_jobs(submit)]
+    return changes
 
 
-def _declared(player: Player, job: str) -> Event:
-    previews = player.scenario.previews
-    if job not in previews:
-        there = ", ".join(previews) or "none"
-        raise ScenarioError(player.scenario.name, f"[[preview]] declares no job {job}; it declares: {there}")
-    return JobSubmitted(previews[job])
-
-
-def _from_file(path: Path, now_ms: int) -> list[Event]:
-    table = _table(path)
-    return [JobSubmitted(job.spec) for job in read_jobs(table, table.names("id"), now_ms)]
-
-
-def _saving(player: Player, path: Path) -> Event:
-    """A quota and what changes about it, in the fields of an `update` step."""
-    table = _table(path)
-    name = table.need("quota", as_text)
-    quota = player.state.quotas.get(QuotaId(name))
-    if quota is None:
-        raise table.fail("quota", name, f"no such quota; there are: {', '.join(player.state.quotas)}")
-    changes = dict(read_quota_changes(table))
-    table.end()
-    if not changes:
-        raise ScenarioError(str(path), f"changes nothing about {name}: name self_level or child_level")
-    return QuotaUpdated(replace(quota.spec, **changes))  # type: ignore[arg-type]
-
-
-def _table(path: Path) -> Table:
-    try:
-        return Table(str(path), tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
-        raise ScenarioError(str(path), f"cannot be read: {why}") from None
-
-
-Risk = tuple[JobId, core.Exposure]
-
-
-def _newly_exposed(player: Player, events: Sequence[Event]) -> list[Risk]:
-    """Running work that could be taken after these events in a way in which it cannot be taken now (P2, X4)."""
-    before = _risks(player)
-    player.state.begin()
-    try:
-        for event in events:
-            apply(player.state, event, player.now_ms)
-        after = _risks(player)
-    finally:
-        player.state.rollback()
-    return [risk for risk in after if risk not in before]
-
-
-def _risks(player: Player) -> list[Risk]:
-    return [
-        (job.id, risk)
-        for job in player.state.jobs.values()
-        if job.running
-        for risk in core.exposure(player.state, job.id, player.now_ms)
-    ]
-
-
-def _print_exposed(exposed: list[Risk]) -> None:
-    if not exposed:
-        click.echo("no running work becomes exposed that is not exposed now")
-        return
-    click.echo("running work that becomes exposed:")
-    echo_table(
-        ("JOB", "COULD BE TAKEN BY"), [(str(job), f"{risk.who} [{risk.rule}]") for job, risk in exposed]
-    )
-
-
-def _scaling(player: Player, text: str) -> Event:
-    """Quota1.1=56 or Quota1.1=56:lazy."""
+def _amount(option: str, shape: str, text: str) -> tuple[str, float, str]:
+    """QUOTA=56 or QUOTA=56:lazy."""
     name, equals, rest = text.partition("=")
-    amount, _, mode_name = rest.partition(":")
-    quota = player.state.quotas.get(QuotaId(name))
-    if not equals or quota is None:
-        there = ", ".join(player.state.quotas)
-        raise ScenarioError("--scale", f"{text!r}: must be QUOTA=GPUS[:MODE], with a quota of {there}")
+    number, _, mode = rest.partition(":")
     try:
-        bounds = Bounds(as_gpu_milli(float(amount)))
-        mode = ScaleMode(mode_name or ScaleMode.REFUSE.value)
-    except (ValueError, Unreadable):
-        raise ScenarioError(
-            "--scale", f"{text!r}: must be QUOTA=GPUS[:MODE], such as {name}=56 or {name}=56:lazy"
-        ) from None
-    if quota.parent is None and len(quota.spec.draws) == 1:
-        return QuotaScaled(name, draws=((quota.spec.draws[0][0], bounds),), mode=mode)
-    return QuotaScaled(name, bounds, mode=mode)
+        amount = float(number)
+    except ValueError:
+        amount = -1
+    if not equals or not name or amount < 0:
+        fail(f"{option} {text}: must be {shape}=GPUS[:MODE], such as {shape}=56:lazy", EXIT_BAD_INPUT)
+    return name, amount, mode or "refuse"
+
+
+def _scaling(client: Client, text: str) -> Any:
+    from quotatree.cli.quota_verbs import scaled
+
+    name, amount, mode = _amount("--scale", "QUOTA", text)
+    return {
+        "change": "scale", "quota": name, "mode": mode, **scaled(client.quotas.get(name), {"gpus": amount}, None)
+    }  # fmt: skip
+
+
+def _policy(path: Path) -> Any:
+    from quotatree.cli.documents import read_document
+
+    data = read_document(path)
+    if not isinstance(data, dict) or "quota" not in data or len(data) < 2:
+        fail(f"{path}: must have quota, and what changes about it, such as child_level", EXIT_BAD_INPUT)
+    to = {name: value for name, value in data.items() if name != "quota"}
+    return {"change": "update-quota", "quota": data["quota"], "to": to}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
-from quotatree.cli.bars import LEGEND, tree_lines
-from quotatree.core.state import State
+from quotatree.cli.bars import LEGEND, Figures, tree_lines
 
 PIPED_WIDTH: Final = 120
 BAR_STYLES: Final = {"█": "green", "▓": "cyan", "+": "magenta", "x": "yellow", "·": "dim"}
@@ -21,11 +21,12 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=piped, width=PIPED_WIDTH if piped else None)
 
 
-def print_tree(out: Console, state: State, title: str) -> None:
-    lines = tree_lines(state)
+def print_tree(out: Console, quotas: Sequence[Figures], title: str | None = None) -> None:
+    lines = tree_lines(quotas)
     labels = max(len(line.label) for line in lines)
     bars = max(len(line.bar) for line in lines)
-    out.print(Text(title, style="bold"))
+    if title is not None:
+        out.print(Text(title, style="bold"))
     for line in lines:
         row = Text(line.label.ljust(labels) + "  ")
         for mark in line.bar:

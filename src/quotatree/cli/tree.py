@@ -1,71 +1,71 @@
-"""`quotatree tree FILE`: what do the quotas use?"""
+"""`quotatree tree` draws the quotas of a server, `quotatree tree FILE` those of a scenario."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from quotatree.cli.files import (
-    at_option,
-    bad_input_exits,
-    echo_json,
-    file_argument,
-    output_option,
-    played_scenario,
-)
-from quotatree.core.report import quota_report
-from quotatree.scenario.amounts import ORIGIN_MS, moment_text
-from quotatree.scenario.load import load_scenario
-from quotatree.scenario.run import Player
+from quotatree.cli.bars import Figures
+from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
+from quotatree.cli.remote import Remote, remote_options
 
-UNITS: Final = ("gpu_milli", "cpu_milli", "memory_mib")
+if TYPE_CHECKING:
+    from quotatree.client import types as t
 
 
 @click.command()
-@file_argument
-@at_option("Look at this time; without it, at the last time the file mentions.")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@at_option("With FILE: look at this time; without it, at the last time the file mentions.")
 @output_option
-def tree(file: Path, at_ms: int | None, output: str) -> None:
-    """Play FILE and draw its quotas: what each may use, uses, lends, borrows and is short of (Q7)."""
-    with bad_input_exits():
-        scenario = load_scenario(file)
-        player, _ = played_scenario(scenario, scenario.last_told_ms if at_ms is None else at_ms)
+@remote_options
+def tree(file: Path | None, at_ms: int | None, output: str, remote: Remote) -> None:
+    """Draw the quotas: what each may use, uses, lends, borrows and is short of (Q7).
+
+    With FILE, a scenario is played and its tree is drawn; otherwise the server's.
+    """
+    if file is not None:
+        from quotatree.cli.tree_file import tree_file
+
+        tree_file(file, at_ms, output)
+        return
+    if at_ms is not None:
+        fail("--at: only with FILE", EXIT_BAD_INPUT)
+    with remote.client() as client:
+        quotas = client.quotas.list()
     if output == "json":
-        echo_json(_json(player))
+        echo_json({"items": list(quotas)})
+        return
+    if not quotas:
+        click.echo("no quota found", err=True)
         return
     from quotatree.cli.terminal import console, print_legend, print_tree  # rich takes a while to import
 
     out = console()
-    print_tree(out, player.state, f"{scenario.title}, at {moment_text(player.now_ms)}")
+    print_tree(out, figures(quotas))
     print_legend(out)
 
 
-def _json(player: Player) -> dict[str, object]:
-    quotas = []
-    for quota in player.state.quotas.values():
-        report = quota_report(player.state, quota.id)
-        figures = {
-            "desired": report.desired,
-            "actual": report.actual,
-            "used_own": report.used_own,
-            "used_below": report.used_below,
-            "loan": report.loan,
-            "squeezed": report.squeezed,
-            "shortfall": report.shortfall,
-            "idle_lent": report.idle_lent,
-            "idle_borrowed": report.idle_borrowed,
-            "queued": report.queued,
-            "free": report.free,
-        }
-        quotas.append(
-            {
-                "id": quota.id,
-                "parent": quota.parent.id if quota.parent else None,
-                "depth": report.depth,
-                "queued_jobs": report.queued_jobs,
-                **{name: dict(zip(UNITS, amount, strict=True)) for name, amount in figures.items()},
-            }
+def figures(quotas: Sequence[t.QuotaOut]) -> list[Figures]:
+    return [
+        Figures(
+            quota["id"],
+            quota["parent"],
+            _milli(quota["usage"]["desired"]),
+            _milli(quota["usage"]["actual"]),
+            _milli(quota["usage"]["used_own"]),
+            _milli(quota["usage"]["used_below"]),
+            _milli(quota["usage"]["loan"]),
+            _milli(quota["usage"]["squeezed"]),
+            _milli(quota["usage"]["shortfall"]),
+            _milli(quota["usage"]["idle_borrowed"]),
+            _milli(quota["usage"]["queued"]),
         )
-    return {"schema": "quotatree.tree/1", "time_ms": player.now_ms - ORIGIN_MS, "quotas": quotas}
+        for quota in quotas
+    ]
+
+
+def _milli(amount: Mapping[str, Any]) -> int:
+    return round(float(amount.get("gpus", 0)) * 1000)

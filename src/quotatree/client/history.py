@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import httpx2
@@ -42,16 +42,20 @@ class Events(Noun):
         job: str | None = None,
         kind: Sequence[str] = (),
         after: int | None = None,
+        opened: Callable[[], None] = lambda: None,
         reconnect: bool = True,
     ) -> Iterator[t.EventOut]:
-        """Events as they happen, without end. A cut connection is made again where it was cut: nothing is missed."""
+        """Events as they happen, without end. A cut connection is made again where it was cut: nothing is missed.
+
+        `opened` is called whenever the server listens: what is read then, and the events from then on, leave no gap.
+        """
         last = after
         while True:
             asked: dict[str, Any] = {"workspace": tuple(workspace), "job": job, "kind": tuple(kind)}
             if last is not None:
                 asked["after"] = last
             try:
-                for event in self._stream(asked):
+                for event in self._stream(asked, opened):
                     last = event["seq"]
                     yield event
             except (NotReachable, Unavailable):
@@ -61,12 +65,13 @@ class Events(Noun):
                 return
             time.sleep(PAUSE_SECONDS)
 
-    def _stream(self, asked: dict[str, Any]) -> Iterator[t.EventOut]:
+    def _stream(self, asked: dict[str, Any], opened: Callable[[], None]) -> Iterator[t.EventOut]:
         try:
             with self._http.stream("/events/stream", asked, {"Accept": "text/event-stream"}) as answer:
                 if not answer.is_success:
                     answer.read()
                     read(answer)
+                opened()
                 for line in answer.iter_lines():
                     if line.startswith("data:"):
                         event: t.EventOut = json.loads(line.removeprefix("data:"))

@@ -1,0 +1,25 @@
+"""Amounts and times as people write them in files, as numbers that can be compared."""
+
+from __future__ import annotations
+
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
+
+
+def mib(value: object) -> float:
+    """Of "64Gi" -> 65536."""
+    from quotatree.scenario.amounts import Unreadable, as_memory_mib
+
+    try:
+        return float(as_memory_mib(value))
+    except Unreadable as error:
+        fail(f"memory {value}: {error}", EXIT_BAD_INPUT)
+
+
+def milliseconds(value: object) -> int:
+    """Of "1h30m" -> 5400000."""
+    from quotatree.scenario.amounts import Unreadable, as_duration_ms
+
+    try:
+        return as_duration_ms(value)
+    except Unreadable as error:
+        fail(f"{value}: {error}", EXIT_BAD_INPUT)

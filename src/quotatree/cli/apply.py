@@ -1,0 +1,81 @@
+"""`quotatree apply -f FILE`: make the server what a file says. Shows what changes and who would have to go, and asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from quotatree.cli.decided import TAKING, ask, decision_row, echo_exposed
+from quotatree.cli.manifest import read_manifest
+from quotatree.cli.output import echo_table
+from quotatree.cli.remote import Remote, remote_options
+
+if TYPE_CHECKING:
+    from quotatree.cli.apply_steps import Step
+    from quotatree.client import Client
+
+MOST_PREVIEWED = 100
+COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+
+
+@click.command()
+@click.option(
+    "-f", "--file", "files", multiple=True, required=True, type=click.Path(path_type=Path), metavar="FILE",
+    help="YAML, TOML or JSON; may be repeated; - is YAML from stdin.",
+)  # fmt: skip
+@click.option(
+    "--mode", type=click.Choice(["refuse", "lazy", "reclaim"]), default="refuse", show_default=True,
+    help="If a quota uses more than will be left to it: refuse, wait until it ends, or evict.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@remote_options
+def apply(files: tuple[Path, ...], mode: str, dry_run: bool, yes: bool, remote: Remote) -> None:
+    """Make pools, nodes, users, quotas and workspaces what FILE says.
+
+    What is in the file is made so, and what it leaves out of a quota gets its default; what is not in the file stays.
+    Applying twice changes nothing.
+    """
+    from quotatree.cli.apply_steps import steps_to
+
+    wanted = read_manifest(files)
+    with remote.client() as client:
+        steps = steps_to(client, wanted, mode)
+        if not steps:
+            click.echo("everything is as the file says")
+            return
+        for step in steps:
+            click.echo(click.style(step.line, fg=COLOURS.get(step.line[0])))
+        _show_losses(client, steps)
+        if dry_run:
+            click.echo(f"{len(steps)} change(s); nothing has been changed")
+            return
+        if not yes:
+            ask(f"Make {len(steps)} change(s)?")
+        for step in steps:
+            step.do()
+        click.echo(f"{len(steps)} change(s) made")
+
+
+def _show_losses(client: Client, steps: list[Step]) -> None:
+    changes = [step.preview for step in steps if step.preview is not None]
+    if not changes:
+        return
+    if len(changes) > MOST_PREVIEWED:
+        click.echo(
+            f"more than {MOST_PREVIEWED} changes of nodes and quotas: who would have to go is not looked at"
+        )
+        return
+    seen = client.preview(changes)
+    taken = [decision_row(one) for one in seen["decisions"] if one["kind"] in TAKING]
+    started = sum(1 for one in seen["decisions"] if one["kind"] in ("Start", "Hold"))
+    if taken:
+        click.echo("this would be taken:")
+        echo_table(("DECISION", "JOB", "WHY"), taken)
+    else:
+        click.echo("nobody would be evicted")
+    if started:
+        click.echo(f"{started} waiting job(s) could start")
+    echo_exposed(seen)

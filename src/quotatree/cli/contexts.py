@@ -1,0 +1,115 @@
+"""Which server, and with which token? What was told on the command line, else by the environment, else by `login`.
+
+Contexts are kept in one file that only its owner may read: `quotatree/contexts.json` in the configuration directory
+(XDG_CONFIG_HOME, else ~/.config).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+DEFAULT_URL: Final = "http://127.0.0.1:7070"
+DEFAULT_NAME: Final = "default"
+URL_VARIABLE: Final = "QUOTATREE_URL"
+TOKEN_VARIABLE: Final = "QUOTATREE_TOKEN"
+CONTEXT_VARIABLE: Final = "QUOTATREE_CONTEXT"
+
+
+class BadContext(Exception):
+    """What is wrong with the file, or with what was asked of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`token_id`: of a token that `login` made, and that `logout` therefore revokes."""
+
+    url: str
+    token: str = field(repr=False)
+    user: str = ""
+    token_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    current: str = DEFAULT_NAME
+    known: dict[str, Context] = field(default_factory=dict)
+
+    def with_context(self, name: str, context: Context) -> Contexts:
+        return Contexts(name, {**self.known, name: context})
+
+    def without(self, name: str) -> Contexts:
+        return replace(self, known={key: value for key, value in self.known.items() if key != name})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    url: str
+    token: str | None = field(repr=False)
+
+
+def config_file() -> Path:
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "quotatree" / "contexts.json"
+
+
+def load() -> Contexts:
+    path = config_file()
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return Contexts(data["current"], {name: Context(**value) for name, value in data["contexts"].items()})
+    except FileNotFoundError:
+        return Contexts()
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise BadContext(f"{path} cannot be read ({error}): mend it, or delete it and log in again") from None
+
+
+def save(contexts: Contexts) -> None:
+    """Whole or not at all, and never readable for others, not even for a moment."""
+    path = config_file()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    data = {
+        "current": contexts.current,
+        "contexts": {name: asdict(context) for name, context in contexts.known.items()},
+    }
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    descriptor = os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(data, file, indent=1)
+    part.replace(path)
+
+
+def chosen_name(asked: str | None) -> str:
+    return asked or os.environ.get(CONTEXT_VARIABLE) or load().current
+
+
+def resolve(server: str | None, token_file: Path | None, context: str | None) -> Target:
+    """A token is sent only to the server for which it was given."""
+    named = context or os.environ.get(CONTEXT_VARIABLE)
+    contexts = load()
+    if named and named not in contexts.known:
+        there = ", ".join(sorted(contexts.known)) or "none"
+        raise BadContext(f"no context {named}; there are: {there}")
+    found = contexts.known.get(named or contexts.current)
+    url = (
+        server or (None if context else os.environ.get(URL_VARIABLE)) or (found.url if found else DEFAULT_URL)
+    )
+    if token_file is not None:
+        return Target(url, read_token(token_file))
+    given = None if context else os.environ.get(TOKEN_VARIABLE)
+    if given:
+        return Target(url, given.strip())
+    return Target(url, found.token if found is not None and found.url == url else None)
+
+
+def read_token(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadContext(f"{path}: {error}") from None
+    if not text or len(text.split()) != 1:
+        raise BadContext(f"{path} must contain a token and nothing else")
+    return text

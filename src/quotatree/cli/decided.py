@@ -1,0 +1,85 @@
+"""How is a decision of the server told, and what would somebody lose?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from quotatree.cli.output import EXIT_FAILED, echo_table, fail
+from quotatree.cli.words import gpu_seconds, span
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
+    from quotatree.client import types as t
+
+TAKING: Final = ("Evict", "Demote", "Stop", "Fail")
+
+
+def decision_row(decision: t.DecisionOut) -> tuple[str, str, str]:
+    """Kind, job, and why."""
+    parts = []
+    if decision.get("places"):
+        parts.append("on " + ", ".join(_place(place) for place in decision["places"]))
+    if decision.get("waiting_on"):
+        parts.append("waits for " + ", ".join(decision["waiting_on"]))
+    if "lost_gpu_seconds" in decision:
+        parts.append(
+            f"loses {gpu_seconds(decision['lost_gpu_seconds'])}, cost {gpu_seconds(decision['cost_gpu_seconds'])}"
+        )
+    if "grace_ms" in decision:
+        parts.append(f"{span(decision['grace_ms'] / 1000)} to leave")
+    parts.append(decision["reason"]["text"])
+    return decision["kind"].lower(), decision["job"], "; ".join(parts)
+
+
+def _place(place: t.PlaceOut) -> str:
+    devices = place["devices"]
+    if not devices:
+        return place["node"]
+    whole = devices == list(range(devices[0], devices[-1] + 1)) and len(devices) > 1
+    return f"{place['node']}:" + (f"{devices[0]}-{devices[-1]}" if whole else ",".join(map(str, devices)))
+
+
+def echo_preview(seen: t.PreviewOut) -> None:
+    if seen["decisions"]:
+        echo_table(("DECISION", "JOB", "WHY"), [decision_row(one) for one in seen["decisions"]])
+    else:
+        click.echo("nothing")
+    if seen["hidden"]:
+        click.echo(f"and {seen['hidden']} job(s) of others would go on waiting")
+    echo_exposed(seen)
+
+
+def echo_exposed(seen: t.PreviewOut) -> None:
+    if seen["exposed"]:
+        click.echo("running work that becomes exposed:")
+        rows = [
+            (one["job"], f"{one['exposure']['who']} [{one['exposure']['rule']}]") for one in seen["exposed"]
+        ]
+        echo_table(("JOB", "COULD BE TAKEN BY"), rows)
+
+
+def agreed(client: Client, changes: Sequence[Any], yes: bool) -> None:
+    """If somebody would lose something by these changes, show it and ask; without a yes the command ends here."""
+    if yes:
+        return
+    seen = client.preview(changes)
+    taken = [decision_row(one) for one in seen["decisions"] if one["kind"] in TAKING]
+    if not taken and not seen["exposed"]:
+        return
+    if taken:
+        click.echo("this would be taken:")
+        echo_table(("DECISION", "JOB", "WHY"), taken)
+    echo_exposed(seen)
+    ask("Go on?")
+
+
+def ask(question: str) -> None:
+    try:
+        said = click.confirm(question)
+    except click.Abort:
+        fail("no answer: use -y to go on without being asked; nothing was changed", EXIT_FAILED)
+    if not said:
+        fail("nothing was changed", EXIT_FAILED)

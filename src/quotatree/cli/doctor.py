@@ -1,0 +1,112 @@
+"""`quotatree doctor`: is everything as it should be, and if not, what is to be done?"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from quotatree import __version__
+from quotatree.cli import contexts
+from quotatree.cli.data import data_options, database_url, default_directory
+from quotatree.cli.output import EXIT_FAILED, echo_json, echo_table, output_option
+from quotatree.cli.remote import Remote, remote_options
+
+LITTLE_SPACE_GIB = 1.0
+
+
+class Finding(NamedTuple):
+    """`state`: ok, warning or bad."""
+
+    check: str
+    state: str
+    detail: str
+
+
+@click.command()
+@data_options
+@output_option
+@remote_options
+def doctor(data: Path | None, database: str | None, output: str, remote: Remote) -> None:
+    """Check the configuration, the server, and the data if there is some here. Exit 1 if something is bad."""
+    findings = [
+        Finding("version", "ok", f"quotatree {__version__}, Python {sys.version.split()[0]}"),
+        *_logins(),
+        *_server(remote),
+        *_data(data, database),
+    ]
+    if output == "json":
+        echo_json({"schema": "quotatree.doctor/1", "checks": [one._asdict() for one in findings]})
+    else:
+        echo_table(("CHECK", "STATE", "DETAIL"), findings)
+    if any(one.state == "bad" for one in findings):
+        raise SystemExit(EXIT_FAILED)
+
+
+def _logins() -> Iterator[Finding]:
+    path = contexts.config_file()
+    try:
+        known = contexts.load()
+    except contexts.BadContext as error:
+        yield Finding("logins", "bad", str(error))
+        return
+    if not known.known:
+        yield Finding("logins", "warning", "none yet: quotatree login URL")
+    elif stat.S_IMODE(path.stat().st_mode) & 0o077:
+        yield Finding("logins", "bad", f"{path} can be read by others: chmod 600 {path}")
+    else:
+        yield Finding("logins", "ok", f"{', '.join(sorted(known.known))}; current: {known.current}")
+
+
+def _server(remote: Remote) -> Iterator[Finding]:
+    from quotatree.client import Client
+    from quotatree.client.errors import ApiError, ClientError
+
+    target = remote.target()
+    with Client(target.url, target.token, timeout_seconds=5.0, sleep=lambda _: None) as client:
+        try:
+            health = client.health()
+        except ClientError as error:
+            yield Finding("server", "bad", str(error))
+            return
+        state = "ok" if health["writable"] else "bad"
+        yield Finding(
+            "server", state, f"{target.url}: {health['mode']}, {health['waiting']} request(s) waiting"
+        )
+        if target.token is None:
+            yield Finding("token", "warning", "none for this server: quotatree login")
+            return
+        try:
+            yield Finding("token", "ok", f"of {client.whoami()['user']['name']}")
+        except ApiError as error:
+            yield Finding("token", "bad", str(error))
+
+
+def _data(data: Path | None, database: str | None) -> Iterator[Finding]:
+    directory, url = data or default_directory(), database_url(data, database)
+    if "://" not in url and not Path(url).exists():
+        told = "bad" if data is not None or database is not None else "ok"
+        yield Finding("data", told, f"{url}: no database here")
+        return
+    from quotatree.store import Store
+    from quotatree.store.errors import StoreError
+
+    try:
+        store = Store.open(url)
+        try:
+            store.check()
+            yield Finding("data", "ok", store.url)
+        finally:
+            store.close()
+    except StoreError as error:
+        yield Finding("data", "bad", str(error))
+    if directory.exists():
+        free = shutil.disk_usage(directory).free / 2**30
+        yield Finding(
+            "disk", "ok" if free > LITTLE_SPACE_GIB else "bad", f"{free:.1f} GiB free at {directory}"
+        )

@@ -1,0 +1,33 @@
+"""Jobs as people write them: in a file, with the fields of the API and a shorter way for jobs of equal replicas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from quotatree.cli.documents import read_document
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
+
+OF_A_GROUP: Final = ("replicas", "gpus", "cpu", "memory", "models", "labels")
+
+
+def read_jobs(path: Path) -> list[Any]:
+    """One job, a list of jobs, or a table with `jobs`."""
+    data = read_document(path)
+    if isinstance(data, dict) and set(data) == {"jobs"}:
+        data = data["jobs"]
+    jobs = data if isinstance(data, list) else [data]
+    if not jobs or not all(isinstance(job, dict) for job in jobs):
+        fail(f"{path}: must be a job, or jobs in a list", EXIT_BAD_INPUT)
+    return [whole_job(job, str(path)) for job in jobs]
+
+
+def whole_job(job: dict[str, Any], where: str) -> dict[str, Any]:
+    """`gpus`, `replicas` and so on may stand beside the other fields if there is one kind of replica."""
+    group = {name: job[name] for name in OF_A_GROUP if name in job}
+    if not group:
+        return job
+    if "groups" in job:
+        fail(f"{where}: {', '.join(group)} belong into groups, if there are groups", EXIT_BAD_INPUT)
+    rest = {name: value for name, value in job.items() if name not in group}
+    return {**rest, "groups": [group]}

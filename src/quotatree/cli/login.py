@@ -1,0 +1,142 @@
+"""`quotatree login`, `logout`, `whoami`: contexts, and who one is there."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from quotatree.cli import contexts
+from quotatree.cli.contexts import Context
+from quotatree.cli.output import (
+    EXIT_BAD_INPUT,
+    EXIT_NO_RIGHTS,
+    EXIT_NOT_FOUND,
+    echo_json,
+    fail,
+    output_option,
+)
+from quotatree.cli.remote import Remote, errors_exit, remote_options
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
+    from quotatree.client import types as t
+
+
+@click.command()
+@click.argument("url", required=False)
+@click.option("--name", default=contexts.DEFAULT_NAME, show_default=True, help="Remember it under this name.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
+    help="Use the token in this file; - is stdin.",
+)  # fmt: skip
+@click.option("--user", metavar="NAME", help="Log in as this user, with a password that is asked for.")
+@click.option("--oidc", is_flag=True, help="Log in with the identity provider, in a browser.")
+@click.option("--lasts", default="30d", show_default=True, metavar="TIME", help="With --user: for how long.")
+def login(
+    url: str | None, name: str, token_file: Path | None, user: str | None, oidc: bool, lasts: str
+) -> None:
+    """Log in to the server at URL and remember it. Without an option, a token is asked for."""
+    from quotatree.client import Client
+
+    if sum((token_file is not None, user is not None, oidc)) > 1:
+        fail("only one of --token-file, --user and --oidc", EXIT_BAD_INPUT)
+    target = Remote(url).target().url
+    with errors_exit():
+        with Client(target) as nobody:
+            if user is not None:
+                token = _by_password(nobody, user, lasts)
+            elif oidc:
+                token = _by_device(nobody)
+            else:
+                token = _given(token_file)
+        with Client(target, token) as client:
+            who = client.whoami()
+    info = who["token"]
+    made_here = info is not None and (user is not None or oidc)
+    context = Context(target, token, who["user"]["name"], info["id"] if made_here and info else "")
+    contexts.save(contexts.load().with_context(name, context))
+    click.echo(f"logged in to {target} as {who['user']['name']}")
+
+
+def _by_password(client: Client, user: str, lasts: str) -> str:
+    password = click.prompt("Password", hide_input=True, err=True)
+    wanted: t.TokenIn = {"name": f"login on {socket.gethostname()}"[:100], "lasts": lasts}
+    return client.logins.by_password(user, password, wanted)["token"]
+
+
+def _by_device(client: Client) -> str:
+    from quotatree.client.errors import Pending
+
+    begun = client.logins.begin_device()
+    where = begun["verification_uri_complete"] or begun["verification_uri"]
+    click.echo(f"open {where} and enter {begun['user_code']}", err=True)
+    while True:
+        try:
+            return client.logins.finish_device(begun["handle"])["token"]
+        except Pending:
+            if time.time() * 1000 >= begun["expires_ms"]:
+                fail("nobody confirmed the login in time", EXIT_NO_RIGHTS)
+            time.sleep(begun["interval_ms"] / 1000)
+
+
+def _given(token_file: Path | None) -> str:
+    if token_file is None:
+        return str(click.prompt("Token", hide_input=True, err=True)).strip()
+    if str(token_file) == "-":
+        return sys.stdin.read().strip()
+    try:
+        return contexts.read_token(token_file)
+    except contexts.BadContext as error:
+        fail(str(error), EXIT_BAD_INPUT)
+
+
+@click.command()
+@click.option("--name", metavar="NAME", help="Forget this login; without it, the current one.")
+def logout(name: str | None) -> None:
+    """Forget a login; a token that `login` made is revoked."""
+    from quotatree.client import Client
+    from quotatree.client.errors import ClientError
+
+    known = contexts.load()
+    wanted = name or known.current
+    context = known.known.get(wanted)
+    if context is None:
+        fail(f"not logged in as {wanted}", EXIT_NOT_FOUND)
+    if context.token_id:
+        try:
+            with Client(context.url, context.token) as client:
+                client.tokens.revoke(context.token_id)
+        except ClientError as error:
+            click.echo(f"warning: token {context.token_id} was not revoked: {error}", err=True)
+    contexts.save(known.without(wanted))
+    click.echo(f"logged out of {context.url}")
+
+
+@click.command()
+@output_option
+@remote_options
+def whoami(output: str, remote: Remote) -> None:
+    """Say who one is on the server, with which roles."""
+    with remote.client() as client:
+        who = client.whoami()
+    if output == "json":
+        echo_json(who)
+        return
+    for line in _who_lines(who, remote.target().url):
+        click.echo(line)
+
+
+def _who_lines(who: t.WhoAmI, url: str) -> list[str]:
+    admin = ", platform admin" if who["user"]["platform_admin"] else ""
+    lines = [f"{who['user']['name']} on {url}{admin}"]
+    lines += [f"  {one['workspace']}: {', '.join(one['roles'])}" for one in who["workspaces"]]
+    lines += [f"  quota admin of {quota}" for quota in who["quota_admin_of"]]
+    token: Any = who["token"]
+    if token is not None and token["read_only"]:
+        lines.append("  this token may only read")
+    return lines

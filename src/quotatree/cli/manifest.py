@@ -1,0 +1,140 @@
+"""What does a file for `apply` say? Pools, nodes, users, quotas as a tree, workspaces; checked as far as it goes without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from quotatree.cli.documents import read_document
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
+
+SECTIONS: Final = ("pools", "nodes", "users", "quotas", "workspaces")
+NODE_FIELDS: Final = ("name", "count", "pool", "model", "gpus", "cpu", "memory", "labels")
+POOL_FIELDS: Final = ("name", "mixed")
+USER_FIELDS: Final = ("name", "display", "email", "platform_admin")
+QUOTA_FIELDS: Final = (
+    "id", "parent", "min", "draws", "strategy", "self_level", "child_level", "reserved", "lending", "idle_limit",
+    "min_runtime", "preemption_delay", "name", "description", "labels", "admins", "children",
+)  # fmt: skip
+WORKSPACE_FIELDS: Final = ("id", "description", "members", "quotas")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Quotas parents first, each with its `parent`; nodes one by one."""
+
+    pools: tuple[dict[str, Any], ...]
+    nodes: tuple[dict[str, Any], ...]
+    users: tuple[dict[str, Any], ...]
+    quotas: tuple[dict[str, Any], ...]
+    workspaces: tuple[dict[str, Any], ...]
+
+
+class _Wrong(Exception):
+    pass
+
+
+def read_manifest(paths: tuple[Path, ...]) -> Manifest:
+    """Several files are as one. What cannot be read ends the command, with the place."""
+    found: dict[str, list[dict[str, Any]]] = {section: [] for section in SECTIONS}
+    for path in paths:
+        try:
+            _add(found, read_document(path))
+        except _Wrong as error:
+            fail(f"{path}: {error}", EXIT_BAD_INPUT)
+    for section, key in (
+        ("pools", "name"),
+        ("nodes", "name"),
+        ("users", "name"),
+        ("quotas", "id"),
+        ("workspaces", "id"),
+    ):
+        names = [one[key] for one in found[section]]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            fail(f"{section}: {', '.join(twice)} is said twice", EXIT_BAD_INPUT)
+    return Manifest(**{section: tuple(found[section]) for section in SECTIONS})
+
+
+def _add(found: dict[str, list[dict[str, Any]]], data: object) -> None:
+    whole = _table("the file", data, SECTIONS)
+    for pool in _tables("pools", whole):
+        found["pools"].append(_table("pools", pool, POOL_FIELDS, "name"))
+    for node in _tables("nodes", whole):
+        found["nodes"] += _nodes(_table("nodes", node, NODE_FIELDS, "name"))
+    for user in _tables("users", whole):
+        plain = {"name": user} if isinstance(user, str) else user
+        found["users"].append(_table("users", plain, USER_FIELDS, "name"))
+    for quota in _tables("quotas", whole):
+        found["quotas"] += _subtree(quota, None)
+    for workspace in _tables("workspaces", whole):
+        found["workspaces"].append(_workspace(_table("workspaces", workspace, WORKSPACE_FIELDS, "id")))
+
+
+def _tables(section: str, whole: dict[str, Any]) -> list[Any]:
+    value = whole.get(section) or []
+    if not isinstance(value, list):
+        raise _Wrong(f"{section} must be a list")
+    return value
+
+
+def _table(where: str, value: object, fields: tuple[str, ...], key: str | None = None) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _Wrong(f"{where}: must be a table with some of {', '.join(fields)}")
+    unknown = [str(name) for name in value if name not in fields]
+    if unknown:
+        raise _Wrong(f"{where}: unknown field {unknown[0]}; allowed: {', '.join(fields)}")
+    if key is not None and not isinstance(value.get(key), str):
+        raise _Wrong(f"{where}: {key} is missing, or not a text")
+    return value
+
+
+def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """`count: 16` makes name-0 to name-15 of it."""
+    count = node.get("count")
+    rest = {name: value for name, value in node.items() if name != "count"}
+    if count is None:
+        yield rest
+        return
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 10_000:
+        raise _Wrong(f"nodes: count of {node['name']} must be 1 to 10000")
+    for number in range(count):
+        yield {**rest, "name": f"{node['name']}-{number}"}
+
+
+def _subtree(value: object, parent: str | None) -> Iterator[dict[str, Any]]:
+    quota = _table("quotas" if parent is None else f"children of {parent}", value, QUOTA_FIELDS, "id")
+    if parent is not None and quota.get("parent", parent) != parent:
+        raise _Wrong(f"{quota['id']}: stands below {parent}, and says parent {quota['parent']}")
+    above = parent if parent is not None else quota.get("parent")
+    yield {**{name: one for name, one in quota.items() if name != "children"}, "parent": above}
+    children = quota.get("children") or []
+    if not isinstance(children, list):
+        raise _Wrong(f"children of {quota['id']} must be a list")
+    for child in children:
+        yield from _subtree(child, quota["id"])
+
+
+def _workspace(workspace: dict[str, Any]) -> dict[str, Any]:
+    """Members as {user: role or roles}; quotas as names, or {name: centre}."""
+    said = dict(workspace)
+    if "members" in said:
+        if not isinstance(said["members"], dict):
+            raise _Wrong(
+                f"members of {said['id']} must be a table of users and roles, such as ann: developer"
+            )
+        said["members"] = {
+            (user, role)
+            for user, roles in said["members"].items()
+            for role in (roles if isinstance(roles, list) else [roles])
+        }
+    if "quotas" in said:
+        quotas = said["quotas"]
+        if isinstance(quotas, list):
+            quotas = dict.fromkeys(quotas)
+        if not isinstance(quotas, dict):
+            raise _Wrong(f"quotas of {said['id']} must be names, or a table of names and scheduling centres")
+        said["quotas"] = quotas
+    return said

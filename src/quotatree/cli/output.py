@@ -1,0 +1,111 @@
+"""How does a command print, and with which status does it end? Light enough for every command to import."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NoReturn, TypeVar
+
+import click
+
+EXIT_FAILED: Final = 1
+EXIT_BAD_INPUT: Final = 2
+EXIT_NOT_FOUND: Final = 3
+EXIT_NO_RIGHTS: Final = 4
+EXIT_CONFLICT: Final = 5
+EXIT_UNAVAILABLE: Final = 6
+
+FORMATS: Final = ("table", "wide", "json", "yaml", "name", "csv")
+STYLES: Final[Mapping[str, str]] = {
+    "Running": "green",
+    "Succeeded": "green",
+    "Ready": "green",
+    "ok": "green",
+    "Waiting": "yellow",
+    "Held": "yellow",
+    "OnHold": "yellow",
+    "Cordoned": "yellow",
+    "Draining": "yellow",
+    "warning": "yellow",
+    "Failed": "red",
+    "Lost": "red",
+    "bad": "red",
+}
+"""Words that have a colour wherever they are a whole cell."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def output_option(function: F) -> F:
+    """For what is told in one shape: a text, or JSON."""
+    kinds = click.Choice(["table", "json"])
+    return click.option(
+        "-o", "--output", type=kinds, default="table", show_default=True, help="How to print it."
+    )(function)
+
+
+def at_option(says: str) -> Callable[[F], F]:
+    return click.option("--at", "at_ms", callback=_moment, metavar="TIME", help=says)
+
+
+def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """A time of the scenario, on the command line: 5m, 1h30m."""
+    from quotatree.scenario.amounts import Unreadable, as_time_ms
+
+    try:
+        return None if value is None else as_time_ms(value)
+    except Unreadable as why:
+        raise click.BadParameter(f"{value!r} {why}", ctx, param) from None
+
+
+def formats_option(function: F) -> F:
+    """For lists."""
+    function = click.option(
+        "--no-headers", is_flag=True, help="Print no line with the names of the columns."
+    )(function)
+    return click.option(
+        "-o", "--output", type=click.Choice(FORMATS), default="table", show_default=True,
+        help="How to print it.",
+    )(function)  # fmt: skip
+
+
+def fail(message: str, status: int) -> NoReturn:
+    click.echo(f"quotatree: {message}", err=True)
+    raise SystemExit(status)
+
+
+def echo_json(value: object) -> None:
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def echo_csv(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: bool = True) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([header, *rows] if headers else rows)
+    click.echo(text.getvalue(), nl=False)
+
+
+def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: bool = True) -> None:
+    """Columns of text; the last one is as long as it is."""
+    shown = [header, *rows]
+    for line in table_lines(shown, widths_of(shown))[0 if headers else 1 :]:
+        click.echo(line)
+
+
+def widths_of(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+
+
+def table_lines(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
+    """A cell that is longer than its column pushes its own line only."""
+    lines = []
+    for row in rows:
+        cells = [_cell(cell, cell.ljust(width)) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  ".join([*cells, _cell(row[-1], row[-1])]).rstrip())
+    return lines
+
+
+def _cell(text: str, padded: str) -> str:
+    return click.style(padded, fg=STYLES[text]) if text in STYLES else padded

@@ -1,0 +1,106 @@
+"""`quotatree token` and `quotatree user`: who may come in, and with what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.words import moment
+
+if TYPE_CHECKING:
+    from quotatree.client import types as t
+
+
+@click.group()
+def token() -> None:
+    """Make and revoke tokens. `get tokens` lists one's own."""
+
+
+@token.command()
+@click.argument("name")
+@click.option(
+    "--lasts", metavar="TIME", help="Until it expires, such as 90d; without it, until it is revoked."
+)
+@click.option("--read-only", is_flag=True, help="It opens nothing that changes something.")
+@click.option("--user", metavar="NAME", help="For somebody else (platform admins).")
+@remote_options
+def create(name: str, lasts: str | None, read_only: bool, user: str | None, remote: Remote) -> None:
+    """Make a token called NAME and print it, this once. Nothing but the token goes to stdout."""
+    wanted: t.TokenIn = {"name": name, "lasts": lasts, "read_only": read_only, "user": user}
+    with remote.client() as client:
+        made = client.tokens.create(wanted)
+    until = "" if made["expires_ms"] is None else f", until {moment(made['expires_ms'])} UTC"
+    click.echo(f"token {made['id']}{until}; it is shown once:", err=True)
+    click.echo(made["token"])
+
+
+@token.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@remote_options
+def revoke(ids: tuple[str, ...], remote: Remote) -> None:
+    """Revoke tokens: from now on they open nothing."""
+    with remote.client() as client:
+        for name in ids:
+            client.tokens.revoke(name)
+            click.echo(f"token/{name} revoked")
+
+
+@click.group()
+def user() -> None:
+    """Make users, set passwords, disable and enable. `get users` lists them."""
+
+
+@user.command(name="create")
+@click.argument("name")
+@click.option("--display", default="", metavar="TEXT", help="What people call him.")
+@click.option("--email", default="", metavar="ADDRESS", help="His e-mail address.")
+@click.option("--admin", is_flag=True, help="A platform admin.")
+@click.option(
+    "--password", "ask", is_flag=True, help="Ask for a password; without it, he signs in by token or OIDC."
+)
+@remote_options
+def create_user(name: str, display: str, email: str, admin: bool, ask: bool, remote: Remote) -> None:
+    """Make the user NAME."""
+    wanted: t.UserIn = {"name": name, "display": display, "email": email, "platform_admin": admin}
+    if ask:
+        wanted["password"] = _password()
+    with remote.client() as client:
+        client.users.create(wanted)
+    click.echo(f"user/{name} created")
+
+
+@user.command()
+@click.argument("name")
+@remote_options
+def password(name: str, remote: Remote) -> None:
+    """Set the password of NAME; it is asked for. His sessions end."""
+    said = _password()
+    with remote.client() as client:
+        client.users.set_password(name, said)
+    click.echo(f"password of {name} set")
+
+
+@user.command()
+@click.argument("name")
+@remote_options
+def disable(name: str, remote: Remote) -> None:
+    """Shut NAME out: tokens and sessions of his open nothing."""
+    with remote.client() as client:
+        client.users.update(name, {"disabled": True})
+    click.echo(f"user/{name} disabled")
+
+
+@user.command()
+@click.argument("name")
+@remote_options
+def enable(name: str, remote: Remote) -> None:
+    """Let NAME in again."""
+    with remote.client() as client:
+        client.users.update(name, {"disabled": False})
+    click.echo(f"user/{name} enabled")
+
+
+def _password() -> str:
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))

@@ -1,0 +1,94 @@
+"""`quotatree scale`, `transfer`, `return-loan`: sizes of quotas. Each shows who would have to go, and asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from quotatree.cli.decided import agreed
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.cli.remote import Remote, remote_options
+
+if TYPE_CHECKING:
+    from quotatree.client import types as t
+
+mode_option = click.option(
+    "--mode",
+    type=click.Choice(["refuse", "lazy", "reclaim"]),
+    default="refuse",
+    show_default=True,
+    help="If more is used than will be left: refuse, wait until it ends, or evict.",
+)
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+
+
+@click.command()
+@click.argument("quota")
+@click.argument("gpus", type=float)
+@click.option("--cpu", type=float, metavar="N", help="CPUs; without it, as they are.")
+@click.option("--memory", metavar="AMOUNT", help="Memory, such as 64Gi; without it, as it is.")
+@click.option("--pool", metavar="NAME", help="Of a root that draws from several pools: from this one.")
+@mode_option
+@yes_option
+@remote_options
+def scale(
+    quota: str,
+    gpus: float,
+    cpu: float | None,
+    memory: str | None,
+    pool: str | None,
+    mode: str,
+    yes: bool,
+    remote: Remote,
+) -> None:
+    """Give QUOTA a min of GPUS (Q5); a root draws so many from its pool."""
+    amounts = {"gpus": gpus, "cpu": cpu, "memory": memory}
+    given = {name: value for name, value in amounts.items() if value is not None}
+    with remote.client() as client:
+        found = client.quotas.get(quota)
+        to: Any = {**scaled(found, given, pool), "mode": mode}
+        agreed(client, [{"change": "scale", "quota": quota, **to}], yes)
+        client.quotas.scale(quota, to, version=found["version"])
+    click.echo(f"{quota} scaled to {gpus:g} GPU")
+
+
+def scaled(quota: t.QuotaOut, given: dict[str, Any], pool: str | None) -> dict[str, Any]:
+    """What is not given stays: min of a child, the draw from one pool of a root."""
+    if quota["parent"] is not None:
+        if pool is not None:
+            fail(f"--pool: {quota['id']} has a parent, only roots draw from pools", EXIT_BAD_INPUT)
+        return {"min": {**quota["min"], **given}}
+    pools = list(quota["draws"])
+    chosen = pool if pool is not None else pools[0] if len(pools) == 1 else None
+    if chosen is None:
+        fail(f"{quota['id']} draws from {', '.join(pools)}: say which with --pool", EXIT_BAD_INPUT)
+    return {"draws": {**quota["draws"], chosen: {**quota["draws"].get(chosen, {}), **given}}}
+
+
+@click.command()
+@click.argument("source")
+@click.argument("target")
+@click.argument("gpus", type=float)
+@mode_option
+@yes_option
+@remote_options
+def transfer(source: str, target: str, gpus: float, mode: str, yes: bool, remote: Remote) -> None:
+    """Move GPUS from SOURCE to its sibling TARGET in one step (Q5)."""
+    what: Any = {"source": source, "target": target, "amount": {"gpus": gpus}, "mode": mode}
+    with remote.client() as client:
+        agreed(client, [{"change": "transfer", **what}], yes)
+        client.quotas.transfer(what)
+    click.echo(f"{gpus:g} GPU from {source} to {target}")
+
+
+@click.command(name="return-loan")
+@click.argument("quota")
+@yes_option
+@remote_options
+def return_loan(quota: str, yes: bool, remote: Remote) -> None:
+    """Take QUOTA back to its min now, by evicting what it runs beyond it (P15)."""
+    with remote.client() as client:
+        agreed(client, [{"change": "return-loan", "quota": quota}], yes)
+        client.quotas.return_loan(quota)
+    click.echo(f"{quota} goes back to its min")

@@ -1,0 +1,114 @@
+"""What every command that talks to a server has in common: which server, and what its errors mean for the exit status."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from quotatree.cli import contexts
+from quotatree.cli.output import (
+    EXIT_BAD_INPUT,
+    EXIT_CONFLICT,
+    EXIT_FAILED,
+    EXIT_NO_RIGHTS,
+    EXIT_NOT_FOUND,
+    EXIT_UNAVAILABLE,
+    fail,
+)
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
+    from quotatree.client.errors import ClientError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The server that was asked for; nothing is connected yet."""
+
+    server: str | None = None
+    token_file: Path | None = None
+    context: str | None = None
+
+    def target(self) -> contexts.Target:
+        try:
+            return contexts.resolve(self.server, self.token_file, self.context)
+        except contexts.BadContext as error:
+            fail(str(error), EXIT_BAD_INPUT)
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        """Connected as whoever the token says; what goes wrong is told, and ends the command."""
+        target = self.target()
+        with errors_exit(), _client(target) as client:
+            yield client
+
+
+def _client(target: contexts.Target) -> Client:
+    from quotatree.client import Client
+
+    return Client(target.url, target.token)
+
+
+def remote_options(function: F) -> F:
+    """--server, --token-file and --context, given to the command as `remote`."""
+
+    @functools.wraps(function)
+    def run(*args: Any, server: str | None, token_file: Path | None, context: str | None, **rest: Any) -> Any:
+        return function(*args, remote=Remote(server, token_file, context), **rest)
+
+    for option in (
+        click.option("--context", metavar="NAME", help="Use the server of this login."),
+        click.option(
+            "--token-file",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Use the token in this file.",
+        ),
+        click.option("--server", metavar="URL", help="Ask this server."),
+    ):
+        run = option(run)
+    return run  # type: ignore[return-value]
+
+
+@contextmanager
+def errors_exit() -> Iterator[None]:
+    from quotatree.client.errors import ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        fail(text_of(error), status_of(error))
+
+
+def text_of(error: ClientError) -> str:
+    from quotatree.client import errors as e
+
+    if isinstance(error, e.Unauthenticated):
+        return f"{error} (quotatree login)"
+    if isinstance(error, e.Refused) and error.field is not None:
+        rule = f" [{error.rule}]" if error.rule else ""
+        said = str(error)
+        return said if error.field in said else f"{error.field}: {said}{rule}"
+    return str(error)
+
+
+def status_of(error: ClientError) -> int:
+    from quotatree.client import errors as e
+
+    for kinds, status in (
+        ((e.NotFound,), EXIT_NOT_FOUND),
+        ((e.Unauthenticated, e.Forbidden, e.TooMany), EXIT_NO_RIGHTS),
+        ((e.Conflict,), EXIT_CONFLICT),
+        ((e.NotReachable, e.BadAnswer, e.Unavailable), EXIT_UNAVAILABLE),
+    ):
+        if isinstance(error, kinds):
+            return status
+    return EXIT_FAILED

@@ -1,0 +1,179 @@
+"""A server put together: loop, store, engine, webhooks and API, started and stopped in the right order."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import signal
+import socket
+import time
+import tomllib
+from pathlib import Path
+from typing import IO, Any, Final
+
+import uvicorn
+
+from quotatree.access.roles import Role
+from quotatree.api.app import create_app
+from quotatree.api.services import Oidc, Services
+from quotatree.control import commands as do
+from quotatree.control.health import Mode
+from quotatree.control.loop import Controller
+from quotatree.control.outbox import Outbox
+from quotatree.control.world import SYSTEM
+from quotatree.core.node import NodeSpec
+from quotatree.engines.timer import TimerEngine
+from quotatree.identity.first_start import FirstStart, first_start
+from quotatree.identity.oidc_code import CodeLogins
+from quotatree.identity.oidc_device import DeviceLogins
+from quotatree.identity.oidc_http import HttpxHttp
+from quotatree.identity.oidc_provider import Provider
+from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
+from quotatree.identity.passwords import Passwords
+from quotatree.store import Store
+
+LOCK_FILE: Final = "server.lock"
+TIMER_FILE: Final = "timer.log"
+START_SECONDS: Final = 60.0
+STREAMS_END_SECONDS: Final = 3
+POOL: Final = "default"
+MOST_VIRTUAL_NODES: Final = 10_000
+
+
+class AlreadyServing(Exception):
+    pass
+
+
+class Server:
+    """`own_file`: the database is a file in the data directory, so whoever locks the directory is its only server.
+
+    Raises AlreadyServing if somebody else has locked it.
+    """
+
+    def __init__(
+        self, store: Store, directory: Path, *, own_file: bool, oidc: Oidc | None = None, https: bool = False
+    ) -> None:
+        self._directory = directory
+        self._own_file = own_file
+        # Before anything else: the engine's file must not be read by two.
+        self._lock = _locked(directory / LOCK_FILE)
+        self.engine = TimerEngine(directory / TIMER_FILE)
+        self.controller = Controller(store, self.engine, self._holder())
+        self._outbox = Outbox(store, self.controller.metrics)
+        self._started = False
+        services = Services(self.controller, store, self.engine, Passwords(), oidc, https=https)
+        self.app = create_app(services)
+
+    def _holder(self) -> str:
+        """The lease's name. With the directory's lock in hand, whoever had the lease before is dead: take it over at once."""
+        if self._own_file:
+            return f"{socket.gethostname()}:{self._directory.resolve()}"[:200]
+        return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+    @property
+    def stands_by(self) -> bool:
+        return self.controller.health.mode is Mode.STANDBY
+
+    def start(self) -> None:
+        """Begin to work; returns when this server leads, or knows that another one does."""
+        self.controller.start()
+        self._outbox.start()
+        self._started = True
+        until = time.monotonic() + START_SECONDS
+        while self.controller.health.mode is Mode.STARTING and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def furnish(self, nodes: tuple[NodeSpec, ...]) -> FirstStart | None:
+        """On an empty store: an admin with a token, and virtual nodes. None: somebody has been here before."""
+        published = self.controller.published
+        if published is None:
+            return None
+        made = first_start(published.directory, time.time_ns() // 1_000_000)
+        if made is None:
+            return None
+        command = do.EditDirectory(
+            actor=SYSTEM, action="first start", change=lambda _: (made.directory, made.user)
+        )
+        self.controller.call(command).result()
+        for node in nodes:
+            self.controller.call(do.JoinNode(actor=SYSTEM, spec=node)).result()
+        return made
+
+    def run(self, host: str, port: int, tls_cert: Path | None = None, tls_key: Path | None = None) -> None:
+        """Answer requests until SIGTERM or SIGINT; what is being answered is finished."""
+        # uvicorn sends itself the signal again when it is done; this is not to kill us before we have put things away.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+        self.uvicorn(host, port, tls_cert, tls_key).run()
+
+    def uvicorn(
+        self, host: str, port: int, tls_cert: Path | None = None, tls_key: Path | None = None
+    ) -> uvicorn.Server:
+        extra: dict[str, Any] = {}
+        if tls_cert is not None:
+            extra = {"ssl_certfile": str(tls_cert), "ssl_keyfile": None if tls_key is None else str(tls_key)}
+        return uvicorn.Server(
+            uvicorn.Config(
+                self.app,
+                host=host,
+                port=port,
+                log_level="warning",
+                access_log=False,
+                lifespan="off",
+                server_header=False,
+                timeout_graceful_shutdown=STREAMS_END_SECONDS,
+                **extra,
+            )
+        )
+
+    def stop(self) -> None:
+        """Jobs go on running; whoever starts next finds them."""
+        if self._started:
+            self._outbox.stop()
+            self.controller.stop()
+        else:
+            self.engine.close()
+        self._lock.close()
+
+
+def _locked(path: Path) -> IO[str]:
+    """The lock ends with the process, however that ends."""
+    file = path.open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        pid = file.read().strip() or "unknown"
+        file.close()
+        raise AlreadyServing(f"{path.parent}: a server works on this data already (process {pid})") from None
+    file.truncate(0)
+    file.write(f"{os.getpid()}\n")
+    file.flush()
+    return file
+
+
+def virtual_nodes(text: str) -> tuple[NodeSpec, ...]:
+    """16x8: sixteen nodes of eight GPUs, node-0 to node-15, in the pool default."""
+    found = re.fullmatch(r"([0-9]{1,5})x([0-9]{1,2})", text)
+    if found is None or not 1 <= int(found[1]) <= MOST_VIRTUAL_NODES or not 1 <= int(found[2]) <= 64:
+        raise ValueError(f"--nodes {text}: must be nodes x GPUs, such as 16x8, up to {MOST_VIRTUAL_NODES}x64")
+    return tuple(NodeSpec(f"node-{i}", POOL, gpus=int(found[2])) for i in range(int(found[1])))
+
+
+def read_oidc(path: Path) -> Oidc:
+    """The settings of docs/how-to/log-in-with-oidc.md."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        grants = tuple(
+            GroupGrant(one["group"], Role(one["role"]), one.get("workspace"))
+            for one in data.pop("grants", ())
+        )
+        for name in {"scopes", "algorithms"} & set(data):
+            data[name] = tuple(data[name])
+        settings = OidcSettings(**data, grants=grants)
+    except (OSError, TypeError, KeyError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    provider = Provider(settings, HttpxHttp())
+    return Oidc(settings, CodeLogins(provider), DeviceLogins(provider))

@@ -1,0 +1,57 @@
+"""How are times, spans and amounts of an answer written for people?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
+
+
+def moment(ms: int | None) -> str:
+    """2026-03-01 12:00:05, in UTC."""
+    return "" if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def age(ms: int | None, until_ms: int | None = None) -> str:
+    """How long since (or until something else), in at most two units: 45s, 3m20s, 2d4h."""
+    if ms is None:
+        return ""
+    end = time.time() * 1000 if until_ms is None else until_ms
+    return span(max(0, end - ms) / 1000)
+
+
+def span(seconds: float) -> str:
+    left, parts = int(seconds), []
+    for unit, size in _UNITS:
+        if left >= size:
+            parts.append(f"{left // size}{unit}")
+            left %= size
+        if len(parts) == 2:
+            break
+    if len(parts) < 2 and (left or not parts):
+        parts.append(f"{left}s")
+    return "".join(parts[:2])
+
+
+def gpus(of: Mapping[str, Any]) -> str:
+    """The GPUs of an amount; what is not named is not bounded."""
+    return f"{of['gpus']:g}" if "gpus" in of else ""
+
+
+def amount(of: Mapping[str, Any]) -> str:
+    """8 GPU, 16 CPU, 64Gi."""
+    parts = []
+    if of.get("gpus") is not None:
+        parts.append(f"{of['gpus']:g} GPU")
+    if of.get("cpu") is not None:
+        parts.append(f"{of['cpu']:g} CPU")
+    if of.get("memory") is not None:
+        parts.append(str(of["memory"]))
+    return ", ".join(parts)
+
+
+def gpu_seconds(value: float) -> str:
+    return f"{value:,.0f} GPU-s"

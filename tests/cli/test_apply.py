@@ -1,0 +1,109 @@
+"""`apply`: a file is made so, in an order that works; twice changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import TREE, Cli
+
+TEAM = """
+users: [zoe]
+quotas:
+  - id: lab
+    parent: company
+    min: {gpus: 0}
+    self_level: {high: 6-9, low: 1-5, scope: own}
+    min_runtime: 90s
+    labels: {cost: "7"}
+    admins: [ann]
+    children:
+      - {id: lab-a, min: {gpus: 0}, strategy: fifo}
+workspaces:
+  - id: lab
+    description: the lab
+    members: {ann: [owner, developer], zoe: viewer}
+    quotas:
+      lab-a:
+        modules: [DLC]
+        ceilings: [{who: "role:developer", priority: 5}]
+        amounts: [{who: "user:ann", priorities: 4, gpus: 2}]
+        longest_run: 1h
+"""
+
+
+def apply(cli: Cli, text: str, *words: str, **extra):
+    return cli.run("apply", "-f", cli.file("tree.yaml", text), *words, **extra)
+
+
+def test_twice_changes_nothing(cli: Cli):
+    assert "+ quota lab-a below lab" in apply(cli, TEAM, "-y").stdout
+    assert apply(cli, TEAM).stdout == "everything is as the file says\n"
+    assert apply(cli, TREE).stdout == "everything is as the file says\n"
+
+
+def test_other_spellings_are_no_difference(cli: Cli):
+    apply(cli, TEAM, "-y")
+    other = TEAM.replace("90s", "1m30s").replace("priorities: 4", 'priorities: "4"').replace("1h", "60m")
+    assert apply(cli, other).stdout == "everything is as the file says\n"
+
+
+def test_what_a_file_leaves_out_of_a_quota_gets_its_default(cli: Cli):
+    apply(cli, TEAM, "-y")
+    less = TEAM.replace("    self_level: {high: 6-9, low: 1-5, scope: own}\n", "")
+    told = apply(cli, less, "-y").stdout
+    assert "~ quota lab: self_level (high 6-9, low 1-5, modules DLC,DSW,EAS, scope own) -> none" in told
+    assert cli.json("get", "quota", "lab")["self_level"] is None
+
+
+def test_members_and_bindings_come_and_go(cli: Cli):
+    apply(cli, TEAM, "-y")
+    told = apply(cli, TEAM.replace(", zoe: viewer", ""), "-y").stdout
+    assert "- member zoe of lab: viewer" in told
+    told = apply(cli, TEAM.replace("lab-a:\n        modules", "lab:\n        modules"), "-y").stdout
+    assert "+ quota lab for workspace lab" in told
+    assert "- quota lab-a for workspace lab" in told
+    apply(cli, TEAM, "-y")
+
+
+def test_sizes_change_in_an_order_that_works(cli: Cli):
+    """The whole company is given away, so one side must shrink before the other grows, whatever the file's order (Q3)."""
+    swapped = TREE.replace("{id: vision, min: {gpus: 8}}", "{id: vision, min: {gpus: 12}}")
+    swapped = swapped.replace("{id: speech, min: {gpus: 8}}", "{id: speech, min: {gpus: 4}}")
+    lines = apply(cli, swapped, "-y").stdout.splitlines()
+    assert lines[:2] == ["~ quota speech: 8 GPU -> 4 GPU", "~ quota vision: 8 GPU -> 12 GPU"]
+    assert apply(cli, TREE, "-y").stdout.splitlines()[0] == "~ quota vision: 12 GPU -> 8 GPU"
+
+
+def test_it_shows_who_would_have_to_go_and_asks(cli: Cli):
+    job = cli.submit("--gpus", "8", "--priority", "2", "--grace", "0s")
+    cli.wait_phase(job, "Running")
+    smaller = TREE.replace("{id: vision, min: {gpus: 8}}", "{id: vision, min: {gpus: 4}}")
+    result = apply(cli, smaller, "--mode", "reclaim", stdin="n\n", status=1)
+    assert f"evict     {job}" in result.stdout
+    assert cli.phase(job) == "Running"
+    assert cli.json("get", "quota", "vision")["min"] == {"gpus": 8}
+    assert "nothing has been changed" in apply(cli, smaller, "--mode", "reclaim", "--dry-run").stdout
+    assert cli.json("get", "quota", "vision")["min"] == {"gpus": 8}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("quotes: []", "unknown field quotes"),
+        ("quotas: [{min: {gpus: 1}}]", "id is missing"),
+        ("quotas: [{id: a, prio: 3}]", "unknown field prio"),
+        ("quotas: [{id: a}, {id: a}]", "a is said twice"),
+        ("nodes: [{name: n, count: 0}]", "count of n"),
+        ("workspaces: [{id: w, members: [ann]}]", "members of w"),
+        ("quotas: [", "tree.yaml"),
+        ("quotas: [{id: a, children: [{id: b, parent: c}]}]", "b: stands below a"),
+    ],
+)
+def test_bad_files(cli: Cli, text: str, said: str):
+    assert said in apply(cli, text, status=2).stderr
+
+
+def test_nodes_by_count(cli: Cli):
+    told = apply(cli, "nodes: [{name: extra, count: 2, pool: spare, gpus: 4}]", "--dry-run").stdout
+    assert "+ node extra-0: 4 x GPU in spare" in told
+    assert "2 change(s); nothing has been changed" in told
