@@ -43,7 +43,7 @@ def test_a_jobs_history_explanation_and_reason_name_nobody_else(taken: tuple[Api
     explanation = api.get(f"/jobs/{low}/explanation", "ann")
     assert explanation.json()["position"] == 1
     assert explanation.json()["preempted_by"].startswith("[job of priority 7")
-    shown = api.get(f"/jobs/{low}", "ann")
+    shown = api.get(f"/jobs/{low}?positions=true", "ann")
     assert (shown.json()["position"], shown.json()["phase"]) == (1, "Waiting")
     listed = api.get("/jobs?positions=true", "ann")
     assert listed.json()["items"][0]["position"] == 1

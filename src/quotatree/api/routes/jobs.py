@@ -148,10 +148,14 @@ async def visible_job(caller: Caller, action: Action, job: str) -> JobRow:
 
 
 @routes.get("/jobs/{job}", response_model=JobOut)
-async def get_job(job: JobInPath, caller: Annotated[Caller, needs(Action.SEE_JOB)]) -> Response:
+async def get_job(
+    job: JobInPath,
+    caller: Annotated[Caller, needs(Action.SEE_JOB)],
+    positions: Annotated[bool, Query(description="with its place in the queue, if it waits")] = False,
+) -> Response:
     """One job, finished or not."""
     row = await visible_job(caller, Action.SEE_JOB, job)
-    places = await caller.ask(positions_of([row])) if row.phase == "Waiting" else {}
+    places = await caller.ask(positions_of([row])) if positions and row.phase == "Waiting" else {}
     reads = await caller.eyes()
     return JSONResponse(await caller.read(lambda _: job_out(row, reads, places.get(row.id))))
 
