@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from click.testing import CliRunner, Result
 
+from quotatree.api.settings import ServerSettings
 from quotatree.cli import main
 from quotatree.cli.server import Server, virtual_nodes
 from quotatree.client import Client
@@ -44,7 +45,7 @@ class Serving:
         self.directory = directory
         self.store = Store.open(str(directory / "quotatree.db"))
         self.store.migrate()
-        self.server = Server(self.store, directory, own_file=True)
+        self.server = Server(self.store, ServerSettings(data=directory), own_file=True)
         self.server.start()
         first = self.server.furnish(virtual_nodes("2x8"))
         assert first is not None

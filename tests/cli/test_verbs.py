@@ -7,7 +7,7 @@ import io
 import json
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from quotatree.cli.nouns import NOUNS
 from tests.cli.conftest import Cli, until
@@ -272,7 +272,14 @@ def test_snapshot_and_plan(cli: Cli):
     job = cli.submit("--gpus", "8")
     path = str(cli.home / "now.json")
     cli.run("snapshot", "-f", path)
-    assert cli.lines("plan", path)[1].split()[:2] == ["wait", job]
+    assert cli.lines("plan", path) == ["nothing to decide"]
+    snapshot = json.loads((cli.home / "now.json").read_text())
+    for record in snapshot["snapshot"]["jobs"]:
+        record.pop("told", None)
+    untold = cli.file("untold.json", json.dumps(snapshot))
+    assert cli.lines("plan", untold)[1].split()[:2] == ["wait", job]
+    assert cli.json("plan", untold)["decisions"][0]["kind"] == "wait"
+    cli.run("plan", untold, "--at", "5m", status=2)
     cli.run("snapshot", user="ann", status=4)
     cli.run("plan", cli.file("bad.json", "{}"), status=2)
 

@@ -78,21 +78,34 @@ def test_a_reason_without_a_line_is_an_error(monkeypatch: pytest.MonkeyPatch):
 # -- commands ----------------------------------------------------------------------------------------------------
 
 
+COMMON = {"server", "token_file", "context", "no_headers"}
+"""Parameters that are described once, before the sections."""
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_described_in_its_section(name: str):
     described = section(CLI_DOC, f"`quotatree {name}")
-    command = main.get_command(click.Context(main), name)
-    assert command is not None
-    for parameter in command.params:
-        if not isinstance(parameter, click.Option):
-            continue
+    before_the_sections = CLI_DOC.partition("\n## ")[0]
+    for parameter in parameters(name):
         if parameter.name == "output":  # described once for all commands that have it
-            before_the_sections = CLI_DOC.partition("\n## ")[0]
-            assert f"`{name}`" in before_the_sections
             assert "`-o json`" in before_the_sections
+            assert f"`{name}`" in before_the_sections or "`-o" in described
+        elif parameter.name in COMMON:
+            assert f"`{parameter.opts[0]}" in before_the_sections
         else:
             for option in parameter.opts:
                 assert f"`{option}" in described, f"{option} of {name}"
+
+
+def parameters(name: str) -> Iterator[click.Option]:
+    """Of the command, and of those below it; each of these is named in the section, too."""
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    below = list(command.commands.values()) if isinstance(command, click.Group) else []
+    for one in below:
+        assert f"`{name} {one.name}" in section(CLI_DOC, f"`quotatree {name}")
+    for one in [command, *below]:
+        yield from (parameter for parameter in one.params if isinstance(parameter, click.Option))
 
 
 # -- scenario files ----------------------------------------------------------------------------------------------

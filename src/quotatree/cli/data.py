@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -13,10 +14,10 @@ import click
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNAVAILABLE, fail
 
 if TYPE_CHECKING:
+    from quotatree.api.settings import ServerSettings
     from quotatree.store import Store
 
 DATABASE_FILE: Final = "quotatree.db"
-DATABASE_VARIABLE: Final = "QUOTATREE_DATABASE"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,27 +28,50 @@ def default_directory() -> Path:
 
 
 def data_options(function: F) -> F:
-    function = click.option(
-        "--database", metavar="URL", envvar=DATABASE_VARIABLE,
-        help="The database: postgresql://…, or a file of SQLite. Without it, a file in the data directory.",
-    )(function)  # fmt: skip
-    return click.option(
-        "--data", "data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-        help="The data directory. Without it, the user's.",
-    )(function)  # fmt: skip
+    for option in (
+        click.option(
+            "--config", type=click.Path(path_type=Path), metavar="FILE",
+            help="Settings. Without it, quotatree.toml in the data directory, if it is there.",
+        ),
+        click.option(
+            "--database", metavar="URL",
+            help="The database: postgresql://…, or a file of SQLite. Without it, a file in the data directory.",
+        ),
+        click.option(
+            "--data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+            help="The data directory. Without it, the user's.",
+        ),
+    ):  # fmt: skip
+        function = option(function)
+    return function
 
 
-def database_url(data: Path | None, database: str | None) -> str:
-    return database or str((data or default_directory()) / DATABASE_FILE)
+def server_settings(data: Path | None, database: str | None, config: Path | None) -> ServerSettings:
+    """Options over variables over the file; `data` and `database` are never None in the result."""
+    from quotatree.api.settings import FILE, BadSettings, read_settings
+
+    directory = data or Path(os.environ.get("QUOTATREE_DATA") or default_directory())
+    usual = directory / FILE
+    try:
+        found = read_settings(config or (usual if usual.exists() else None), os.environ)
+    except BadSettings as error:
+        fail(str(error), EXIT_BAD_INPUT)
+    where = data or found.data or default_directory()
+    return replace(found, data=where, database=database or found.database or str(where / DATABASE_FILE))
+
+
+def database_of(data: Path | None, database: str | None, config: Path | None) -> str:
+    url = server_settings(data, database, config).database
+    assert url is not None
+    return url
 
 
 @contextmanager
-def opened_store(data: Path | None, database: str | None, *, must_exist: bool = False) -> Iterator[Store]:
+def opened_store(url: str, *, must_exist: bool = False) -> Iterator[Store]:
     """The store; what is wrong with it is told, and ends the command."""
     from quotatree.store import Store
     from quotatree.store.errors import StoreError, StoreUnavailable
 
-    url = database_url(data, database)
     if must_exist and "://" not in url and not Path(url).exists():
         fail(f"{url}: there is no such database", EXIT_BAD_INPUT)
     try:

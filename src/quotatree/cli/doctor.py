@@ -13,7 +13,7 @@ import click
 
 from quotatree import __version__
 from quotatree.cli import contexts
-from quotatree.cli.data import data_options, database_url, default_directory
+from quotatree.cli.data import data_options, database_of, default_directory
 from quotatree.cli.output import EXIT_FAILED, echo_json, echo_table, output_option
 from quotatree.cli.remote import Remote, remote_options
 
@@ -32,13 +32,13 @@ class Finding(NamedTuple):
 @data_options
 @output_option
 @remote_options
-def doctor(data: Path | None, database: str | None, output: str, remote: Remote) -> None:
+def doctor(data: Path | None, database: str | None, config: Path | None, output: str, remote: Remote) -> None:
     """Check the configuration, the server, and the data if there is some here. Exit 1 if something is bad."""
     findings = [
         Finding("version", "ok", f"quotatree {__version__}, Python {sys.version.split()[0]}"),
         *_logins(),
         *_server(remote),
-        *_data(data, database),
+        *_data(data, database_of(data, database, config), named=bool(data or database or config)),
     ]
     if output == "json":
         echo_json({"schema": "quotatree.doctor/1", "checks": [one._asdict() for one in findings]})
@@ -87,11 +87,11 @@ def _server(remote: Remote) -> Iterator[Finding]:
             yield Finding("token", "bad", str(error))
 
 
-def _data(data: Path | None, database: str | None) -> Iterator[Finding]:
-    directory, url = data or default_directory(), database_url(data, database)
+def _data(data: Path | None, url: str, *, named: bool) -> Iterator[Finding]:
+    """Most machines have none; only if it was asked for is that bad."""
+    directory = data or default_directory()
     if "://" not in url and not Path(url).exists():
-        told = "bad" if data is not None or database is not None else "ok"
-        yield Finding("data", told, f"{url}: no database here")
+        yield Finding("data", "bad" if named else "ok", f"{url}: no database here")
         return
     from quotatree.store import Store
     from quotatree.store.errors import StoreError

@@ -135,7 +135,7 @@ class Watch:
         if self._names and name not in self._names:
             return
         try:
-            job: Any = self._client.jobs.get(name)
+            job: Any = self._client.jobs.get(name, positions=True)
         except NotFound:
             return
         for field in ("workspace", "quota", "owner", "phase", "module"):

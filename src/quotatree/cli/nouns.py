@@ -143,7 +143,7 @@ NOUNS: Final = (
             Column("REASON", _reason),
             Column("WHY", _reason_text, wide=True),
         ),
-        _jobs, lambda client, name: client.jobs.get(name),
+        _jobs, lambda client, name: client.jobs.get(name, positions=True),
         ("workspace", "quota", "owner", "phase", "module", "finished", "most"), ("job.",),
     ),
     Noun(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,11 +93,17 @@ def text_of(error: ClientError) -> str:
 
     if isinstance(error, e.Unauthenticated):
         return f"{error} (quotatree login)"
-    if isinstance(error, e.Refused) and error.field is not None:
+    if isinstance(error, e.ApiError) and error.field is not None:
         rule = f" [{error.rule}]" if error.rule else ""
-        said = str(error)
-        return said if error.field in said else f"{error.field}: {said}{rule}"
+        return f"{error.field} {error.value}: {error}{rule}"
     return str(error)
+
+
+def problem_text(problem: Mapping[str, Any]) -> str:
+    """A problem that came as one of many outcomes."""
+    from quotatree.client.errors import error_of
+
+    return text_of(error_of(int(problem.get("status", 0)), problem))
 
 
 def status_of(error: ClientError) -> int:

@@ -9,15 +9,14 @@ import secrets
 import signal
 import socket
 import time
-import tomllib
 from pathlib import Path
 from typing import IO, Any, Final
 
 import uvicorn
 
-from quotatree.access.roles import Role
 from quotatree.api.app import create_app
-from quotatree.api.services import Oidc, Services
+from quotatree.api.services import Services
+from quotatree.api.settings import ServerSettings, oidc_of
 from quotatree.control import commands as do
 from quotatree.control.health import Mode
 from quotatree.control.loop import Controller
@@ -26,11 +25,6 @@ from quotatree.control.world import SYSTEM
 from quotatree.core.node import NodeSpec
 from quotatree.engines.timer import TimerEngine
 from quotatree.identity.first_start import FirstStart, first_start
-from quotatree.identity.oidc_code import CodeLogins
-from quotatree.identity.oidc_device import DeviceLogins
-from quotatree.identity.oidc_http import HttpxHttp
-from quotatree.identity.oidc_provider import Provider
-from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
 from quotatree.identity.passwords import Passwords
 from quotatree.store import Store
 
@@ -52,18 +46,26 @@ class Server:
     Raises AlreadyServing if somebody else has locked it.
     """
 
-    def __init__(
-        self, store: Store, directory: Path, *, own_file: bool, oidc: Oidc | None = None, https: bool = False
-    ) -> None:
-        self._directory = directory
+    def __init__(self, store: Store, settings: ServerSettings, *, own_file: bool) -> None:
+        assert settings.data is not None
+        self._settings = settings
+        self._directory = settings.data
         self._own_file = own_file
         # Before anything else: the engine's file must not be read by two.
-        self._lock = _locked(directory / LOCK_FILE)
-        self.engine = TimerEngine(directory / TIMER_FILE)
-        self.controller = Controller(store, self.engine, self._holder())
+        self._lock = _locked(self._directory / LOCK_FILE)
+        self.engine = TimerEngine(self._directory / TIMER_FILE)
+        self.controller = Controller(store, self.engine, self._holder(), settings=settings.loop)
         self._outbox = Outbox(store, self.controller.metrics)
         self._started = False
-        services = Services(self.controller, store, self.engine, Passwords(), oidc, https=https)
+        services = Services(
+            self.controller,
+            store,
+            self.engine,
+            Passwords(),
+            oidc_of(settings.oidc),
+            https=settings.https or settings.tls_cert is not None,
+            limits=settings.limits,
+        )
         self.app = create_app(services)
 
     def _holder(self) -> str:
@@ -101,19 +103,17 @@ class Server:
             self.controller.call(do.JoinNode(actor=SYSTEM, spec=node)).result()
         return made
 
-    def run(self, host: str, port: int, tls_cert: Path | None = None, tls_key: Path | None = None) -> None:
+    def run(self, host: str, port: int) -> None:
         """Answer requests until SIGTERM or SIGINT; what is being answered is finished."""
         # uvicorn sends itself the signal again when it is done; this is not to kill us before we have put things away.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
-        self.uvicorn(host, port, tls_cert, tls_key).run()
+        self.uvicorn(host, port).run()
 
-    def uvicorn(
-        self, host: str, port: int, tls_cert: Path | None = None, tls_key: Path | None = None
-    ) -> uvicorn.Server:
+    def uvicorn(self, host: str, port: int) -> uvicorn.Server:
         extra: dict[str, Any] = {}
-        if tls_cert is not None:
-            extra = {"ssl_certfile": str(tls_cert), "ssl_keyfile": None if tls_key is None else str(tls_key)}
+        if self._settings.tls_cert is not None:
+            extra = {"ssl_certfile": self._settings.tls_cert, "ssl_keyfile": self._settings.tls_key}
         return uvicorn.Server(
             uvicorn.Config(
                 self.app,
@@ -160,20 +160,3 @@ def virtual_nodes(text: str) -> tuple[NodeSpec, ...]:
     if found is None or not 1 <= int(found[1]) <= MOST_VIRTUAL_NODES or not 1 <= int(found[2]) <= 64:
         raise ValueError(f"--nodes {text}: must be nodes x GPUs, such as 16x8, up to {MOST_VIRTUAL_NODES}x64")
     return tuple(NodeSpec(f"node-{i}", POOL, gpus=int(found[2])) for i in range(int(found[1])))
-
-
-def read_oidc(path: Path) -> Oidc:
-    """The settings of docs/how-to/log-in-with-oidc.md."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        grants = tuple(
-            GroupGrant(one["group"], Role(one["role"]), one.get("workspace"))
-            for one in data.pop("grants", ())
-        )
-        for name in {"scopes", "algorithms"} & set(data):
-            data[name] = tuple(data[name])
-        settings = OidcSettings(**data, grants=grants)
-    except (OSError, TypeError, KeyError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
-    provider = Provider(settings, HttpxHttp())
-    return Oidc(settings, CodeLogins(provider), DeviceLogins(provider))

@@ -10,7 +10,7 @@ import click
 
 from quotatree.cli.job_file import OF_A_GROUP, read_jobs
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
-from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.remote import Remote, problem_text, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -93,7 +93,7 @@ def submit(
         else:
             for name in ids:
                 click.echo(f"job/{name}" if output == "name" else f"{name} submitted")
-        refused = [outcome["problem"]["detail"] for outcome in outcomes if outcome["problem"] is not None]
+        refused = [problem_text(outcome["problem"]) for outcome in outcomes if outcome["problem"] is not None]
         for text in refused:
             click.echo(f"quotatree: {text}", err=True)
         good = _waited(client, ids, output) if wait else True
@@ -134,6 +134,10 @@ def _submitted(client: Client, jobs: list[Any], key: str | None) -> list[Any]:
     return outcomes
 
 
+class _AllOver(Exception):
+    pass
+
+
 def _waited(client: Client, ids: list[str], output: str) -> bool:
     """True if all succeeded. Events tell when to look; what counts is what the job says."""
     left, good = dict.fromkeys(ids), True
@@ -147,12 +151,13 @@ def _waited(client: Client, ids: list[str], output: str) -> bool:
                 good = good and phase == "Succeeded"
                 if output == "table":
                     click.echo(f"{name} {phase}")
+        if not left:
+            raise _AllOver
 
-    look()
-    if left:
+    try:
         for event in client.events.watch(opened=look):
             if event["job"] in left:
                 look()
-            if not left:
-                break
+    except _AllOver:
+        pass
     return good

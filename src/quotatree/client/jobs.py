@@ -49,8 +49,9 @@ class Jobs(Noun):
         }
         return self._pages("/jobs", asked, most)
 
-    def get(self, job: str) -> t.JobOut:
-        found: t.JobOut = self._http.get(f"/jobs/{name(job)}")
+    def get(self, job: str, *, positions: bool = False) -> t.JobOut:
+        """`positions`: with its place in the queue, if it waits."""
+        found: t.JobOut = self._http.get(f"/jobs/{name(job)}", {"positions": positions or None})
         return found
 
     def runs(self, job: str) -> Sequence[t.RunOut]:
