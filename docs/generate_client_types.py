@@ -19,6 +19,8 @@ HEAD: Final = '''"""What the API takes and answers, as typed dictionaries. Writt
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
+
+# fmt: off
 '''
 PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+# fmt: off
+
 
 class AmountIn(TypedDict):
     """All jobs of `who` together use at most so much at these priorities; a job over it waits (W4)."""
@@ -407,7 +409,8 @@ class NodeGroupOut(TypedDict):
 
 
 class NodeIn(TypedDict):
-    """A node that joins its pool, ready (R2). A pool that is not there yet is declared by its first node."""
+    """A node that joins its pool, ready (R2). A pool that is not there yet is declared by its first node.
+    """
 
     name: str
     pool: NotRequired[str]
@@ -547,20 +550,7 @@ class PreemptionOut(TypedDict):
 class PreviewIn(TypedDict):
     """One change, or several as if they were made one after the other and then planned once."""
 
-    changes: list[
-        SubmitChange
-        | CancelChange
-        | PriorityChange
-        | CreateQuotaChange
-        | UpdateQuotaChange
-        | PoliciesChange
-        | ScaleChange
-        | TransferChange
-        | DeleteQuotaChange
-        | ReturnLoanChange
-        | NodeChange
-        | JoinNodeChange
-    ]
+    changes: list[SubmitChange | CancelChange | PriorityChange | CreateQuotaChange | UpdateQuotaChange | PoliciesChange | ScaleChange | TransferChange | DeleteQuotaChange | ReturnLoanChange | NodeChange | JoinNodeChange]
 
 
 class PreviewOut(TypedDict):

@@ -1,0 +1,165 @@
+"""`serve` as a process of its own, and the verbs that work on its data."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from quotatree.cli import main
+from quotatree.client import Client
+from quotatree.client.errors import ClientError
+
+
+def run(*words: str, status: int = 0, env: dict[str, str | None] | None = None):
+    result = CliRunner().invoke(main, words, env=env)
+    assert result.exit_code == status, result.output
+    return result
+
+
+class Process:
+    def __init__(self, data: Path, *words: str) -> None:
+        self.data = data
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        log = str(data.parent / "log")
+        command = [sys.executable, "-m", "quotatree", "serve", "--data", str(data), "--log-file", log]
+        self.process = subprocess.Popen(
+            [*command, "--listen", f"127.0.0.1:{self.port}", *words],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "NO_COLOR": "1"},
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.said = ""
+        for line in self.process.stdout:
+            self.said += line
+            if line.startswith("listening"):
+                break
+        else:
+            raise AssertionError(self.said)
+
+    @property
+    def token(self) -> str:
+        found = re.search(r"qt_\S+", self.said)
+        assert found is not None, self.said
+        return found[0]
+
+    def client(self, token: str) -> Client:
+        client = Client(self.url, token)
+        end = time.monotonic() + 20
+        while True:
+            try:
+                client.health()
+                return client
+            except ClientError:
+                assert time.monotonic() < end
+                time.sleep(0.05)
+
+    def end(self, number: int = signal.SIGTERM) -> str:
+        self.process.send_signal(number)
+        return self.process.communicate(timeout=20)[0]
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[list[Process]]:
+    running: list[Process] = []
+    yield running
+    for one in running:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.communicate()
+
+
+def test_first_start_stop_restart_kill(tmp_path: Path, started: list[Process]):
+    """A token once; a second server is kept away; SIGTERM ends in order; after kill -9 the next one leads at once (A7)."""
+    data = tmp_path / "data"
+    first = Process(data, "--nodes", "2x8")
+    started.append(first)
+    token = first.token
+    with first.client(token) as client:
+        assert [node["name"] for node in client.nodes.list()] == ["node-0", "node-1"]
+        client.quotas.create({"id": "q", "draws": {"default": {"gpus": 16}}})
+        client.workspaces.create({"id": "w", "owners": ["admin"]})
+        client.workspaces.bind("w", "q")
+        job = client.jobs.submit({"workspace": "w", "quota": "q", "groups": [{"gpus": 8}]})["id"]
+    assert "a server works on this data already" in run("serve", "--data", str(data), status=6).stderr
+    assert "stopped" in first.end()
+    assert first.process.returncode == 0
+
+    second = Process(data, "--nodes", "9x8")
+    started.append(second)
+    assert "qt_" not in second.said
+    with second.client(token) as client:
+        assert len(client.nodes.list()) == 2
+        assert client.jobs.get(job)["phase"] == "Running"
+    second.end(signal.SIGKILL)
+
+    third = Process(data)
+    started.append(third)
+    began = time.monotonic()
+    with third.client(token) as client:
+        assert client.jobs.get(job)["run"] == 1
+        assert client.health()["writable"]
+    assert time.monotonic() - began < 10, "the dead server's lease was waited for"
+
+
+def test_backup_restore_migrate_doctor(tmp_path: Path, started: list[Process]):
+    data, copy, file = tmp_path / "data", tmp_path / "copy", tmp_path / "backup"
+    server = Process(data)
+    started.append(server)
+    run("backup", str(file), "--data", str(data))
+    run("backup", str(file), "--data", str(data), status=1)
+    run("backup", str(tmp_path / "b2"), "--data", str(tmp_path / "nothing"), status=2)
+    run("restore", str(file), "--data", str(data), status=1)
+    run("restore", str(file), "--data", str(copy))
+    run("restore", str(tmp_path / "log"), "--data", str(tmp_path / "other"), status=1)
+    assert "is up to date" in run("migrate", "--data", str(copy)).stdout
+    env: dict[str, str | None] = {
+        "XDG_CONFIG_HOME": str(tmp_path / "config"), "QUOTATREE_URL": server.url, "QUOTATREE_TOKEN": server.token,
+    }  # fmt: skip
+    server.client(server.token).close()
+    checks = json.loads(run("doctor", "--data", str(copy), "-o", "json", env=env).stdout)["checks"]
+    assert {one["check"]: one["state"] for one in checks} == {
+        "version": "ok", "logins": "warning", "server": "ok", "token": "ok", "data": "ok", "disk": "ok",
+    }  # fmt: skip
+    run("doctor", "--data", str(tmp_path / "nothing"), env=env, status=1)
+    run("doctor", "--server", "http://127.0.0.1:1", env=env, status=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--listen", "7070"), "must be HOST:PORT"),
+        (("--nodes", "many"), "such as 16x8"),
+        (("--nodes", "0x8"), "such as 16x8"),
+        (("--database", "mysql://x/y"), "allowed are sqlite"),
+    ],
+)
+def test_bad_options(tmp_path: Path, words, said):
+    result = CliRunner().invoke(main, ["serve", "--data", str(tmp_path / "d"), *words])
+    assert result.exit_code in (1, 2)
+    assert said in result.stderr
+
+
+def test_settings_from_the_file_in_the_data_directory(tmp_path: Path):
+    file = tmp_path / "quotatree.toml"
+    file.write_text('listen = "nowhere"\n')
+    assert "listen nowhere" in run("serve", "--data", str(tmp_path), status=2).stderr
+    other = tmp_path / "other.toml"
+    other.write_text("nonsense = 1\n")
+    assert "nonsense" in run("serve", "--data", str(tmp_path), "--config", str(other), status=2).stderr
+    env: dict[str, str | None] = {"QUOTATREE_LISTEN": "elsewhere"}
+    assert "listen elsewhere" in run("serve", "--data", str(tmp_path), env=env, status=2).stderr
+    missing = ("--listen", "127.0.0.1:0", "--tls-cert", str(tmp_path / "cert"))
+    assert "no such file" in run("serve", "--data", str(tmp_path), *missing, status=2).stderr
