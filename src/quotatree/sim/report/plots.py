@@ -71,8 +71,8 @@ PLOTS: Final[tuple[Plot, ...]] = (
     Plot(
         "preemptions",
         "Timeline of preemptions",
-        "What was told to stop, when, from which priority and by which right (the reason's code). Size is GPUs; of very "
-        "many, one mark stands for all of a short time.",
+        "What was told to stop, when, of which priority and by which right (the reason's code). A dot is an eviction; where "
+        "there are very many, a bar is the GPUs taken in a span of time.",
         preemptions,
         "No run evicted anything.",
     ),
