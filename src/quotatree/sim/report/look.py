@@ -29,8 +29,9 @@ figure { margin: 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: 5px 10px; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-thead th { background: var(--soft); border-bottom: 2px solid var(--line); overflow-wrap: anywhere; }
-tbody th { font-weight: 600; overflow-wrap: anywhere; }
+th { overflow-wrap: break-word; max-width: 22em; }
+thead th { background: var(--soft); border-bottom: 2px solid var(--line); }
+tbody th { font-weight: 600; }
 .number { text-align: right; white-space: nowrap; }
 thead .number { white-space: normal; }
 td small { display: block; font-size: 0.82em; }
@@ -47,6 +48,7 @@ td small { display: block; font-size: 0.82em; }
 .unsafe { color: var(--warn-line); font-weight: 700; }
 pre { background: var(--soft); padding: 10px 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
 summary { cursor: pointer; color: var(--link); }
+@media (max-width: 900px) { .groups { font-size: 0.87em; } .groups th, .groups td { padding-left: 6px; padding-right: 6px; } }
 @media (max-width: 640px) { main { padding: 16px 12px 40px; } th, td { padding: 4px 6px; } }
 @media print {
   :root { --ink: #000; --faint: #444; --line: #bbb; --page: #fff; --soft: #eee; --best: #e3f1e6; --mark: #14713d;

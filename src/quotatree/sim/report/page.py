@@ -77,7 +77,7 @@ def _incomplete(results: Sequence[SimResult]) -> list[Html]:
             "p",
             tag("strong", text("INCOMPLETE. ")),
             text(
-                f"{told}. Its numbers are of what happened until then and are not comparable; none is marked best."
+                f"{told}. The numbers of a run that was cut short are of what happened until then, and none of them is marked best."
             ),
             class_="warning",
             role="alert",

@@ -137,7 +137,7 @@ def _value(measure: Measure, result: SimResult, best: frozenset[str], first: flo
     inside = [text(told if whole is None else f"{told} of {number_text(whole, 0)}")]
     if is_best:
         inside = [tag("strong", *inside), tag("span", text(" best"), class_="tag")]
-    if first and value != first and whole is None:
+    if first and whole is None and told != human(measure, first):
         inside.append(tag("small", text(_change(measure, value, first))))
     exact = plain(value)
     return tag("td", *inside, class_="number best" if is_best else "number", data_value=str(exact))
@@ -150,7 +150,7 @@ def _change(measure: Measure, value: float, first: float) -> str:
     elif value >= 10 * first:
         told = f"{value / first:,.0f} times"
     else:
-        digits = 1 if value < 0.1 * first else 0
+        digits = 1 if value < 0.1 * first or abs(value / first - 1) < 0.1 else 0
         told = f"{(value / first - 1) * 100:+.{digits}f} %"
     return told.replace("-", "−")
 
