@@ -18,7 +18,7 @@ class Track:
     __slots__ = (
         "_surplus_since", "_waits_since", "core_milli", "each_milli", "end", "end_ms", "evictions", "first_start_ms",
         "gpu_milli", "idle", "idle_starts", "leaving", "leaving_cost", "left_ms", "lost", "moves", "paused", "rhythm",
-        "run", "since_ms", "spec", "starts", "surplus", "team", "team_name", "useful", "waited_ms", "work_ms",
+        "run", "since_ms", "spec", "starts", "surplus", "team", "team_name", "until_ms", "useful", "waited_ms", "work_ms",
     )  # fmt: skip
 
     def __init__(self, submission: Submission, core_replicas: int, team_name: str, team: int) -> None:
@@ -27,6 +27,7 @@ class Track:
         self.rhythm: Rhythm = submission.rhythm
         self.work_ms = self.left_ms = submission.work_ms
         self.gpu_milli = submission.gpu_milli
+        self.until_ms = submission.until_ms
         self.each_milli = spec.groups[0].shape.gpu_milli
         self.core_milli = self.each_milli * core_replicas
         self.team, self.team_name = team, team_name
@@ -112,6 +113,19 @@ class Track:
         self.surplus = 0
         self.left_ms = 0
         self.useful += part.saved_ms * self.core_milli
+        self.lost += part.restart_ms * self.core_milli
+        self.paused += part.paused_ms * self.core_milli
+        self.since_ms = None
+
+    def withdraw(self, now_ms: int) -> None:
+        """Its owner ends it before its work is done: what it did while it ran has served."""
+        if self.since_ms is None:
+            self.stop_waiting(now_ms)
+            return
+        self._book_surplus(now_ms)
+        self.surplus = 0
+        part = cut_short(now_ms - self.since_ms, self.rhythm, self.starts == 1)
+        self.useful += (part.saved_ms + part.unsaved_ms) * self.core_milli
         self.lost += part.restart_ms * self.core_milli
         self.paused += part.paused_ms * self.core_milli
         self.since_ms = None

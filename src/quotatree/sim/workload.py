@@ -29,6 +29,7 @@ class Submission(NamedTuple):
     work_ms: int
     rhythm: Rhythm
     gpu_milli: int  # of all replicas
+    until_ms: int | None = None  # when its owner ends it, done or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,8 @@ class Workload:
         rhythm = Rhythm(
             interval_ms, setup.checkpoints.pause_ms, restart_ms(job.total_gpu_milli), chosen.module
         )
-        return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli)
+        until_ms = None if job.wanted_ms is None else job.submit_ms + job.wanted_ms
+        return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli, until_ms)
 
     def _chosen(self, job: TraceJob) -> _Chosen:
         defaults = self._setup.jobs
