@@ -9,9 +9,12 @@ from __future__ import annotations
 import sys
 
 from benchmarks.page import EXPLANATION, Suite, run
+from benchmarks.sim.capacity import capacity
+from benchmarks.sim.guaranteed import guaranteed
+from benchmarks.sim.inference import inference
 from benchmarks.sim.traces import Absent
 
-SUITES: dict[str, Suite] = {}
+SUITES: dict[str, Suite] = {"guaranteed": guaranteed, "inference": inference, "capacity": capacity}
 
 
 def main() -> str | None:
