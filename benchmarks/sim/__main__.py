@@ -10,11 +10,17 @@ import sys
 
 from benchmarks.page import EXPLANATION, Suite, run
 from benchmarks.sim.capacity import capacity
+from benchmarks.sim.fragmentation import fragmentation
 from benchmarks.sim.guaranteed import guaranteed
 from benchmarks.sim.inference import inference
 from benchmarks.sim.traces import Absent
 
-SUITES: dict[str, Suite] = {"guaranteed": guaranteed, "inference": inference, "capacity": capacity}
+SUITES: dict[str, Suite] = {
+    "guaranteed": guaranteed,
+    "inference": inference,
+    "capacity": capacity,
+    "fragmentation": fragmentation,
+}
 
 
 def main() -> str | None:

@@ -24,13 +24,11 @@ FINE: Final = 1000
 """Parts of a milli-GPU in which losses are worked out."""
 LEFT_BITS: Final = 24
 DEVICE_BITS: Final = 10
+NODE_BITS: Final = LEFT_BITS + DEVICE_BITS
 
 
-class Fit(NamedTuple):
-    """Where on a node a replica fits best, and how well: a smaller `rank` is better."""
-
-    rank: int
-    device_free: int  # of the device that a fraction shares; 0 for any other request
+Fit = tuple[int, int]
+"""How well a replica fits a node, smaller is better; what is free on the device a fraction shares, 0 for other requests."""
 
 
 class Useless(NamedTuple):
@@ -43,16 +41,27 @@ class Useless(NamedTuple):
 class Typical:
     """The requests of one pool at some time, each with its weight."""
 
-    __slots__ = ("_grain", "_kinds", "_label_keys", "_lost", "_picky", "_requests", "_sizes_up_to", "total")
+    __slots__ = (
+        "_any_kind",
+        "_grain",
+        "_kinds",
+        "_label_keys",
+        "_lost",
+        "_picky",
+        "_sizes_up_to",
+        "requests",
+        "total",
+    )
 
     def __init__(self, requests: dict[Shape, int]) -> None:
         """`requests`: shapes that want GPUs, and how often each was seen."""
-        self._requests = requests
+        self.requests = requests
         self.total = sum(requests.values())
         self._grain = STEP_MILLI * self.total
         self._label_keys = tuple(sorted({key for shape in requests for key, _ in shape.labels}))
         self._picky = any(shape.models or shape.labels for shape in requests)
         self._kinds: dict[tuple[object, ...], Kind] = {}
+        self._any_kind: Kind | None = None  # where no request asks for a model or a label
         fractions: dict[int, int] = {}
         for shape, weight in requests.items():
             if shape.gpu_milli < WHOLE_GPU:
@@ -66,10 +75,10 @@ class Typical:
         gpu_milli = shape.gpu_milli
         left = sum(free)
         if not self.total:
-            return Fit(left, 0) if not 0 < gpu_milli < WHOLE_GPU else self._tightest(gpu_milli, free, left)
-        kind = self._kind_of(node)
-        before = after = kind.useless(cpu_milli, memory_mib)
-        if shape.cpu_milli or shape.memory_mib:
+            return (left, 0) if not 0 < gpu_milli < WHOLE_GPU else self._tightest(gpu_milli, free, left)
+        kind = self._kind_of(node) if self._picky else self._any_kind or self._kind_of(node)
+        before = after = kind.always or kind.useless(cpu_milli, memory_mib)
+        if not kind.always and (shape.cpu_milli or shape.memory_mib):
             after = kind.useless(cpu_milli - shape.cpu_milli, memory_mib - shape.memory_mib)
         whole = free.count(WHOLE_GPU)
         if 0 < gpu_milli < WHOLE_GPU:
@@ -77,7 +86,7 @@ class Typical:
         added = _of_whole(after, whole - gpu_milli // WHOLE_GPU) - _of_whole(before, whole)
         if after is not before:
             added += self._of_shared(after, free) - self._of_shared(before, free)
-        return Fit((self._steps(added) << LEFT_BITS + DEVICE_BITS) + left, 0)
+        return (self._steps(added) << NODE_BITS) + left, 0
 
     def _fit_fraction(
         self, gpu_milli: int, free: list[int], left: int, whole: int, before: Useless, after: Useless
@@ -96,14 +105,14 @@ class Typical:
             else:
                 added -= device * after.shared[self._sizes_up_to[device]] + self._lost[device]
             rank = (((self._steps(added) << DEVICE_BITS) + device) << LEFT_BITS) + left
-            if best is None or rank < best.rank:
-                best = Fit(rank, device)
+            if best is None or rank < best[0]:
+                best = rank, device
         assert best is not None
         return best
 
     def _tightest(self, gpu_milli: int, free: list[int], left: int) -> Fit:
         device = min(one for one in free if one >= gpu_milli)
-        return Fit((device << LEFT_BITS) + left, device)
+        return (device << LEFT_BITS) + left, device
 
     def _steps(self, added: int) -> int:
         return (2 * added + self._grain) // (2 * self._grain)
@@ -113,19 +122,29 @@ class Typical:
         return sum(one * useless.shared[self._sizes_up_to[one]] for one in free if one < WHOLE_GPU)
 
     def _kind_of(self, node: Node) -> Kind:
-        key: tuple[object, ...] = ()
-        if self._picky:
-            key = (node.spec.model, *(node.labels.get(name) for name in self._label_keys))
+        if not self._picky:
+            self._any_kind = Kind(node, self.requests, self.total)
+            return self._any_kind
+        key = (node.spec.model, *(node.labels.get(name) for name in self._label_keys))
         kind = self._kinds.get(key)
         if kind is None:
-            kind = self._kinds[key] = Kind(node, self._requests, self.total)
+            kind = self._kinds[key] = Kind(node, self.requests, self.total)
         return kind
 
 
 class Kind:
     """Nodes that the same requests may stand on: of one model, alike in the labels that requests name."""
 
-    __slots__ = ("_cpu_steps", "_known", "_memory_steps", "_most_whole", "_requests", "_sizes", "_total")
+    __slots__ = (
+        "_cpu_steps",
+        "_known",
+        "_memory_steps",
+        "_most_whole",
+        "_requests",
+        "_sizes",
+        "_total",
+        "always",
+    )
 
     def __init__(self, node: Node, requests: dict[Shape, int], total: int) -> None:
         self._total = total
@@ -135,6 +154,8 @@ class Kind:
         self._cpu_steps = sorted({shape.cpu_milli for shape, _ in self._requests if shape.cpu_milli})
         self._memory_steps = sorted({shape.memory_mib for shape, _ in self._requests if shape.memory_mib})
         self._known: dict[tuple[int, int], Useless] = {}
+        self.always = None if self._cpu_steps or self._memory_steps else self._count(0, 0)
+        """Where nobody asks for CPU or memory, it is always the same."""
 
     def useless(self, cpu_milli: int, memory_mib: int) -> Useless:
         """The same for all amounts between two steps."""

@@ -12,7 +12,8 @@ from typing import Final
 from quotatree.core.fragmentation import Typical
 from quotatree.core.job import Shape
 
-SIGNIFICANT_BITS: Final = 3
+STEPS: Final = 3
+"""How many amounts of CPU or memory are told apart between one power of two and the next."""
 
 
 class Mix:
@@ -28,7 +29,8 @@ class Mix:
 
     def count(self, shape: Shape, replicas: int) -> None:
         """Replicas more (or, when taken back, less) of a shape that wants GPUs."""
-        shape = shape._replace(cpu_milli=coarse(shape.cpu_milli), memory_mib=coarse(shape.memory_mib))
+        if shape.cpu_milli or shape.memory_mib:
+            shape = shape._replace(cpu_milli=coarse(shape.cpu_milli), memory_mib=coarse(shape.memory_mib))
         left = self.counts.get(shape, 0) + replicas
         if left:
             self.counts[shape] = left
@@ -38,6 +40,8 @@ class Mix:
 
 
 def coarse(amount: int) -> int:
-    """An amount cut to its leading bits: four steps from one power of two to the next."""
-    dropped = max(0, amount.bit_length() - SIGNIFICANT_BITS)
+    """The amount, rounded down to one of those that are told apart: 3, 4 or 5 times a power of two."""
+    if amount < STEPS:
+        return amount
+    dropped = (amount // STEPS).bit_length() - 1
     return amount >> dropped << dropped

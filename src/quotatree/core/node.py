@@ -97,9 +97,10 @@ class Node:
     def accepts(self, shape: Shape) -> bool:
         """The same whatever state the node is in."""
         spec = self.spec
+        if (shape.models or shape.labels) and not self.welcomes(shape):
+            return False
         return (
-            self.welcomes(shape)
-            and shape.gpu_milli <= spec.gpus * WHOLE_GPU
+            shape.gpu_milli <= spec.gpus * WHOLE_GPU
             and shape.cpu_milli <= spec.cpu_milli
             and shape.memory_mib <= spec.memory_mib
         )

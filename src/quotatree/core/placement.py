@@ -36,6 +36,7 @@ class FreeIndex:
         "_heap",
         "_nodes_version",
         "_now",
+        "_picture",
         "_pools",
         "_shape",
         "_state",
@@ -48,6 +49,7 @@ class FreeIndex:
 
     def __init__(self, state: State, shape: Shape, pools: frozenset[str], now: bool) -> None:
         self._state, self._shape, self._pools, self._now = state, shape, pools, now
+        self._heap: list[tuple[int, int, int]] = []
         self._wants_whole = shape.whole_gpus > 0
         self._rebuild()
 
@@ -56,39 +58,48 @@ class FreeIndex:
         self.slots = [0] * len(state.nodes)
         self.total = 0
         self.racks: dict[str, int] = {}
-        self._typicals = self._current_typicals()
-        self._heap: list[tuple[int, int, int]] = []
         self._cursor, self._epoch = len(state.changes), state.changes_epoch
         self._nodes_version = state.nodes_version
         for node in state.nodes:
-            self._look_at(node)
-        heapify(self._heap)
+            self._count(node)
+        self._rank_anew()
 
     def refresh(self) -> None:
-        """Catch up with the change log."""
+        """Catch up with the change log, and with what is usually asked for."""
         state = self._state
         changes = state.changes
-        if (
-            self._epoch != state.changes_epoch
-            or self._nodes_version != state.nodes_version
-            or self._typicals != self._current_typicals()
-        ):
+        if self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
             self._rebuild()
             return
-        if self._cursor == len(changes):
-            return
         fresh = len(changes) - self._cursor
+        same_picture = self._picture == state.picture
+        if not fresh and same_picture:
+            return
         if fresh > 2 * len(state.nodes) or len(self._heap) > 4 * len(state.nodes) + 64:
             self._rebuild()
             return
-        for index in dict.fromkeys(changes[self._cursor :]):
-            self._look_at(state.nodes[index])
+        if same_picture:
+            for index in dict.fromkeys(changes[self._cursor :]):
+                self._look_at(state.nodes[index])
+        else:
+            for index in dict.fromkeys(changes[self._cursor :]):
+                self._count(state.nodes[index])
+            self._rank_anew()
         self._cursor = len(changes)
 
-    def _current_typicals(self) -> dict[str, Typical]:
-        return {pool: self._state.typical(pool) for pool in self._pools}
+    def _rank_anew(self) -> None:
+        state = self._state
+        self._picture = state.picture
+        self._typicals = {pool: state.typical(pool) for pool in self._pools}
+        self._heap = [self._entry(node) for node in state.nodes if self.slots[node.index]]
+        heapify(self._heap)
 
     def _look_at(self, node: Node) -> None:
+        if self._count(node):
+            heappush(self._heap, self._entry(node))
+
+    def _count(self, node: Node) -> int:
+        """How many replicas fit on a node, remembered."""
         index = node.index
         count = 0
         if (node.whole_free or not self._wants_whole) and node.spec.pool in self._pools:
@@ -98,10 +109,12 @@ class FreeIndex:
             self.slots[index] = count
             self.total += count - before
             self.racks[node.rack] = self.racks.get(node.rack, 0) + count - before
-        if count:
-            typical = self._typicals[node.spec.pool]
-            rank = typical.fit(node, self._shape, *node.left(self._now)).rank
-            heappush(self._heap, (rank, index, node.stamp))
+        return count
+
+    def _entry(self, node: Node) -> tuple[int, int, int]:
+        typical = self._typicals[node.spec.pool]
+        rank, _ = typical.fit(node, self._shape, *node.left(self._now))
+        return rank, node.index, node.stamp
 
     def in_order(self, avoid: frozenset[int]) -> list[int]:
         """Nodes with room, best first, as few as hold one slot; see `take`."""
@@ -222,8 +235,8 @@ def pick_devices(
     if shape.gpu_milli < WHOLE_GPU:
         if shape.gpu_milli == 0:
             return ()
-        fit = state.typical(node.spec.pool).fit(node, shape, free, cpu_milli, memory_mib)
-        return (free.index(fit.device_free),)
+        _, device_free = state.typical(node.spec.pool).fit(node, shape, free, cpu_milli, memory_mib)
+        return (free.index(device_free),)
     whole = (device for device, left in enumerate(free) if left == WHOLE_GPU)
     return tuple(islice(whole, shape.whole_gpus))
 

@@ -45,6 +45,8 @@ class State(Journal):
         self.pools: dict[str, bool] = {}  # name -> mixed
         self.pool_models: dict[str, dict[str, None]] = {}  # GPU models seen in each pool
         self.mixes: dict[str, Mix] = {}  # what is asked for, by pool
+        self.picture = 0  # names the pictures of all mixes that hold now; see mix.py
+        self._pictures_made = 0
         self.nodes: list[Node] = []
         self.node_by_name: dict[str, Node] = {}
         self.quotas: dict[QuotaId, Quota] = {}
@@ -314,6 +316,8 @@ class State(Journal):
             if mix.seen >= mix.next_picture:
                 self.set(mix, "next_picture", 2 * mix.seen)
                 self.set(mix, "typical", Typical(dict(mix.counts)))
+                self._pictures_made += 1  # never taken back: a number names the same pictures for ever
+                self.set(self, "picture", self._pictures_made)
 
     def typical(self, pool: str) -> Typical:
         """The requests by which places in a pool are judged."""
