@@ -120,7 +120,9 @@ def test_one_replica_goes_where_it_adds_least_waste(random: Random) -> None:
     walk = begin(random)
     for _ in range(4):
         step(random, walk, check=False)
-        asked = submit_possible(random, walk.state, walk.now_ms).job
+        event = submit_possible(random, walk.state, walk.now_ms)
+        assert isinstance(event, ev.JobSubmitted)
+        asked = event.job
         root, shape = walk.state.quotas[QuotaId(asked.quota)].root, asked.groups[0].shape
         for now in (True, False):
             check_one(walk.state, root, shape, now)

@@ -11,7 +11,6 @@ from heapq import heapify, heappop, heappush
 from itertools import islice, permutations
 from typing import Final
 
-from quotatree.core.fragmentation import Typical
 from quotatree.core.job import Placed, Shape
 from quotatree.core.node import Node
 from quotatree.core.quota import Quota
