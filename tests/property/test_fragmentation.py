@@ -25,7 +25,7 @@ from quotatree.core.plan import plan
 from quotatree.core.quota import Quota, QuotaId, QuotaSpec
 from quotatree.core.resources import Bounds
 from quotatree.core.state import State
-from tests.property.happenings import submit_possible
+from tests.property.happenings import job_spec
 from tests.property.test_promises import RANDOM
 from tests.property.walk import begin, step
 
@@ -120,9 +120,7 @@ def test_one_replica_goes_where_it_adds_least_waste(random: Random) -> None:
     walk = begin(random)
     for _ in range(4):
         step(random, walk, check=False)
-        event = submit_possible(random, walk.state, walk.now_ms)
-        assert isinstance(event, ev.JobSubmitted)
-        asked = event.job
+        asked = job_spec(random, walk.state, JobId("asked"), walk.now_ms)
         root, shape = walk.state.quotas[QuotaId(asked.quota)].root, asked.groups[0].shape
         for now in (True, False):
             check_one(walk.state, root, shape, now)
