@@ -12,9 +12,17 @@ from benchmarks.page import EXPLANATION, Suite, run
 from benchmarks.sim.capacity import capacity
 from benchmarks.sim.guaranteed import guaranteed
 from benchmarks.sim.inference import inference
+from benchmarks.sim.lost_work import lost_work
+from benchmarks.sim.quotas import quotas
 from benchmarks.sim.traces import Absent
 
-SUITES: dict[str, Suite] = {"guaranteed": guaranteed, "inference": inference, "capacity": capacity}
+SUITES: dict[str, Suite] = {
+    "quotas": quotas,
+    "lost-work": lost_work,
+    "guaranteed": guaranteed,
+    "inference": inference,
+    "capacity": capacity,
+}
 
 
 def main() -> str | None:
