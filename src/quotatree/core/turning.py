@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from quotatree.core.eligible import Protections, Signature
 from quotatree.core.node_offer import LADDER
-from quotatree.core.node_search import Taken
+from quotatree.core.node_search import Taken, with_companions
 from quotatree.core.quota import idle_room
-from quotatree.core.quota_cover import cheapest_cover, may_be_demoted
+from quotatree.core.quota_cover import cheapest_cover, demoted_together
 from quotatree.core.resources import GPU, ZERO
 from quotatree.core.victims import Found, Request, search
 
@@ -27,9 +27,7 @@ def cheaper_by_turning_idle(request: Request, idle: Signature, found: Found | No
     places = search(replace(request, deficit=ZERO, signature=idle))
     if places is None or (found is not None and places.cost >= found.cost):
         return found
-    freed = sum(unit.footprint[GPU] for unit in places.units)
-    wanted = sum(shape.gpu_milli for _, shape in request.wanted)
-    if idle_room(request.quota, request.root.min[GPU] or 0, GPU) + freed < wanted:
+    if not _keeps_to_idle_room(request, places):
         return found
     without = places.cost if found is None else min(places.cost, found.cost_without_ladder)
     return Found(turned.units + places.units, places.cost, highest, without, frozenset(turned.units))
@@ -43,6 +41,19 @@ def _turned(request: Request, top: int) -> tuple[int, Taken | None]:
         found = cheapest_cover(
             request.state, request.signature, highest, request.deficit, request.now_ms, bound, demote_room=0
         )
-        if found is not None and all(may_be_demoted(u) and not u.job.composite for u in found.units):
+        if found is None or any(unit.job.composite for unit in found.units):
+            continue
+        if len(demoted_together(found.units, request.now_ms)) == len(found.units):
             return highest, found
     return 0, None
+
+
+def _keeps_to_idle_room(request: Request, places: Found) -> bool:
+    """I2, once these have gone; turning idle moves a share from used to idle and leaves the room as it is."""
+    gone = with_companions(list(places.units))
+    for unit in gone:
+        request.state.lift(unit)
+    room = idle_room(request.quota, request.root.min[GPU] or 0, GPU)
+    for unit in gone:
+        request.state.lower(unit)
+    return room >= sum(shape.gpu_milli for _, shape in request.wanted)
