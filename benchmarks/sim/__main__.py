@@ -13,13 +13,17 @@ from benchmarks.sim.capacity import capacity
 from benchmarks.sim.fragmentation import fragmentation
 from benchmarks.sim.guaranteed import guaranteed
 from benchmarks.sim.inference import inference
+from benchmarks.sim.lost_work import lost_work
+from benchmarks.sim.quotas import quotas
 from benchmarks.sim.traces import Absent
 
 SUITES: dict[str, Suite] = {
+    "fragmentation": fragmentation,
+    "quotas": quotas,
+    "lost-work": lost_work,
     "guaranteed": guaranteed,
     "inference": inference,
     "capacity": capacity,
-    "fragmentation": fragmentation,
 }
 
 

@@ -103,16 +103,29 @@ def _prefixes(
     return items
 
 
-def may_be_demoted(unit: Unit) -> bool:
-    """I1, I2: its job allows idle, is not about to grow, and its quota may borrow that much."""
+def may_be_demoted(unit: Unit, besides: int = 0) -> bool:
+    """I1, I2: its job allows idle, is not about to grow, and its quota may borrow that much `besides`."""
     job = unit.job
     if unit.cls.kind is not UnitKind.CORE or job.spec.idle is not Idle.ALLOW or job.hold is not None:
         return False
     limit = job.quota.spec.idle_limit_milli
-    if limit is None:
-        return True
-    size = sum(u.footprint[GPU] for u in with_companions([unit]))
-    return job.quota.own_idle[GPU] + size <= limit
+    return limit is None or job.quota.own_idle[GPU] + besides + _size(unit) <= limit
+
+
+def demoted_together(units: Collection[Unit], now_ms: int) -> frozenset[Unit]:
+    """Of these, those that may be turned idle at once: a limit (I2) is for all of a quota's, the dearest first."""
+    borrowed: dict[str, int] = {}
+    found = []
+    for unit in sorted(units, key=lambda u: (-eviction_cost(u, now_ms), u.name)):
+        quota = unit.job.quota.id
+        if may_be_demoted(unit, borrowed.get(quota, 0)):
+            borrowed[quota] = borrowed.get(quota, 0) + _size(unit)
+            found.append(unit)
+    return frozenset(found)
+
+
+def _size(unit: Unit) -> int:
+    return sum(u.footprint[GPU] for u in with_companions([unit]))
 
 
 def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, int]:

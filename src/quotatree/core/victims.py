@@ -28,7 +28,7 @@ from quotatree.core.node_search import (
 )
 from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.quota import Quota
-from quotatree.core.quota_cover import cheapest_cover, may_be_demoted
+from quotatree.core.quota_cover import cheapest_cover, demoted_together
 from quotatree.core.resources import ZERO, Resources
 from quotatree.core.state import State
 from quotatree.core.unit import Unit, UnitKind, eviction_cost
@@ -83,14 +83,16 @@ def search(request: Request) -> Found | None:
             _left_after(request, found.units) != ZERO
         ):  # whatever the search says, nothing starts beyond its quotas
             continue
-        cost = found.cost
+        cost, demoted = found.cost, frozenset[Unit]()
+        if request.nodes_fit and request.demote_room >= 0:
+            demoted = demoted_together(found.units, request.now_ms)
+            cost = sum(eviction_cost(u, request.now_ms) for u in found.units if u not in demoted)
         touched = max((_ladder(request.signature, u) for u in found.units), default=0)
         without = cost
         if highest != steps[-1]:
             other = _within(request, LADDER - 1, bound)
             if other is not None:
                 without = min(cost, other.cost)
-        demoted = frozenset(u for u in found.units if request.nodes_fit and _demotable(request, u))
         return Found(found.units, cost, touched, without, demoted)
     return None
 
@@ -142,10 +144,6 @@ def _shapes(wanted: Wanted) -> dict[Shape, int]:
 def _ladder(signature: Signature, unit: Unit) -> int:
     entitled = signature.entitled(unit.cls)
     return entitled.ladder if entitled is not None else 0
-
-
-def _demotable(request: Request, unit: Unit) -> bool:
-    return request.demote_room >= 0 and may_be_demoted(unit)
 
 
 def _within(request: Request, highest: int, protections: Protections | None) -> Taken | None:
