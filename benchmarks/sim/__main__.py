@@ -12,9 +12,17 @@ from benchmarks.page import EXPLANATION, Suite, run
 from benchmarks.sim.capacity import capacity
 from benchmarks.sim.guaranteed import guaranteed
 from benchmarks.sim.inference import inference
+from benchmarks.sim.replay import growth_of_replay, million, replay
 from benchmarks.sim.traces import Absent
 
-SUITES: dict[str, Suite] = {"guaranteed": guaranteed, "inference": inference, "capacity": capacity}
+SUITES: dict[str, Suite] = {
+    "guaranteed": guaranteed,
+    "inference": inference,
+    "capacity": capacity,
+    "replay": replay,
+    "replay-growth": growth_of_replay,
+    "million": million,
+}
 
 
 def main() -> str | None:
