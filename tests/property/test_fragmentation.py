@@ -104,6 +104,8 @@ def all_places(state: State, root: Quota, shape: Shape, now: bool) -> list[Ranke
         if not drawn_on or not may_stand(node, shape, room):
             continue
         mix = state.typical(node.spec.pool).requests
+        if all(asked == Shape(asked.whole_gpus * 1000, 0, 0) for asked in mix):
+            mix = {}  # the tightest fit decides
         shares = [device for device, free in enumerate(room[0]) if free >= shape.gpu_milli]
         for device in shares if shape.fraction_milli else [None]:
             added = (

@@ -14,12 +14,12 @@ from quotatree.core.quota import QuotaId, QuotaSpec
 from quotatree.core.resources import Bounds
 from quotatree.core.state import State
 
-ONE, FOUR, EIGHT = Shape(1000, 0, 0), Shape(4000, 0, 0), Shape(8000, 0, 0)
+ONE, FOUR, EIGHT = Shape(1000, 1000, 0), Shape(4000, 1000, 0), Shape(8000, 1000, 0)
 HALF, THIRD = Shape(500, 0, 0), Shape(300, 0, 0)
 
 
 def rank(
-    typical: Typical, shape: Shape, free: list[int], cpu: int = 0, memory: int = 0, gpus: int = 8
+    typical: Typical, shape: Shape, free: list[int], cpu: int = 128_000, memory: int = 0, gpus: int = 8
 ) -> int:
     return typical.fit(Node(0, NodeSpec("n", gpus=gpus)), shape, free, cpu, memory)[0]
 
@@ -39,6 +39,12 @@ def test_where_nothing_is_wasted_the_tightest_fit_decides():
     typical = Typical({ONE: 5})
     ranks = [rank(typical, ONE, whole(free)) for free in (1, 2, 5, 8)]
     assert ranks == sorted(ranks)
+
+
+def test_where_all_ask_for_whole_gpus_and_nothing_else_the_tightest_fit_decides():
+    one, four = Shape(1000, 0, 0), Shape(4000, 0, 0)
+    typical = Typical({one: 1, four: 1})
+    assert rank(typical, one, whole(3)) < rank(typical, one, whole(4)) < rank(typical, one, whole(5))
 
 
 def test_differences_below_a_step_are_none():

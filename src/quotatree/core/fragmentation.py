@@ -3,7 +3,8 @@
 The waste of a node is what the average request of its pool could not use of the node's free GPUs: all of them where CPU,
 memory, model or labels do not suffice, else the devices with too little left for it. The rest of a device that is shared
 counts once more, by what is likely to be lost of it when further fractions come and the first that does not fit ends it.
-A replica goes where it adds least waste; differences below STEP_MILLI are none, and the tightest fit decides.
+A replica goes where it adds least waste; differences below STEP_MILLI are none, and the tightest fit decides. So it does
+where all ask for whole GPUs and nothing else: then nodes empty again, and best fit keeps those empty that are nearly so.
 
 Integers only: waste is counted in milli-GPU times requests.
 """
@@ -42,13 +43,13 @@ class Typical:
     """The requests of one pool at some time, each with its weight."""
 
     __slots__ = (
-        "_any_kind",
         "_grain",
         "_kinds",
         "_label_keys",
         "_lost",
         "_picky",
         "_sizes_up_to",
+        "_tightest_fit",
         "requests",
         "total",
     )
@@ -57,11 +58,11 @@ class Typical:
         """`requests`: shapes that want GPUs, and how often each was seen."""
         self.requests = requests
         self.total = sum(requests.values())
+        self._tightest_fit = all(shape == (shape.whole_gpus * WHOLE_GPU, 0, 0, (), ()) for shape in requests)
         self._grain = STEP_MILLI * self.total
         self._label_keys = tuple(sorted({key for shape in requests for key, _ in shape.labels}))
         self._picky = any(shape.models or shape.labels for shape in requests)
         self._kinds: dict[tuple[object, ...], Kind] = {}
-        self._any_kind: Kind | None = None  # where no request asks for a model or a label
         fractions: dict[int, int] = {}
         for shape, weight in requests.items():
             if shape.gpu_milli < WHOLE_GPU:
@@ -74,11 +75,11 @@ class Typical:
         """How well one more replica, known to fit, fits a node of which so much is left."""
         gpu_milli = shape.gpu_milli
         left = sum(free)
-        if not self.total:
+        if self._tightest_fit:
             return (left, 0) if not 0 < gpu_milli < WHOLE_GPU else self._tightest(gpu_milli, free, left)
-        kind = self._kind_of(node) if self._picky else self._any_kind or self._kind_of(node)
-        before = after = kind.always or kind.useless(cpu_milli, memory_mib)
-        if not kind.always and (shape.cpu_milli or shape.memory_mib):
+        kind = self._kind_of(node)
+        before = after = kind.useless(cpu_milli, memory_mib)
+        if shape.cpu_milli or shape.memory_mib:
             after = kind.useless(cpu_milli - shape.cpu_milli, memory_mib - shape.memory_mib)
         whole = free.count(WHOLE_GPU)
         if 0 < gpu_milli < WHOLE_GPU:
@@ -122,10 +123,9 @@ class Typical:
         return sum(one * useless.shared[self._sizes_up_to[one]] for one in free if one < WHOLE_GPU)
 
     def _kind_of(self, node: Node) -> Kind:
-        if not self._picky:
-            self._any_kind = Kind(node, self.requests, self.total)
-            return self._any_kind
-        key = (node.spec.model, *(node.labels.get(name) for name in self._label_keys))
+        key: tuple[object, ...] = ()
+        if self._picky:
+            key = (node.spec.model, *(node.labels.get(name) for name in self._label_keys))
         kind = self._kinds.get(key)
         if kind is None:
             kind = self._kinds[key] = Kind(node, self.requests, self.total)
@@ -143,7 +143,6 @@ class Kind:
         "_requests",
         "_sizes",
         "_total",
-        "always",
     )
 
     def __init__(self, node: Node, requests: dict[Shape, int], total: int) -> None:
@@ -154,8 +153,6 @@ class Kind:
         self._cpu_steps = sorted({shape.cpu_milli for shape, _ in self._requests if shape.cpu_milli})
         self._memory_steps = sorted({shape.memory_mib for shape, _ in self._requests if shape.memory_mib})
         self._known: dict[tuple[int, int], Useless] = {}
-        self.always = None if self._cpu_steps or self._memory_steps else self._count(0, 0)
-        """Where nobody asks for CPU or memory, it is always the same."""
 
     def useless(self, cpu_milli: int, memory_mib: int) -> Useless:
         """The same for all amounts between two steps."""

@@ -79,7 +79,9 @@ class FreeIndex:
             return
         if same_picture:
             for index in dict.fromkeys(changes[self._cursor :]):
-                self._look_at(state.nodes[index])
+                node = state.nodes[index]
+                if self._count(node):
+                    heappush(self._heap, self._entry(node))
         else:
             for index in dict.fromkeys(changes[self._cursor :]):
                 self._count(state.nodes[index])
@@ -92,10 +94,6 @@ class FreeIndex:
         self._typicals = {pool: state.typical(pool) for pool in self._pools}
         self._heap = [self._entry(node) for node in state.nodes if self.slots[node.index]]
         heapify(self._heap)
-
-    def _look_at(self, node: Node) -> None:
-        if self._count(node):
-            heappush(self._heap, self._entry(node))
 
     def _count(self, node: Node) -> int:
         """How many replicas fit on a node, remembered."""
@@ -111,8 +109,8 @@ class FreeIndex:
         return count
 
     def _entry(self, node: Node) -> tuple[int, int, int]:
-        typical = self._typicals[node.spec.pool]
-        rank, _ = typical.fit(node, self._shape, *node.left(self._now))
+        free, cpu_milli, memory_mib = node.left(self._now)
+        rank, _ = self._typicals[node.spec.pool].fit(node, self._shape, free, cpu_milli, memory_mib)
         return rank, node.index, node.stamp
 
     def in_order(self, avoid: frozenset[int]) -> list[int]:
@@ -236,8 +234,7 @@ def pick_devices(
             return ()
         _, device_free = state.typical(node.spec.pool).fit(node, shape, free, cpu_milli, memory_mib)
         return (free.index(device_free),)
-    whole = (device for device, left in enumerate(free) if left == WHOLE_GPU)
-    return tuple(islice(whole, shape.whole_gpus))
+    return tuple([device for device, left in enumerate(free) if left == WHOLE_GPU][: shape.whole_gpus])
 
 
 def _gang(

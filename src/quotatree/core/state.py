@@ -305,14 +305,15 @@ class State(Journal):
 
     def learn(self, job: Job) -> None:
         """Its request belongs to the usual ones of the pools it may stand on."""
-        for pool, _ in job.quota.root.spec.draws:
+        for pool, _ in job.quota.path[-1].spec.draws:
             mix = self.mixes.get(pool)
             if mix is None:
                 mix = self.mixes[pool] = Mix()
             for group in job.spec.groups:
                 if group.shape.gpu_milli:
                     mix.count(group.shape, group.replicas)
-                    self.on_undo(partial(mix.count, group.shape, -group.replicas))
+                    if self._journal is not None:
+                        self._journal.append(partial(mix.count, group.shape, -group.replicas))
             if mix.seen >= mix.next_picture:
                 self.set(mix, "next_picture", 2 * mix.seen)
                 self.set(mix, "typical", Typical(dict(mix.counts)))
