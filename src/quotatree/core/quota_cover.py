@@ -17,18 +17,13 @@ from quotatree.core.job import Idle
 from quotatree.core.node_search import NOTHING, Taken, taken, with_companions
 from quotatree.core.resources import GPU, Resources
 from quotatree.core.state import State
-from quotatree.core.unit import Unit, UnitClass, UnitKind, eviction_cost
+from quotatree.core.unit import Unit, UnitKind, eviction_cost
 
 EXACT_STEPS: Final = 60_000
 """Largest table (items x reachable amounts) that is solved exactly."""
 
 SCALE: Final = 840 * 840
 """Ratios are compared as integers, in parts of this."""
-
-
-def _counts(signature: Signature, cls: UnitClass, highest: int) -> bool:
-    entitled = signature.entitled(cls)
-    return entitled is not None and entitled.frees_quota and entitled.ladder <= highest
 
 
 def cheapest_cover(
@@ -77,11 +72,9 @@ def _prefixes(
     gone: Collection[Unit], demote_room: int,
 ) -> list[Item]:  # fmt: skip
     items: list[Item] = []
-    for cls in state.classes_below(signature.quota.root):
-        if not cls.buckets or not _counts(signature, cls, highest):
+    for cls, entitled in signature.classes_among(state.classes_below(signature.quota.root)):
+        if not cls.buckets or not entitled.frees_quota or entitled.ladder > highest:
             continue
-        entitled = signature.entitled(cls)
-        assert entitled is not None
         for (gpu_milli, interval_ms), bucket in sorted(cls.buckets.items(), key=_bucket_order):
             amount = gpu_milli if main == GPU else 0
             enough = -(-deficit[main] // amount) if amount else len(bucket)

@@ -6,7 +6,7 @@ replica (exact), or a gang. What comes back is minimal (P8) and lawful (protecti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from typing import Final
@@ -50,10 +50,17 @@ class Request:
     avoid: frozenset[int]
     nodes_fit: bool  # by plan there is room on nodes already: only quota is short
     demote_room: int  # idle room left beside the preemptor; not below 0: units may be turned idle (I1)
+    _steps: list[int] | None = field(default=None, init=False)
 
     @property
     def root(self) -> Quota:
         return self.quota.root
+
+    def steps(self) -> list[int]:
+        """Ladder steps that could help; asked by the search and, when it finds nobody, by the reason."""
+        if self._steps is None:
+            self._steps = _steps_that_could_help(self)
+        return self._steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class Found:
 
 def search(request: Request) -> Found | None:
     """The best victims of this step, or None."""
-    steps = _steps_that_could_help(request)
+    steps = request.steps()
     if not steps:
         return None
     protections = Protections(request.signature)
@@ -99,7 +106,7 @@ def search(request: Request) -> Found | None:
 
 def could_ever_help(request: Request) -> bool:
     """P7's prefilter: would it fit with every eligible unit gone, protections aside?"""
-    return bool(_steps_that_could_help(request))
+    return bool(request.steps())
 
 
 def _steps_that_could_help(request: Request) -> list[int]:
@@ -108,14 +115,11 @@ def _steps_that_could_help(request: Request) -> list[int]:
     present = [False] * LADDER
     freed = [[0] * LADDER for _ in range(3)]
     short = [i for i in range(3) if request.deficit[i] > 0]
-    for cls in request.state.classes_below(request.root):
+    for cls, entitled in signature.classes_among(request.state.classes_below(request.root)):
         if not cls.buckets:
             continue
-        entitled = signature.entitled(cls)
-        if entitled is None:
-            continue
         present[entitled.ladder] = True
-        if entitled.frees_quota:
+        if short and entitled.frees_quota:
             for i in short:
                 freed[i][entitled.ladder] += cls.standing[i]
     present[0] = present[0] or bool(request.root.idle_units)
@@ -125,7 +129,7 @@ def _steps_that_could_help(request: Request) -> list[int]:
             index = _index(request, shape, count)
             total = index.total
             if request.avoid:
-                total = [t - sum(index.reach_of(n, p) for n in request.avoid) for p, t in enumerate(total)]
+                total = index.total_without(request.avoid)
             totals.append((total, count))
     return [p for p in range(LADDER) if present[p] and all(total[p] >= need for total, need in totals)]
 
