@@ -15,6 +15,7 @@ from benchmarks.sim.guaranteed import guaranteed
 from benchmarks.sim.inference import inference
 from benchmarks.sim.lost_work import lost_work
 from benchmarks.sim.quotas import quotas
+from benchmarks.sim.replay import growth_of_replay, million, replay
 from benchmarks.sim.traces import Absent
 
 SUITES: dict[str, Suite] = {
@@ -24,6 +25,9 @@ SUITES: dict[str, Suite] = {
     "guaranteed": guaranteed,
     "inference": inference,
     "capacity": capacity,
+    "replay": replay,
+    "replay-growth": growth_of_replay,
+    "million": million,
 }
 
 

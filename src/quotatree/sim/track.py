@@ -12,6 +12,10 @@ from quotatree.sim.work import Rhythm, completed, cut_short
 from quotatree.sim.workload import Submission
 
 
+Leaving = dict[tuple[int, tuple[int, ...]], tuple[int, int]]
+"""What was told to go and has not left: run and replicas -> milli-GPU, since."""
+
+
 class Track:
     """One job. `since_ms` is when its present run began, None while it does not run."""
 
@@ -39,9 +43,7 @@ class Track:
         self.idle = False
         self.surplus = 0  # replicas beyond the core that run
         self._surplus_since = 0
-        self.leaving: dict[
-            tuple[int, tuple[int, ...]], tuple[int, int]
-        ] = {}  # run, replicas -> milli-GPU, since
+        self.leaving: Leaving | None = None  # most jobs are never told to go: none of a million has an empty one
         self._waits_since = spec.submitted_ms
         self.waited_ms = 0
         self.useful = self.lost = self.paused = self.leaving_cost = 0
@@ -100,9 +102,10 @@ class Track:
 
     def leave(self, run: int, replicas: tuple[int, ...], now_ms: int) -> int | None:
         """These have left: how many milli-GPU that frees."""
-        if (run, replicas) not in self.leaving:
+        if self.leaving is None or (run, replicas) not in self.leaving:
             return None
         milli, since_ms = self.leaving.pop((run, replicas))
+        self.leaving = self.leaving or None
         self.leaving_cost += milli * (now_ms - since_ms)
         return milli
 
@@ -144,7 +147,8 @@ class Track:
                 useful += (now_ms - self._surplus_since) * self.surplus * self.each_milli
                 lost += part.restart_ms * self.core_milli
                 paused += part.paused_ms * self.core_milli
-        leaving += sum(milli * (now_ms - since_ms) for milli, since_ms in self.leaving.values())
+        if self.leaving is not None:
+            leaving += sum(milli * (now_ms - since_ms) for milli, since_ms in self.leaving.values())
         return JobOutcome(
             self.spec.id, self.team_name, self.spec.quota, self.spec.module.value, self.spec.priority,
             self.gpu_milli, self.spec.submitted_ms, self.work_ms, end, self.first_start_ms, self.end_ms,
@@ -159,4 +163,6 @@ class Track:
         self._surplus_since = now_ms
 
     def _begin_leaving(self, run: int, replicas: tuple[int, ...], now_ms: int) -> None:
+        if self.leaving is None:
+            self.leaving = {}
         self.leaving[run, replicas] = (self.each_milli * len(replicas), now_ms)
