@@ -53,14 +53,14 @@ class Ordering:
 
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Whom the quota's strategy lets be tried now, in its order."""
-        version = quota.path[-1].version
-        touched = self._touched.get(quota.id, 0) + quota.queue.stamp
-        known = self._ready.get(quota.id)
+        name, version = quota.spec.id, quota.path[-1].version
+        touched = self._touched.get(name, 0) + quota.queue.stamp
+        known = self._ready.get(name)
         if known is not None and known[0] == version and known[1] == touched:
             return known[3]
         present = _present(quota)
         if known is None and quota.queue.exhausted == present:
-            self._ready[quota.id] = _Ready(version, touched, present, [])
+            self._ready[name] = _Ready(version, touched, present, [])
             return []
         settings = self._state.settings
         found, stood = tryable(
@@ -80,7 +80,7 @@ class Ordering:
         if self._state.nodes_out:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
-        self._ready[quota.id] = _Ready(version, touched, present, jobs)
+        self._ready[name] = _Ready(version, touched, present, jobs)
         return jobs
 
     def close(self) -> None:
@@ -138,7 +138,9 @@ class Ordering:
             capacity = root.min[GPU]
             unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
             for cls in quota.queue.classes.values():
-                if cls.idle is Idle.NEVER or (unused is not None and cls.request[GPU] > unused):
+                if cls.promotes or cls.idle is Idle.NEVER:
+                    continue
+                if unused is not None and cls.request[GPU] > unused:
                     continue
                 if cls.still_fails(cls.failed_idle, self._now_ms):
                     continue

@@ -214,10 +214,13 @@ def tryable(
     queue, strategy = quota.queue, quota.spec.strategy
     if strategy is Strategy.BALANCE:
         return _balance_window(quota, now_ms, aging_ms, balance_ms, passed)
+    fresh = [c for c in queue.classes.values() if not c.still_fails(c.failed, now_ms)]
+    if not fresh:
+        return [], ()
     if strategy is Strategy.INTELLIGENT and not queue.urgent:
         strategy = Strategy.TRAVERSE
     if strategy is Strategy.TRAVERSE:
-        ready = [c for c in queue.classes.values() if not c.still_fails(c.failed, now_ms) and not passed(c)]
+        ready = [c for c in fresh if not passed(c)]
         ordered = queue.ordered(ready, now_ms, aging_ms, quota.spec.strategy)
         return [(cls, cls.members[0][1]) for cls in ordered], ()
     found: list[tuple[WaitClass, JobId]] = []
