@@ -29,7 +29,11 @@ LENGTHS = (10_000, 20_000, 40_000, 80_000)
 LOADS = (0.7, 0.9)
 GROWTH_NODES = 128
 MILLION, MILLION_NODES, MILLION_LOAD = 1_000_000, 10_000, 0.9
-HOURS = SyntheticSpec(duration_median_s=1_800.0, duration_sigma=1.4, duration_max_s=float(DAY_S))
+UPTO_TWO_NODES = tuple((size, weight) for size, weight in SyntheticSpec().sizes if size <= 16_000)
+MINUTES = SyntheticSpec(
+    duration_median_s=600.0, duration_sigma=1.0, duration_max_s=7_200.0, sizes=UPTO_TWO_NODES
+)
+"""Short and not too large, so that the cluster is in its usual state for nearly all of even the shortest trace."""
 A_WEEK = SyntheticSpec(duration_median_s=3_600.0, duration_sigma=1.4, duration_max_s=2.0 * DAY_S)
 """A million of these keep 10,000 nodes busy for about a week."""
 SAID_EVERY = 16
@@ -122,7 +126,7 @@ def _philly(scale: float) -> Measured:
 
 
 def _growing(jobs: int, load: float) -> Measured:
-    return measured(*stationary(jobs, GROWTH_NODES, load, HOURS))
+    return measured(*stationary(jobs, GROWTH_NODES, load, MINUTES))
 
 
 def _million() -> Measured:

@@ -49,7 +49,9 @@ class Ordering:
         if quota.spec.strategy is Strategy.BALANCE or known is None:
             self.touch(quota)
         else:
-            self._ready[quota.id] = known._replace(jobs=[entry for entry in known.jobs if entry[0] is not cls])
+            self._ready[quota.id] = known._replace(
+                jobs=[entry for entry in known.jobs if entry[0] is not cls]
+            )
 
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Whom the quota's strategy lets be tried now, in its order."""
@@ -96,7 +98,9 @@ class Ordering:
             if queue.stood and not queue.of_job:
                 self._state.set(queue, "stood", ())
             timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
-            last = timeless and not known.jobs and known.touched == self._touched.get(quota_id, 0) + queue.stamp
+            last = (
+                timeless and not known.jobs and known.touched == self._touched.get(quota_id, 0) + queue.stamp
+            )
             queue.exhausted = known.present if last else None
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:

@@ -11,7 +11,6 @@ from quotatree.sim.outcome import End, JobOutcome
 from quotatree.sim.work import Rhythm, completed, cut_short
 from quotatree.sim.workload import Submission
 
-
 Leaving = dict[tuple[int, tuple[int, ...]], tuple[int, int]]
 """What was told to go and has not left: run and replicas -> milli-GPU, since."""
 
@@ -43,7 +42,9 @@ class Track:
         self.idle = False
         self.surplus = 0  # replicas beyond the core that run
         self._surplus_since = 0
-        self.leaving: Leaving | None = None  # most jobs are never told to go: none of a million has an empty one
+        self.leaving: Leaving | None = (
+            None  # most jobs are never told to go: none of a million has an empty one
+        )
         self._waits_since = spec.submitted_ms
         self.waited_ms = 0
         self.useful = self.lost = self.paused = self.leaving_cost = 0
