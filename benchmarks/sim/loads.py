@@ -23,6 +23,7 @@ from quotatree.sim.trace import Trace
 from quotatree.sim.work import CheckpointModel, Checkpoints
 
 GPUS_PER_NODE = 8
+NODE = NodeSpec("node", gpus=GPUS_PER_NODE)
 HOUR_MS = 3_600_000
 URGENT_TAKES_MINOR = SelfLevel(Priorities(7, 9), Priorities(1, 4), frozenset(Module), Scope.OWN)
 PRIORITIES = ((1, 50.0), (3, 20.0), (5, 15.0), (7, 10.0), (9, 5.0))
@@ -47,7 +48,8 @@ def stationary(jobs: int, nodes: int, load: float, spec: SyntheticSpec) -> tuple
     played = generate(replace(even, days=asked_s / (nodes * GPUS_PER_NODE * load) / DAY_S))
     share = nodes * GPUS_PER_NODE / sum(weight for _, weight in spec.teams)
     gpus = tuple((team, int(weight * share)) for team, weight in spec.teams)
-    return _setup(f"{jobs:,} jobs on {nodes:,} nodes at {load}", gpus, 1.0, played), played
+    setup = _setup(f"{jobs:,} jobs on {nodes:,} nodes at {load}", gpus, 1.0, played)
+    return replace(setup, nodes=fitting_nodes(nodes * GPUS_PER_NODE, NODE)), played
 
 
 def _setup(name: str, gpus: tuple[tuple[str, int], ...], scale: float, played: Trace) -> Setup:
@@ -57,7 +59,7 @@ def _setup(name: str, gpus: tuple[tuple[str, int], ...], scale: float, played: T
     )  # fmt: skip
     quotas = team_quotas(tree, played)
     return Setup(
-        name, fitting_nodes(gpus_drawn(quotas, "default"), NodeSpec("node", gpus=GPUS_PER_NODE)), quotas,
+        name, fitting_nodes(gpus_drawn(quotas, "default"), NODE), quotas,
         jobs=JobDefaults(
             idle=Idle.ALLOW, ignore=frozenset({Ignore.CPU, Ignore.MEMORY}), skip_larger=True
         ),
