@@ -9,9 +9,26 @@ from __future__ import annotations
 import sys
 
 from benchmarks.page import EXPLANATION, Suite, run
+from benchmarks.sim.capacity import capacity
+from benchmarks.sim.fragmentation import fragmentation
+from benchmarks.sim.guaranteed import guaranteed
+from benchmarks.sim.inference import inference
+from benchmarks.sim.lost_work import lost_work
+from benchmarks.sim.quotas import quotas
+from benchmarks.sim.replay import growth_of_replay, million, replay
 from benchmarks.sim.traces import Absent
 
-SUITES: dict[str, Suite] = {}
+SUITES: dict[str, Suite] = {
+    "fragmentation": fragmentation,
+    "quotas": quotas,
+    "lost-work": lost_work,
+    "guaranteed": guaranteed,
+    "inference": inference,
+    "capacity": capacity,
+    "replay": replay,
+    "replay-growth": growth_of_replay,
+    "million": million,
+}
 
 
 def main() -> str | None:

@@ -47,6 +47,11 @@ def _picture(state: State) -> dict[str, Any]:
             for key, cls in state._classes.items()
             if cls.buckets
         },
+        "mixes": {
+            pool: (mix.counts, mix.seen, mix.next_picture, mix.typical)
+            for pool, mix in state.mixes.items()
+            if mix.seen
+        },
         "tables": (
             sorted(state.held), sorted(_growing(state)), sorted(state.waiting_quotas), sorted(state.leaving_jobs),
             state.leaving_replicas, {k: n for k, n in state.limit_used.items() if n}, dict(state.limits),

@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given
 
 from quotatree.core import decisions as say
 from quotatree.core.commands import apply
 from quotatree.core.explain import explain, exposure, preview
+from quotatree.core.order import Ordering
 from quotatree.core.plan import plan
 from quotatree.core.state import State
 from tests.property import happenings
@@ -22,6 +24,7 @@ from tests.property.walk import Walk, begin, rerun, step
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = range(25)
+SEEDS_OF_MEMORY = range(60)
 
 
 def digest(plans: list[say.Plan]) -> str:
@@ -68,6 +71,28 @@ def test_the_hash_seed_of_the_process_changes_nothing() -> None:
     ]
     assert answers[0] == answers[1]
     assert len(answers[0].split()) == len(SEEDS)
+
+
+def test_what_a_plan_remembers_of_the_order_changes_nothing() -> None:
+    """A4: a queue in which everybody failed is not looked at again, and a failure leaves the others' order alone."""
+    for seed in SEEDS_OF_MEMORY:
+        walk = seeded_walk(seed)
+        assert digest(plans_without_memory(walk)) == digest(rerun(walk.log, walk.settings)), f"seed {seed}"
+
+
+def plans_without_memory(walk: Walk) -> list[say.Plan]:
+    state = State(walk.settings)
+    plans = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ordering, "drop", lambda self, cls: self.touch(cls.quota))
+        for now_ms, entry in walk.log:
+            if isinstance(entry, str):
+                for quota in state.quotas.values():
+                    quota.queue.exhausted = None
+                plans.append(plan(state, now_ms))
+            else:
+                apply(state, entry, now_ms)
+    return plans
 
 
 def test_asking_questions_in_between_changes_no_plan() -> None:

@@ -96,6 +96,19 @@ def test_peers_leave_a_team_within_its_quota_alone():
     assert under("peers", *same).taken == ()
 
 
+@pytest.mark.parametrize("name", ["peers", "kube"])
+def test_models_have_the_rights_of_the_files_policy(name):
+    """High 7-9 may take low 1-3: not 4 from 3, and 9 may take 3 but not 4."""
+    setup = two_teams(self_level=takes("7-9", "1-3"))
+    full = (job("a1", 0, 1000, priority=3), job("b1", 0, 1000, team="b", priority=4))
+    four, nine = (job("a2", 10, 10, priority=number) for number in (4, 9))
+    assert under(name, *full, four, setup=setup).taken == ()
+    assert [taken.job for taken in under(name, *full, four).taken] == ["a1"], "no policy: any lower priority"
+    assert [taken.job for taken in under(name, *full, nine, setup=setup).taken] == ["a1"]
+    above = (replace(full[0], priority=4), full[1])
+    assert under(name, *above, nine, setup=setup).taken == ()
+
+
 def test_kube_takes_the_node_with_the_lowest_priorities_and_no_quota_protects():
     jobs = (
         job("a1", 0, 1000, priority=3),

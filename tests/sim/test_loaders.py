@@ -17,10 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT.parent / "shared" / "traces"
 
 PLAIN = """\
-id,submit_s,duration_s,gpus,replicas,cpu,memory,team,user,module,priority,models,checkpoint_s,guaranteed
-a,0,60.5,8,2,64,512Gi,vision,ann,DLC,6,A100|H100,600,yes
-b,1.25,10,0.5,,,,speech,bob,DSW,,,,no
-c,3,10,20,,40,,,,,,,,
+id,submit_s,duration_s,gpus,replicas,cpu,memory,team,user,module,priority,models,checkpoint_s,guaranteed,wanted_s
+a,0,60.5,8,2,64,512Gi,vision,ann,DLC,6,A100|H100,600,yes,
+b,1.25,10,0.5,,,,speech,bob,DSW,,,,no,7.5
+c,3,10,20,,40,,,,,,,,,
 """
 PHILLY = """\
 timestamp,duration,num_gpus,gpu_time,cluster
@@ -142,7 +142,7 @@ def test_plain(tmp_path: Path):
         "a", 0, 60_500, 2, 8_000, 64_000, 524_288, "vision", "ann", "DLC", 6, ("A100", "H100"), 600_000, True
     )
     assert b == TraceJob(
-        "b", 1_250, 10_000, 1, 500, team="speech", user="bob", module="DSW", guaranteed=False
+        "b", 1_250, 10_000, 1, 500, team="speech", user="bob", module="DSW", guaranteed=False, wanted_ms=7_500
     )
     assert (c.replicas, c.gpu_milli, c.cpu_milli) == (3, 7_000, 13_334)
 

@@ -223,3 +223,44 @@ def test_progress_tells_rate_and_time_left(monkeypatch: pytest.MonkeyPatch):
     assert (seen[-1].submitted, seen[-1].ended, seen[-1].total) == (50, 50, 50)
     assert seen[-1].seconds_left == 0
     assert seen[-1].jobs_per_second > 0
+
+
+def test_a_replica_that_is_no_longer_wanted_ends_whether_it_runs_or_waits():
+    """One GPU place for 100 s at a time: `late` gets it at 100 s and is ended at 150 s, `never` is withdrawn at 90 s."""
+    result = run(
+        one_quota(),
+        job("first", 0, 100),
+        job("late", 10, 140, module="EAS", wanted_ms=140 * S),
+        job("never", 20, 70, module="EAS", wanted_ms=70 * S),
+    )
+    late, never = outcome(result, "late"), outcome(result, "never")
+    assert (late.end, late.first_start_ms, late.end_ms, late.waited_ms) == (
+        End.WITHDRAWN,
+        100 * S,
+        150 * S,
+        90 * S,
+    )
+    assert (late.useful, late.lost) == (50 * 8 * GPU_S, 0)
+    assert (never.end, never.first_start_ms, never.end_ms, never.waited_ms) == (
+        End.WITHDRAWN,
+        None,
+        90 * S,
+        70 * S,
+    )
+    assert result.metrics.overall.withdrawn == 2
+    assert result.complete
+    assert sum(one.allocated for one in result.jobs) == result.timeline.running + result.timeline.leaving
+
+
+def test_a_replica_that_started_at_once_is_done_when_it_is_no_longer_wanted():
+    result = run(one_quota(), job("prompt", 0, 60, module="EAS", wanted_ms=60 * S))
+    assert (outcome(result, "prompt").end, outcome(result, "prompt").end_ms) == (End.DONE, 60 * S)
+
+
+def test_withdrawing_a_preemptor_while_its_victim_leaves_is_nobodys_fruitless_eviction():
+    """`high` evicts at 130 s and is withdrawn at 140 s, within the grace of 30 s; `low` is back at 160 s."""
+    result = run(preempting(), job("low", 0, 200), job("high", 130, 50, priority=9, wanted_ms=10 * S))
+    assert outcome(result, "high").end is End.WITHDRAWN
+    assert outcome(result, "low").evictions == 1
+    assert result.metrics.cluster.fruitless_evictions == 0
+    assert result.complete

@@ -3,7 +3,10 @@
 import csv
 import json
 import re
+import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -211,8 +214,9 @@ def test_the_examples_can_be_read(path: Path):
     assert len(load_simulation(path).trace.jobs) == 1000
 
 
-def test_the_how_to_shows_what_one_gets(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(ROOT)
+def test_the_how_to_shows_what_one_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copytree(ROOT / "simulations", tmp_path / "simulations")
+    monkeypatch.chdir(tmp_path)
     commands = shown(ROOT / "docs/how-to/try-a-policy.md")
     assert commands
     for command, expected in commands:
@@ -243,4 +247,131 @@ def test_ctrl_c_prints_what_there_is(folder: Path, monkeypatch: pytest.MonkeyPat
     assert len(instants) == 3
     assert "INCOMPLETE" in result.output
     assert (folder / "out/jobs.csv").is_file()
+    assert "INCOMPLETE. " in (folder / "out/report.html").read_text(encoding="utf-8")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# -- the report --------------------------------------------------------------------------------------------------
+
+
+def written(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith(("matplotlib", "quotatree.sim.report."))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+
+def test_out_has_the_report_beside_the_tables(folder: Path):
+    call(folder / "made.toml", "--out", folder / "out")
+    names = ["evictions.csv", "jobs.csv", "metrics.json", "report.html", "timeline.csv"]
+    assert written(folder / "out") == names
+    text = (folder / "out/report.html").read_text(encoding="utf-8")
+    assert "<h1>made</h1>" in text
+    assert f"quotatree simulate {folder / 'made.toml'}" in text
+
+
+def test_a_comparison_is_written_into_a_folder_of_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(folder)
+    (folder / "pool.toml").write_text('baseline = "pool-fifo"\n' + FILE, encoding="utf-8")
+    result = call("--compare", "made.toml", "pool.toml", "--processes", 1)
+    assert result.exit_code == 0, result.output
+    assert "wrote quotatree-report/report.html" in result.stderr
+    assert len(written(folder / "quotatree-report")) == 9
+    page = (folder / "quotatree-report/report.html").read_text(encoding="utf-8")
+    assert "quotatree simulate --compare made.toml pool.toml" in page
+    again = call("--compare", "made.toml", "pool.toml", "--processes", 1)
+    assert again.exit_code == 0, again.output  # its own files it may write anew
+    assert (folder / "quotatree-report/report.html").read_text(encoding="utf-8") == page
+
+
+def test_a_comparison_in_a_pipe_writes_nothing_unasked(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(folder)
+    before = written(folder)
+    result = call("--compare", "made.toml", "-o", "json")
+    assert json.loads(result.stdout)["schema"] == "quotatree.compare/1"
+    assert written(folder) == before
+
+
+def test_the_report_alone_goes_where_it_is_told(folder: Path):
+    before = written(folder)
+    result = call(folder / "made.toml", "--report", folder / "deep/page.html")
+    assert result.exit_code == 0, result.output
+    assert set(written(folder)) - set(before) == {"deep/page.html"}
+    both = call(folder / "made.toml", "--report", folder / "page.html", "--out", folder / "out")
+    assert both.exit_code == 0, both.output
+    assert "report.html" not in written(folder / "out")
+    assert (folder / "page.html").is_file()
+
+
+@pytest.mark.parametrize("option", ["--report", "--out"])
+def test_what_is_not_a_report_is_not_overwritten(folder: Path, option: str):
+    (folder / "report.html").write_text("<h1>my thesis</h1>", encoding="utf-8")
+    result = call(folder / "made.toml", option, folder / "report.html" if option == "--report" else folder)
+    assert result.exit_code == 2
+    assert "is not a report of quotatree" in result.output
+    assert "wait mean" not in result.output  # said before the replay
+    assert (folder / "report.html").read_text(encoding="utf-8") == "<h1>my thesis</h1>"
+
+
+def test_a_report_that_cannot_be_written_is_said(folder: Path):
+    assert "cannot be written: Is a directory" in call(folder / "made.toml", "--report", folder).output
+    result = call(folder / "made.toml", "--report", folder / "jobs.csv/page.html")
+    assert (result.exit_code, "cannot be written" in result.output) == (2, True)
+
+
+def test_without_matplotlib_a_report_that_is_asked_for_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    without_matplotlib(monkeypatch)
+    result = call(folder / "made.toml", "--report", folder / "page.html")
+    assert result.exit_code == 2
+    assert "pip install 'quotatree[report]'" in result.output
+    assert "wait mean" not in result.output
+
+
+def test_without_matplotlib_the_tables_are_written_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    without_matplotlib(monkeypatch)
+    result = call(folder / "made.toml", "--out", folder / "out")
+    assert result.exit_code == 0, result.output
+    assert "pip install 'quotatree[report]'" in result.stderr
+    assert written(folder / "out") == ["evictions.csv", "jobs.csv", "metrics.json", "timeline.csv"]
+
+
+def test_matplotlib_is_not_loaded_unless_there_is_a_report_to_draw(folder: Path):
+    script = (
+        "import sys\nfrom click.testing import CliRunner\nfrom quotatree.cli import main\n"
+        "result = CliRunner().invoke(main, ['simulate', sys.argv[1]])\n"
+        "assert result.exit_code == 0, result.output\n"
+        "print(sorted(name for name in sys.modules if name in ('matplotlib', 'numpy')))\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script, str(folder / "made.toml")], check=True, capture_output=True, text=True
+    )
+    assert told.stdout.strip() == "[]"
+
+
+def test_the_facts_of_a_file_are_told(folder: Path):
+    more = """
+each = { self_level = { high = "7-9", low = "1-4", modules = ["DLC"], scope = "own" } }
+policies = { child_level = { priorities = "1-2", modules = ["DLC"] } }
+[jobs]
+idle = "allow"
+[checkpoints]
+interval = "1h"
+pause = "5s"
+"""
+    (folder / "made.toml").write_text(FILE + more, encoding="utf-8")
+    assert dict(load_simulation(folder / "made.toml").setup.facts) == {
+        "trace": "jobs.csv, 3 jobs",
+        "cluster": "16 GPUs on 2 nodes",
+        "quotas": "3; GPUs: a 8, b 8",
+        "policies": "child-level, may take 1-2 from below (1 quota); self-level, 7-9 may take 1-4, scope own (2 quotas)",
+        "idle jobs": "allow",
+        "checkpoints": "every 1h, 5s each",
+        "seed": "1",
+    }

@@ -14,12 +14,13 @@ from typing import Final
 import click
 
 from quotatree.cli.files import EXIT_BAD_INPUT, bad_input_exits, echo_json, echo_table, fail
+from quotatree.cli.simulate_files import command_line, destination, write_files
 from quotatree.cli.simulate_progress import progress_bar
 from quotatree.cli.simulate_table import compared_rows, group_rows, overall_rows, safety_rows
 from quotatree.cli.simulation_file import load_simulation
 from quotatree.core.errors import QuotaTreeError
 from quotatree.sim.baselines import BASELINES
-from quotatree.sim.export import as_json, write_result
+from quotatree.sim.export import as_json
 from quotatree.sim.private import Alone, waits_alone
 from quotatree.sim.result import SimResult, conclude, prepare
 
@@ -28,10 +29,13 @@ EXIT_INTERRUPTED: Final = 130
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--compare", is_flag=True, help="Run all FILES, side by side, and print one table.")
+@click.option("--compare", is_flag=True, help="Run all FILES, side by side: one table, one report.")
 @click.option("--baseline", type=click.Choice(list(BASELINES)), help="Instead of the one the file names.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write JSON and CSV files into DIR."
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write report.html, JSON and CSV into DIR."
+)
+@click.option(
+    "--report", type=click.Path(path_type=Path), metavar="FILE", help="Write the HTML report there."
 )
 @click.option("--processes", type=click.IntRange(1), help="How many to use; default: one for each core.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -40,6 +44,7 @@ def simulate(
     compare: bool,
     baseline: str | None,
     out: Path | None,
+    report: Path | None,
     processes: int | None,
     output: str,
 ) -> None:
@@ -51,10 +56,10 @@ def simulate(
         fail("several files are compared: say --compare", EXIT_BAD_INPUT)
     if compare and baseline is not None:
         fail("--baseline is for one file; files that are compared name their own", EXIT_BAD_INPUT)
+    to = destination(out, report, compare, output)
     workers = processes or os.cpu_count() or 1
     results = _compared(files, workers) if compare else [_one(files[0], baseline, workers)]
-    if out is not None:
-        _write(results, out, compare)
+    write_files(results, to, compare, command_line(files, compare, baseline))
     if output == "json":
         found = [as_json(result) for result in results]
         echo_json({"schema": "quotatree.compare/1", "runs": found} if compare else found[0])
@@ -126,15 +131,6 @@ def _quietly(file: Path) -> SimResult | str:
 def _check_exists(file: Path) -> None:
     if not file.is_file():
         fail(f"{file}: no such file", EXIT_BAD_INPUT)
-
-
-def _write(results: Sequence[SimResult], out: Path, each_its_own: bool) -> None:
-    try:
-        for result in results:
-            for written in write_result(result, out / result.name if each_its_own else out):
-                click.echo(f"wrote {written}", err=True)
-    except OSError as why:
-        fail(f"{out}: cannot be written: {why.strerror}", EXIT_BAD_INPUT)
 
 
 def _print(result: SimResult) -> None:

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Final
 
+from quotatree.cli.simulation_facts import facts_of
 from quotatree.cli.simulation_jobs import (
     as_number,
     read_checkpoints,
@@ -37,7 +38,6 @@ from quotatree.scenario.amounts import (
     as_map,
     as_memory_mib,
     as_text,
-    span_text,
 )
 from quotatree.scenario.errors import ScenarioError
 from quotatree.scenario.load_quota import read_quota_changes, read_quotas
@@ -51,7 +51,6 @@ from quotatree.sim.setup import PRODUCT, Setup, SetupError, TimedEvents, TraceSo
 from quotatree.sim.sizing import TeamTree, fitting_nodes, gpus_drawn, team_quotas
 from quotatree.sim.synthetic import spec_from_table
 from quotatree.sim.trace import Trace
-from quotatree.sim.work import CheckpointModel
 
 OPERATOR_STEPS: Final = frozenset(
     {"scale", "transfer", "update", "return_loan", "create_quota", "node", "join"}
@@ -135,9 +134,8 @@ def _read(top: Table, name: str, path: Path, baseline: str | None) -> Simulation
         sample_ms=sample_ms,
         high_priority=high_priority,
         private_clusters=private,
-        facts=_facts(nodes, quotas, trace, checkpoints, seed),
     )
-    return Simulation(setup, trace)
+    return Simulation(replace(setup, facts=facts_of(setup, trace)), trace)
 
 
 # -- the trace ---------------------------------------------------------------------------------------------------
@@ -297,25 +295,3 @@ def _as_moment(value: object) -> datetime:
     if isinstance(value, date):
         return datetime.combine(value, time(), UTC)
     raise Unreadable("must be a date such as 2017-10-01, without quotation marks")
-
-
-def _facts(
-    nodes: tuple[NodeSpec, ...],
-    quotas: tuple[QuotaSpec, ...],
-    trace: Trace,
-    checkpoints: CheckpointModel,
-    seed: int,
-) -> tuple[tuple[str, str], ...]:
-    """What a report says of the setup."""
-    saving = checkpoints.kind.value
-    if checkpoints.interval_ms is not None:
-        saving = f"every {span_text(checkpoints.interval_ms)}"
-    if checkpoints.pause_ms:
-        saving += f", {span_text(checkpoints.pause_ms)} each"
-    return (
-        ("trace", f"{trace.source}, {len(trace.jobs)} jobs"),
-        ("cluster", f"{sum(node.gpus for node in nodes)} GPUs on {len(nodes)} nodes"),
-        ("quotas", str(len(quotas))),
-        ("checkpoints", saving),
-        ("seed", str(seed)),
-    )

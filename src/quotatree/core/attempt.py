@@ -38,6 +38,7 @@ from quotatree.core.resources import GPU, Resources, amount_text, resources_text
 from quotatree.core.rights import may_borrow
 from quotatree.core.state import State
 from quotatree.core.surroundings import Surroundings, TakenInSamePlan
+from quotatree.core.turning import cheaper_by_turning_idle
 from quotatree.core.unit import Unit, UnitClass, UnitKind
 from quotatree.core.victims import Found, Request, could_ever_help, search
 
@@ -261,6 +262,8 @@ class Attempt:
             state, self.job, quota, self.wanted, deficit, signature, self.now_ms, self.avoid, nodes_fit, room
         )
         found = search(request)
+        if clauses:
+            found = cheaper_by_turning_idle(request, self._signature(Step.IDLE, ()), found)
         if found is None:
             code = Code.NoLawfulSet if could_ever_help(request) else Code.NoEligibleVictims
             self.outcome.tried.append(say.StepTried(step, because(code, step=step.value)))

@@ -58,8 +58,14 @@ class NodeIndex:
         """Can one node hold two replicas? Then one unit may free several slots, and bounds are per slot."""
         return self._per_slot
 
-    def reach_of(self, node_index: int, highest: int) -> int:
-        return self._offers[node_index].reach[highest]
+    def total_without(self, avoid: frozenset[int]) -> list[int]:
+        """`total` with some nodes left alone."""
+        left = list(self.total)
+        for node_index in avoid:
+            reach = self._offers[node_index].reach
+            if reach[-1]:
+                left = [total - here for total, here in zip(left, reach, strict=True)]
+        return left
 
     def _rebuild(self, now_ms: int) -> None:
         state = self._state

@@ -6,7 +6,7 @@ comes from. Protections that bound how much may be taken (reserved, "not below m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from quotatree.core.job import Claim
@@ -51,7 +51,7 @@ class Entitled(NamedTuple):
 class Signature:
     """The eligible set of one step for one kind of preemptor; memoises class by class."""
 
-    __slots__ = ("_known", "bounded", "clauses", "key", "priority", "quota")
+    __slots__ = ("_among", "_classes", "_known", "bounded", "clauses", "key", "priority", "quota")
 
     def __init__(
         self, quota: Quota, priority: int, clauses: tuple[Clause, ...], key: tuple[object, ...] = ()
@@ -62,6 +62,18 @@ class Signature:
         self.key = key
         self.bounded = any(c.down_to_min for c in clauses)
         self._known: dict[int, Entitled | None] = {}
+        self._classes: list[tuple[UnitClass, Entitled]] = []
+        self._among = 0  # so many of the tree's classes have been asked
+
+    def classes_among(self, classes: Sequence[UnitClass]) -> list[tuple[UnitClass, Entitled]]:
+        """Those of a tree's classes that may be taken, in their order. A tree only ever gets more classes."""
+        while self._among < len(classes):
+            cls = classes[self._among]
+            self._among += 1
+            entitled = self.entitled(cls)
+            if entitled is not None:
+                self._classes.append((cls, entitled))
+        return self._classes
 
     def entitled(self, cls: UnitClass) -> Entitled | None:
         known = self._known

@@ -20,7 +20,7 @@ def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Deci
     for root in state.roots:
         if root.guard is not None:
             continue
-        job = _longest_waiting(ordering, root, now_ms - after_ms)
+        job = _longest_waiting(state, ordering, root, now_ms - after_ms)
         if job is not None:
             found.append(_guard(state, root, job, now_ms))
     return found
@@ -58,14 +58,24 @@ def next_guard_ms(state: State, now_ms: int) -> list[int]:
     return [queued_ms + after_ms for queued_ms in first if queued_ms + after_ms > now_ms]
 
 
-def _longest_waiting(ordering: Ordering, root: Quota, queued_before_ms: int) -> Job | None:
+def _longest_waiting(state: State, ordering: Ordering, root: Quota, queued_before_ms: int) -> Job | None:
     heads: list[Job] = []
-    for quota in ordering.waiting_below(root):
+    for quota in state.waiting_quotas.values():
+        if quota.path[-1] is not root or not _someone_since(quota, queued_before_ms):
+            continue
         job = ordering.head(quota)
         if job is None or job.running or job.spec.idle is Idle.ONLY or job.queued_ms > queued_before_ms:
             continue
         heads.append(job)
     return min(heads, key=lambda j: (j.queued_ms, j.spec.submitted_ms, j.id), default=None)
+
+
+def _someone_since(quota: Quota, before_ms: int) -> bool:
+    """Was anybody who waits here, and does not run, submitted so early? Nobody is queued before that."""
+    return any(
+        cls.members[0][0] <= before_ms and not cls.promotes and cls.idle is not Idle.ONLY
+        for cls in quota.queue.classes.values()
+    )
 
 
 def _guard(state: State, root: Quota, job: Job, now_ms: int) -> say.Hold:

@@ -51,6 +51,7 @@ def submitted(state: State, event: ev.JobSubmitted, now_ms: int) -> Decisions:
 def _register(state: State, job: Job) -> None:
     state.put_entry(state.jobs, job.id, job)
     state.put_entry(job.quota.jobs, job.id, job)
+    state.learn(job)
 
 
 def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:

@@ -97,16 +97,19 @@ class Node:
     def accepts(self, shape: Shape) -> bool:
         """The same whatever state the node is in."""
         spec = self.spec
-        if shape.models and spec.model not in shape.models:
+        if (shape.models or shape.labels) and not self.welcomes(shape):
             return False
-        for key, value in shape.labels:
-            if self.labels.get(key) != value:
-                return False
         return (
             shape.gpu_milli <= spec.gpus * WHOLE_GPU
             and shape.cpu_milli <= spec.cpu_milli
             and shape.memory_mib <= spec.memory_mib
         )
+
+    def welcomes(self, shape: Shape) -> bool:
+        """Is it of a model, and has it the labels, that this shape asks for?"""
+        if shape.models and self.spec.model not in shape.models:
+            return False
+        return all(self.labels.get(key) == value for key, value in shape.labels)
 
     def slots_when_empty(self, shape: Shape) -> int:
         """How many replicas of this shape the node would hold if nobody stood here."""
@@ -146,22 +149,15 @@ class Node:
             free -= max(0, self.leaving[device] - self.held[device])
         return free
 
-    def pick_devices(self, shape: Shape, now: bool) -> tuple[int, ...]:
-        """Devices for one replica that is known to fit: lowest whole ones, or the fullest that has room."""
-        gpu_milli = shape.gpu_milli
-        if gpu_milli == 0:
-            return ()
-        if gpu_milli < WHOLE_GPU:
-            fits = [(self.device_free(d, now), d) for d in range(len(self.free))]
-            return (min((f, d) for f, d in fits if f >= gpu_milli)[1],)
-        found = []
-        wanted = gpu_milli // WHOLE_GPU
-        for device in range(len(self.free)):
-            if self.device_free(device, now) == WHOLE_GPU:
-                found.append(device)
-                if len(found) == wanted:
-                    break
-        return tuple(found)
+    def left(self, now: bool) -> tuple[list[int], int, int]:
+        """What each device, CPU and memory have left, now or by plan; to be read, not written."""
+        if not (now and self.leavers):
+            return self.free, self.free_cpu, self.free_memory
+        return (
+            [self.device_free(device, True) for device in range(len(self.free))],
+            self.free_cpu - max(0, self.leaving_cpu - self.held_cpu),
+            self.free_memory - max(0, self.leaving_memory - self.held_memory),
+        )
 
     def overbooked_with(self, cpu_milli: int, memory_mib: int) -> bool:
         """Is there too little CPU or memory for so much more until those who are leaving have left?"""

@@ -18,25 +18,52 @@ class Candidate(NamedTuple):
     job: Job
 
 
+class _Ready(NamedTuple):
+    """Whom a strategy lets be tried, and what it looked at: the tree's version, the queue, and `_present`."""
+
+    version: int
+    touched: int
+    present: tuple[int, int, int, bool]
+    jobs: list[tuple[WaitClass, Job]]
+
+
 class Ordering:
     """The order of one plan. Answers are remembered per quota until its tree or its queue changes."""
 
     def __init__(self, state: State, now_ms: int) -> None:
         self._state, self._now_ms = state, now_ms
-        self._ready: dict[str, tuple[int, int, list[tuple[WaitClass, Job]]]] = {}
+        self._ready: dict[str, _Ready] = {}
         self._touched: dict[str, int] = {}
 
     def touch(self, quota: Quota) -> None:
         """The queue of this quota is not what it was."""
         self._touched[quota.id] = self._touched.get(quota.id, 0) + 1
 
+    def drop(self, cls: WaitClass) -> None:
+        """This class was tried and failed: it is out of the order, and nobody else's place changes.
+
+        Only where positions count (S3) does a failure say something about others.
+        """
+        quota = cls.quota
+        known = self._ready.get(quota.id)
+        if quota.spec.strategy is Strategy.BALANCE or known is None:
+            self.touch(quota)
+        else:
+            self._ready[quota.id] = known._replace(
+                jobs=[entry for entry in known.jobs if entry[0] is not cls]
+            )
+
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Whom the quota's strategy lets be tried now, in its order."""
-        version = quota.path[-1].version
-        touched = self._touched.get(quota.id, 0) + quota.queue.stamp
-        known = self._ready.get(quota.id)
+        name, version = quota.spec.id, quota.path[-1].version
+        touched = self._touched.get(name, 0) + quota.queue.stamp
+        known = self._ready.get(name)
         if known is not None and known[0] == version and known[1] == touched:
-            return known[2]
+            return known[3]
+        present = _present(quota)
+        if known is None and quota.queue.exhausted == present:
+            self._ready[name] = _Ready(version, touched, present, [])
+            return []
         settings = self._state.settings
         found, stood = tryable(
             quota, self._now_ms, settings.aging_interval_ms, settings.balance_timeout_ms, self.passed
@@ -55,15 +82,26 @@ class Ordering:
         if self._state.nodes_out:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
-        self._ready[quota.id] = (version, touched, jobs)
+        self._ready[name] = _Ready(version, touched, present, jobs)
         return jobs
 
-    def forget_empty(self) -> None:
-        """S3: where nobody waits any more, nobody has stood anywhere for any time."""
-        for quota_id in self._ready:
-            queue = self._state.quotas[QuotaId(quota_id)].queue
+    def close(self) -> None:
+        """What the next plan need not find out again.
+
+        Where everybody failed, all fail until something is released, comes or goes. Not so where the clock alone may
+        let somebody be tried: positions (S3) and delays (P11). And where nobody waits any more, nobody has stood
+        anywhere for any time (S3).
+        """
+        for quota_id, known in self._ready.items():
+            quota = self._state.quotas[QuotaId(quota_id)]
+            queue = quota.queue
             if queue.stood and not queue.of_job:
                 self._state.set(queue, "stood", ())
+            timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
+            last = (
+                timeless and not known.jobs and known.touched == self._touched.get(quota_id, 0) + queue.stamp
+            )
+            queue.exhausted = known.present if last else None
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
         """Classes that only nodes out of order keep from starting: they block nobody, but are told why they wait."""
@@ -107,7 +145,9 @@ class Ordering:
             capacity = root.min[GPU]
             unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
             for cls in quota.queue.classes.values():
-                if cls.idle is Idle.NEVER or (unused is not None and cls.request[GPU] > unused):
+                if cls.promotes or cls.idle is Idle.NEVER:
+                    continue
+                if unused is not None and cls.request[GPU] > unused:
                     continue
                 if cls.still_fails(cls.failed_idle, self._now_ms):
                     continue
@@ -199,6 +239,12 @@ class Ordering:
         if times or self._state.waiting_quotas:
             times += self._state.next_protection_end()
         return times
+
+
+def _present(quota: Quota) -> tuple[int, int, int, bool]:
+    """What must change before a queue in which everybody failed has somebody to be tried."""
+    root = quota.path[-1]
+    return root.version, quota.queue.stamp, quota.surplus_units, root.loans
 
 
 def _tree_order(quota: Quota) -> int:

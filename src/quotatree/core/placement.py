@@ -1,8 +1,8 @@
 """Where replicas go on free capacity, so that whole nodes stay whole (R3, P7).
 
-One index per request shape remembers how many replicas fit on each node and keeps the nodes ordered by how tight the fit
-is; it follows the state by a change log, so a question costs what has changed since the last one (A4). Gangs fill the
-tightest rack that takes them whole, when racks are labelled.
+One index per request shape remembers how many replicas fit on each node and keeps the nodes ordered by how well one fits
+(fragmentation.py); it follows the state by a change log, so a question costs what has changed since the last one (A4). Gangs fill the
+smallest rack that takes them whole, when racks are labelled.
 """
 
 from __future__ import annotations
@@ -35,9 +35,11 @@ class FreeIndex:
         "_heap",
         "_nodes_version",
         "_now",
+        "_picture",
         "_pools",
         "_shape",
         "_state",
+        "_typicals",
         "_wants_whole",
         "racks",
         "slots",
@@ -46,6 +48,7 @@ class FreeIndex:
 
     def __init__(self, state: State, shape: Shape, pools: frozenset[str], now: bool) -> None:
         self._state, self._shape, self._pools, self._now = state, shape, pools, now
+        self._heap: list[tuple[int, int, int]] = []
         self._wants_whole = shape.whole_gpus > 0
         self._rebuild()
 
@@ -54,31 +57,46 @@ class FreeIndex:
         self.slots = [0] * len(state.nodes)
         self.total = 0
         self.racks: dict[str, int] = {}
-        self._heap: list[tuple[int, int, int]] = []
         self._cursor, self._epoch = len(state.changes), state.changes_epoch
         self._nodes_version = state.nodes_version
         for node in state.nodes:
-            self._look_at(node)
-        heapify(self._heap)
+            self._count(node)
+        self._rank_anew()
 
     def refresh(self) -> None:
-        """Catch up with the change log."""
+        """Catch up with the change log, and with what is usually asked for."""
         state = self._state
         changes = state.changes
         if self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
             self._rebuild()
             return
-        if self._cursor == len(changes):
-            return
         fresh = len(changes) - self._cursor
+        same_picture = self._picture == state.picture
+        if not fresh and same_picture:
+            return
         if fresh > 2 * len(state.nodes) or len(self._heap) > 4 * len(state.nodes) + 64:
             self._rebuild()
             return
-        for index in dict.fromkeys(changes[self._cursor :]):
-            self._look_at(state.nodes[index])
+        if same_picture:
+            for index in dict.fromkeys(changes[self._cursor :]):
+                node = state.nodes[index]
+                if self._count(node):
+                    heappush(self._heap, self._entry(node))
+        else:
+            for index in dict.fromkeys(changes[self._cursor :]):
+                self._count(state.nodes[index])
+            self._rank_anew()
         self._cursor = len(changes)
 
-    def _look_at(self, node: Node) -> None:
+    def _rank_anew(self) -> None:
+        state = self._state
+        self._picture = state.picture
+        self._typicals = {pool: state.typical(pool) for pool in self._pools}
+        self._heap = [self._entry(node) for node in state.nodes if self.slots[node.index]]
+        heapify(self._heap)
+
+    def _count(self, node: Node) -> int:
+        """How many replicas fit on a node, remembered."""
         index = node.index
         count = 0
         if (node.whole_free or not self._wants_whole) and node.spec.pool in self._pools:
@@ -88,15 +106,19 @@ class FreeIndex:
             self.slots[index] = count
             self.total += count - before
             self.racks[node.rack] = self.racks.get(node.rack, 0) + count - before
-        if count:
-            heappush(self._heap, (tightness(node, self._shape, self._now), index, node.stamp))
+        return count
+
+    def _entry(self, node: Node) -> tuple[int, int, int]:
+        free, cpu_milli, memory_mib = node.left(self._now)
+        rank, _ = self._typicals[node.spec.pool].fit(node, self._shape, free, cpu_milli, memory_mib)
+        return rank, node.index, node.stamp
 
     def in_order(self, avoid: frozenset[int]) -> list[int]:
-        """Nodes with room, tightest first, as few as hold one slot; see `take`."""
+        """Nodes with room, best first, as few as hold one slot; see `take`."""
         return self.take(1, avoid)
 
     def take(self, wanted: int, avoid: frozenset[int]) -> list[int]:
-        """The tightest nodes that together have `wanted` slots; fewer if there are not so many."""
+        """The best nodes that together have `wanted` slots; fewer if there are not so many."""
         heap, nodes = self._heap, self._state.nodes
         found: dict[int, None] = {}
         entries = []
@@ -118,24 +140,6 @@ class FreeIndex:
         for entry in entries:
             heappush(heap, entry)
         return list(found)
-
-
-def tightness(node: Node, shape: Shape, now: bool) -> int:
-    """How much of the node would be left over; lower is better. Fractions go to devices that are shared already."""
-    whole = node.whole_now if now else node.whole_free
-    gpu_milli = shape[0]
-    if gpu_milli >= WHOLE_GPU:
-        return (whole * WHOLE_GPU - gpu_milli) * 2
-    if gpu_milli == 0:
-        return whole * WHOLE_GPU
-    best = WHOLE_GPU
-    for device in range(len(node.free)):
-        free = node.device_free(device, now)
-        if gpu_milli <= free < best:
-            best = free
-    if best < WHOLE_GPU:
-        return best - gpu_milli
-    return WHOLE_GPU + whole * WHOLE_GPU
 
 
 def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
@@ -217,14 +221,27 @@ def _one(
     if not found:
         return None
     node = state.nodes[found[0]]
-    return (Placed(index, node.index, node.pick_devices(shape, now), shape),)
+    devices = pick_devices(state, node, shape, *node.left(now))
+    return (Placed(index, node.index, devices, shape),)
+
+
+def pick_devices(
+    state: State, node: Node, shape: Shape, free: list[int], cpu_milli: int, memory_mib: int
+) -> tuple[int, ...]:
+    """Devices for one replica that is known to fit: the lowest whole ones, or the one best shared."""
+    if shape.gpu_milli < WHOLE_GPU:
+        if shape.gpu_milli == 0:
+            return ()
+        _, device_free = state.typical(node.spec.pool).fit(node, shape, free, cpu_milli, memory_mib)
+        return (free.index(device_free),)
+    return tuple([device for device, left in enumerate(free) if left == WHOLE_GPU][: shape.whole_gpus])
 
 
 def _gang(
     state: State, free: FreeIndex, shape: Shape, indexes: list[int], overlay: Overlay, avoid: frozenset[int],
     rooms: PoolRooms | None,
 ) -> list[Placed] | None:  # fmt: skip
-    """Fill nodes one after the other, tightest first, inside as few racks as can be."""
+    """Fill nodes one after the other, best first, inside as few racks as can be."""
     exact = (
         rooms is None and not overlay.touched
     )  # else the slots counted are not all there: look at every node
@@ -288,36 +305,21 @@ class Overlay:
 
     def put(self, node: Node, shape: Shape) -> tuple[int, ...] | None:
         """Devices for one more replica, or None if it does not fit any more."""
-        devices, cpu, memory = self.touched.get(node.index) or self._fresh(node)
+        free, cpu, memory = self.touched.get(node.index) or node.left(self._now)
         if not node.suits(shape) or shape.cpu_milli > cpu or shape.memory_mib > memory:
             return None
-        chosen: tuple[int, ...]
         if shape.gpu_milli >= WHOLE_GPU:
-            whole = [d for d, free in enumerate(devices) if free == WHOLE_GPU][: shape.whole_gpus]
-            if len(whole) < shape.whole_gpus:
+            if free.count(WHOLE_GPU) < shape.whole_gpus:
                 return None
-            chosen = tuple(whole)
-            for device in whole:
-                devices[device] = 0
-        elif shape.gpu_milli:
-            fits = [(free, d) for d, free in enumerate(devices) if free >= shape.gpu_milli]
-            if not fits:
-                return None
-            chosen = (min(fits)[1],)
-            devices[chosen[0]] -= shape.gpu_milli
-        else:
-            chosen = ()
-        self.touched[node.index] = (devices, cpu - shape.cpu_milli, memory - shape.memory_mib)
+        elif shape.gpu_milli and max(free, default=0) < shape.gpu_milli:
+            return None
+        chosen = pick_devices(self._state, node, shape, free, cpu, memory)
+        if node.index not in self.touched:
+            free = list(free)
+        for device in chosen:
+            free[device] -= min(shape.gpu_milli, WHOLE_GPU)
+        self.touched[node.index] = (free, cpu - shape.cpu_milli, memory - shape.memory_mib)
         return chosen
-
-    def _fresh(self, node: Node) -> tuple[list[int], int, int]:
-        now = self._now
-        devices = [node.device_free(d, now) for d in range(len(node.free))]
-        cpu, memory = node.free_cpu, node.free_memory
-        if now and node.leavers:
-            cpu -= max(0, node.leaving_cpu - node.held_cpu)
-            memory -= max(0, node.leaving_memory - node.held_memory)
-        return devices, cpu, memory
 
 
 class PoolRooms:

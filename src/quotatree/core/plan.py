@@ -18,11 +18,11 @@ from quotatree.core.job import Claim, Idle, Job, JobId, Phase, Placed, missing_c
 from quotatree.core.order import Candidate, Ordering
 from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.preemptions import count_preemption
-from quotatree.core.queueing import Failure, WaitClass
+from quotatree.core.queueing import AGAIN, Failure, WaitClass
 from quotatree.core.quota import has_loan, shortage
 from quotatree.core.reasons import Code, Step, because
 from quotatree.core.resources import Resources, resources_text
-from quotatree.core.rights import could_evict, work_of, would_be_on_loan
+from quotatree.core.rights import could_evict, has_policy_against, work_of, would_be_on_loan
 from quotatree.core.state import State, limits_on
 from quotatree.core.surroundings import Surroundings, TakenInSamePlan
 from quotatree.core.unit import Unit, UnitKind
@@ -82,7 +82,7 @@ class _Planner(Surroundings):
                 self._fail_over_limit() or self._finish_holds() or self._retry_expired() or self._guards()
             ):
                 break
-        self._ordering.forget_empty()
+        self._ordering.close()
         self._settle_victims()
         self.decisions += self._news()
 
@@ -182,8 +182,9 @@ class _Planner(Surroundings):
         waiting = [
             self._state.jobs[job_id]
             for quota in self._state.waiting_quotas.values()
+            if quota.queue.again
             for cls in quota.queue.classes.values()
-            if cls.key[0] == "again"
+            if cls.key[0] == AGAIN
             for _, job_id in cls.members
         ]
         decided = len(self.decisions)
@@ -238,7 +239,7 @@ class _Planner(Surroundings):
             cls.failed = outcome.failure
             if outcome.failure.reason.code is Code.StopsAtIdle:
                 self._idle_hopes.append((cls, len(self.decisions)))
-            self._ordering.touch(job.quota)
+            self._ordering.drop(cls)
             if job.phase is Phase.WAITING:
                 self._waits[job.id] = say.Wait(job.id, outcome.failure.reason)
             return False
@@ -254,8 +255,13 @@ class _Planner(Surroundings):
         for quota in self._ordering.quotas_that_could_take(job.quota):
             if found and found[0].quota.depth < quota.depth:
                 continue
+            ready = self._ordering.ready(quota)
+            if not ready:
+                continue
             on_loan = would_be_on_loan(quota, job.quota, request)
-            for cls, other in self._ordering.ready(quota):
+            if not on_loan and not has_policy_against(quota, victim):
+                continue
+            for cls, other in ready:
                 if other is not job and could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
                     if found and found[0].quota.depth > quota.depth:
                         found.clear()

@@ -24,6 +24,8 @@ POSITIONS_WATCHED: Final = 64
 """`balance` remembers since when each of the first positions is held by the same job."""
 
 
+AGAIN: Final = "again"
+"""First word of the class of a job whose hold expired: it is planned anew before any of its victims (P9)."""
 GUARDED: Final = "guard"
 """First word of the class of the job a starvation guard keeps capacity for: it has a hold, so it blocks nobody."""
 
@@ -98,6 +100,8 @@ class WaitQueue:
     stood: tuple[tuple[JobId, int], ...] = ()
     stamp: int = 0  # rises with every change of membership
     urgent: int = 0  # classes that `intelligent` treats as fifo
+    exhausted: tuple[int, int, int, bool] | None = None  # when a plan left nobody to be tried; see order.py
+    again: int = 0  # classes of jobs that are planned anew before others (P9)
 
     def __len__(self) -> int:
         return len(self.of_job)
@@ -111,7 +115,7 @@ class WaitQueue:
             promotes = job.phase is Phase.RUNNING and job.claim is Claim.IDLE
             found = WaitClass(job.quota, key, job.priority, job.spec.idle, request, limits, promotes)
             self.classes[key] = found
-            self.urgent += job.priority >= FIFO_FROM
+            self._count(found, 1)
         insort(found.members, (job.spec.submitted_ms, job.id))
         self.of_job[job.id] = found
         return found
@@ -121,7 +125,7 @@ class WaitQueue:
         self.stamp += 1
         found = self.classes.setdefault(cls.key, cls)
         if not found.members:
-            self.urgent += found.priority >= FIFO_FROM
+            self._count(found, 1)
         insort(found.members, (job.spec.submitted_ms, job.id))
         self.of_job[job.id] = found
 
@@ -132,8 +136,14 @@ class WaitQueue:
         del found.members[bisect_left(found.members, entry)]
         if not found.members:
             del self.classes[found.key]
-            self.urgent -= found.priority >= FIFO_FROM
+            self._count(found, -1)
         return found
+
+    def _count(self, cls: WaitClass, sign: int) -> None:
+        if cls.priority >= FIFO_FROM:
+            self.urgent += sign
+        if cls.key[0] == AGAIN:
+            self.again += sign
 
     def forget_failures(self) -> None:
         """Rights have changed: everybody deserves a new try."""
@@ -178,7 +188,7 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
     if job.phase is Phase.RUNNING and job.claim is Claim.REGULAR:
         return ("grow", job.id)
     if job.replan_first:
-        return ("again", job.id)
+        return (AGAIN, job.id)
     if job.quota.path[-1].guard == job.id:
         return (GUARDED, job.id)
     since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
@@ -205,10 +215,13 @@ def tryable(
     queue, strategy = quota.queue, quota.spec.strategy
     if strategy is Strategy.BALANCE:
         return _balance_window(quota, now_ms, aging_ms, balance_ms, passed)
+    fresh = [c for c in queue.classes.values() if not c.still_fails(c.failed, now_ms)]
+    if not fresh:
+        return [], ()
     if strategy is Strategy.INTELLIGENT and not queue.urgent:
         strategy = Strategy.TRAVERSE
     if strategy is Strategy.TRAVERSE:
-        ready = [c for c in queue.classes.values() if not c.still_fails(c.failed, now_ms) and not passed(c)]
+        ready = [c for c in fresh if not passed(c)]
         ordered = queue.ordered(ready, now_ms, aging_ms, quota.spec.strategy)
         return [(cls, cls.members[0][1]) for cls in ordered], ()
     found: list[tuple[WaitClass, JobId]] = []

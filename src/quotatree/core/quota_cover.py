@@ -17,18 +17,13 @@ from quotatree.core.job import Idle
 from quotatree.core.node_search import NOTHING, Taken, taken, with_companions
 from quotatree.core.resources import GPU, Resources
 from quotatree.core.state import State
-from quotatree.core.unit import Unit, UnitClass, UnitKind, eviction_cost
+from quotatree.core.unit import Unit, UnitKind, eviction_cost
 
 EXACT_STEPS: Final = 60_000
 """Largest table (items x reachable amounts) that is solved exactly."""
 
 SCALE: Final = 840 * 840
 """Ratios are compared as integers, in parts of this."""
-
-
-def _counts(signature: Signature, cls: UnitClass, highest: int) -> bool:
-    entitled = signature.entitled(cls)
-    return entitled is not None and entitled.frees_quota and entitled.ladder <= highest
 
 
 def cheapest_cover(
@@ -77,11 +72,9 @@ def _prefixes(
     gone: Collection[Unit], demote_room: int,
 ) -> list[Item]:  # fmt: skip
     items: list[Item] = []
-    for cls in state.classes_below(signature.quota.root):
-        if not cls.buckets or not _counts(signature, cls, highest):
+    for cls, entitled in signature.classes_among(state.classes_below(signature.quota.root)):
+        if not cls.buckets or not entitled.frees_quota or entitled.ladder > highest:
             continue
-        entitled = signature.entitled(cls)
-        assert entitled is not None
         for (gpu_milli, interval_ms), bucket in sorted(cls.buckets.items(), key=_bucket_order):
             amount = gpu_milli if main == GPU else 0
             enough = -(-deficit[main] // amount) if amount else len(bucket)
@@ -103,16 +96,29 @@ def _prefixes(
     return items
 
 
-def may_be_demoted(unit: Unit) -> bool:
-    """I1, I2: its job allows idle, is not about to grow, and its quota may borrow that much."""
+def may_be_demoted(unit: Unit, besides: int = 0) -> bool:
+    """I1, I2: its job allows idle, is not about to grow, and its quota may borrow that much `besides`."""
     job = unit.job
     if unit.cls.kind is not UnitKind.CORE or job.spec.idle is not Idle.ALLOW or job.hold is not None:
         return False
     limit = job.quota.spec.idle_limit_milli
-    if limit is None:
-        return True
-    size = sum(u.footprint[GPU] for u in with_companions([unit]))
-    return job.quota.own_idle[GPU] + size <= limit
+    return limit is None or job.quota.own_idle[GPU] + besides + _size(unit) <= limit
+
+
+def demoted_together(units: Collection[Unit], now_ms: int) -> frozenset[Unit]:
+    """Of these, those that may be turned idle at once: a limit (I2) is for all of a quota's, the dearest first."""
+    borrowed: dict[str, int] = {}
+    found = []
+    for unit in sorted(units, key=lambda u: (-eviction_cost(u, now_ms), u.name)):
+        quota = unit.job.quota.id
+        if may_be_demoted(unit, borrowed.get(quota, 0)):
+            borrowed[quota] = borrowed.get(quota, 0) + _size(unit)
+            found.append(unit)
+    return frozenset(found)
+
+
+def _size(unit: Unit) -> int:
+    return sum(u.footprint[GPU] for u in with_companions([unit]))
 
 
 def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, int]:

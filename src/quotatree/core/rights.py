@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from quotatree.core.job import Job
@@ -23,39 +22,39 @@ def work_of(job: Job) -> Work:
     return Work(job.quota, job.priority, job.spec.module)
 
 
-def rules_against(taker: Quota, taker_priority: int, victim: Work, *, victim_on_loan: bool) -> Iterator[Code]:
+def rules_against(
+    taker: Quota, taker_priority: int, victim: Work, *, victim_on_loan: bool
+) -> tuple[Code, ...]:
     """The rules by which a job of some priority waiting at `taker` could take this regular work.
 
     `victim_on_loan`: the sibling of `taker` above the victim is, or would be, above its min (P15).
     """
-    quota = victim.quota
-    self_level, child_level = taker.spec.self_level, taker.spec.child_level
+    quota, spec = victim.quota, taker.spec
     if taker is quota:
-        if (
-            _self_level_applies(taker, taker_priority, victim)
-            and self_level is not None
-            and self_level.reaches_own
-        ):
-            yield Code.SelfLevelOwn
-        return
+        own = spec.self_level is not None and spec.self_level.reaches_own
+        return (Code.SelfLevelOwn,) if own and _self_level_applies(taker, taker_priority, victim) else ()
     if taker.contains(quota):
-        if child_level is not None and child_level.lets_take(victim.priority, victim.module):
-            yield Code.ChildLevel
-        return
+        below = spec.child_level
+        return (Code.ChildLevel,) if below and below.lets_take(victim.priority, victim.module) else ()
     if taker.parent is None or not taker.parent.contains(quota) or quota is taker.parent:
-        return
-    if (
-        _self_level_applies(taker, taker_priority, victim)
-        and self_level is not None
-        and self_level.reaches_siblings
-    ):
-        yield Code.SelfLevelSibling
-    if victim_on_loan and victim.priority <= taker_priority:
-        yield Code.ReturnOfLoan
+        return ()
+    returned = (Code.ReturnOfLoan,) if victim_on_loan and victim.priority <= taker_priority else ()
+    beside = spec.self_level is not None and spec.self_level.reaches_siblings
+    if beside and _self_level_applies(taker, taker_priority, victim):
+        return (Code.SelfLevelSibling, *returned)
+    return returned
 
 
 def could_evict(taker: Quota, taker_priority: int, victim: Work, *, victim_on_loan: bool = False) -> bool:
-    return next(rules_against(taker, taker_priority, victim, victim_on_loan=victim_on_loan), None) is not None
+    return bool(rules_against(taker, taker_priority, victim, victim_on_loan=victim_on_loan))
+
+
+def has_policy_against(taker: Quota, victim: Work) -> bool:
+    """Could a waiting job of some priority at `taker` take this work by P1 or P2, if those reach its quota?"""
+    self_level, child_level = taker.spec.self_level, taker.spec.child_level
+    return (self_level is not None and self_level.lets_take(victim.priority, victim.module)) or (
+        child_level is not None and child_level.lets_take(victim.priority, victim.module)
+    )
 
 
 def _self_level_applies(taker: Quota, taker_priority: int, victim: Work) -> bool:

@@ -11,8 +11,10 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import Any, Final
 
+from quotatree.core.fragmentation import Typical
 from quotatree.core.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.journal import Journal
+from quotatree.core.mix import Mix
 from quotatree.core.node import Node, NodeSpec, NodeState
 from quotatree.core.policy import Module
 from quotatree.core.queueing import WaitClass
@@ -23,6 +25,7 @@ from quotatree.core.unit import Unit, UnitClass, UnitKind
 
 HOLD_MARGIN_MS: Final = 60_000
 CHANGES_KEPT: Final = 500_000
+NOTHING_KNOWN: Final = Typical({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,9 @@ class State(Journal):
         self.settings = settings or Settings()
         self.pools: dict[str, bool] = {}  # name -> mixed
         self.pool_models: dict[str, dict[str, None]] = {}  # GPU models seen in each pool
+        self.mixes: dict[str, Mix] = {}  # what is asked for, by pool
+        self.picture = 0  # names the pictures of all mixes that hold now; see mix.py
+        self._pictures_made = 0
         self.nodes: list[Node] = []
         self.node_by_name: dict[str, Node] = {}
         self.quotas: dict[QuotaId, Quota] = {}
@@ -427,6 +433,28 @@ class State(Journal):
                 self.bump(self.quotas[ended[1]])
 
     # -- jobs ------------------------------------------------------------------------------------------------
+
+    def learn(self, job: Job) -> None:
+        """Its request belongs to the usual ones of the pools it may stand on."""
+        for pool, _ in job.quota.path[-1].spec.draws:
+            mix = self.mixes.get(pool)
+            if mix is None:
+                mix = self.mixes[pool] = Mix()
+            for group in job.spec.groups:
+                if group.shape.gpu_milli:
+                    mix.count(group.shape, group.replicas)
+                    if self._journal is not None:
+                        self._journal.append(partial(mix.count, group.shape, -group.replicas))
+            if mix.seen >= mix.next_picture:
+                self.set(mix, "next_picture", 2 * mix.seen)
+                self.set(mix, "typical", Typical(dict(mix.counts)))
+                self._pictures_made += 1  # never taken back: a number names the same pictures for ever
+                self.set(self, "picture", self._pictures_made)
+
+    def typical(self, pool: str) -> Typical:
+        """The requests by which places in a pool are judged."""
+        mix = self.mixes.get(pool)
+        return mix.typical if mix is not None else NOTHING_KNOWN
 
     def tell(self, job: Job, now_ms: int, what: str) -> None:
         """Append to the job's story; a story of an undone future is shortened again."""

@@ -6,7 +6,7 @@ replica (exact), or a gang. What comes back is minimal (P8) and lawful (protecti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from typing import Final
@@ -28,7 +28,7 @@ from quotatree.core.node_search import (
 )
 from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.quota import Quota
-from quotatree.core.quota_cover import cheapest_cover, may_be_demoted
+from quotatree.core.quota_cover import cheapest_cover, demoted_together
 from quotatree.core.resources import ZERO, Resources
 from quotatree.core.state import State
 from quotatree.core.unit import Unit, UnitKind, eviction_cost
@@ -50,10 +50,17 @@ class Request:
     avoid: frozenset[int]
     nodes_fit: bool  # by plan there is room on nodes already: only quota is short
     demote_room: int  # idle room left beside the preemptor; not below 0: units may be turned idle (I1)
+    _steps: list[int] | None = field(default=None, init=False)
 
     @property
     def root(self) -> Quota:
         return self.quota.root
+
+    def steps(self) -> list[int]:
+        """Ladder steps that could help; asked by the search and, when it finds nobody, by the reason."""
+        if self._steps is None:
+            self._steps = _steps_that_could_help(self)
+        return self._steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class Found:
 
 def search(request: Request) -> Found | None:
     """The best victims of this step, or None."""
-    steps = _steps_that_could_help(request)
+    steps = request.steps()
     if not steps:
         return None
     protections = Protections(request.signature)
@@ -83,21 +90,23 @@ def search(request: Request) -> Found | None:
             _left_after(request, found.units) != ZERO
         ):  # whatever the search says, nothing starts beyond its quotas
             continue
-        cost = found.cost
+        cost, demoted = found.cost, frozenset[Unit]()
+        if request.nodes_fit and request.demote_room >= 0:
+            demoted = demoted_together(found.units, request.now_ms)
+            cost = sum(eviction_cost(u, request.now_ms) for u in found.units if u not in demoted)
         touched = max((_ladder(request.signature, u) for u in found.units), default=0)
         without = cost
         if highest != steps[-1]:
             other = _within(request, LADDER - 1, bound)
             if other is not None:
                 without = min(cost, other.cost)
-        demoted = frozenset(u for u in found.units if request.nodes_fit and _demotable(request, u))
         return Found(found.units, cost, touched, without, demoted)
     return None
 
 
 def could_ever_help(request: Request) -> bool:
     """P7's prefilter: would it fit with every eligible unit gone, protections aside?"""
-    return bool(_steps_that_could_help(request))
+    return bool(request.steps())
 
 
 def _steps_that_could_help(request: Request) -> list[int]:
@@ -106,14 +115,11 @@ def _steps_that_could_help(request: Request) -> list[int]:
     present = [False] * LADDER
     freed = [[0] * LADDER for _ in range(3)]
     short = [i for i in range(3) if request.deficit[i] > 0]
-    for cls in request.state.classes_below(request.root):
+    for cls, entitled in signature.classes_among(request.state.classes_below(request.root)):
         if not cls.buckets:
             continue
-        entitled = signature.entitled(cls)
-        if entitled is None:
-            continue
         present[entitled.ladder] = True
-        if entitled.frees_quota:
+        if short and entitled.frees_quota:
             for i in short:
                 freed[i][entitled.ladder] += cls.standing[i]
     present[0] = present[0] or bool(request.root.idle_units)
@@ -123,7 +129,7 @@ def _steps_that_could_help(request: Request) -> list[int]:
             index = _index(request, shape, count)
             total = index.total
             if request.avoid:
-                total = [t - sum(index.reach_of(n, p) for n in request.avoid) for p, t in enumerate(total)]
+                total = index.total_without(request.avoid)
             totals.append((total, count))
     return [p for p in range(LADDER) if present[p] and all(total[p] >= need for total, need in totals)]
 
@@ -142,10 +148,6 @@ def _shapes(wanted: Wanted) -> dict[Shape, int]:
 def _ladder(signature: Signature, unit: Unit) -> int:
     entitled = signature.entitled(unit.cls)
     return entitled.ladder if entitled is not None else 0
-
-
-def _demotable(request: Request, unit: Unit) -> bool:
-    return request.demote_room >= 0 and may_be_demoted(unit)
 
 
 def _within(request: Request, highest: int, protections: Protections | None) -> Taken | None:

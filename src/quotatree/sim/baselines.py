@@ -65,6 +65,12 @@ def _without_policies(setup: Setup) -> Setup:
     return replace(setup, quotas=tuple(quotas))
 
 
+def _priorities_of_the_file(setup: Setup) -> Setup:
+    """Which priorities may take which stays as the file says; the rest of its policies is not the model's."""
+    quotas = [replace(quota, child_level=None, lending=False) for quota in setup.quotas]
+    return replace(setup, quotas=tuple(quotas))
+
+
 def _never_idle(setup: Setup) -> Resubmit:
     del setup
     return lambda spec: spec if spec.idle is Idle.NEVER else replace(spec, idle=Idle.NEVER)
@@ -157,7 +163,7 @@ BASELINES: Final = {
             "peers",
             "borrowing, peers' victims (model)",
             "borrowing and reclaim by the common rule: lowest priority, newest first, fill back; nodes and checkpoints do not count",
-            _without_policies,
+            _priorities_of_the_file,
             _regular_and_whole,
             _model(ModelRule(above_own, peers_victims)),
         ),
@@ -165,7 +171,7 @@ BASELINES: Final = {
             "kube",
             "priorities, node-local preemption (model)",
             "no quotas: higher priorities take nodes from lower ones pod by pod, as kube-scheduler chooses them",
-            _without_policies,
+            _priorities_of_the_file,
             _regular_and_whole,
             _model(ModelRule(root_only, node_local_victims)),
         ),

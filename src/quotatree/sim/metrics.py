@@ -36,6 +36,7 @@ class JobMetrics:
     done: int
     refused: int
     cut_off: int
+    withdrawn: int
     unfinished: int
     wait: Spread | None
     start: Spread | None
@@ -137,6 +138,7 @@ def job_metrics(jobs: Sequence[JobOutcome]) -> JobMetrics:
         done=len(done),
         refused=sum(1 for job in jobs if job.end is End.REFUSED),
         cut_off=sum(1 for job in jobs if job.end in (End.STOPPED, End.FAILED)),
+        withdrawn=sum(1 for job in jobs if job.end is End.WITHDRAWN),
         unfinished=sum(1 for job in jobs if job.end in (End.RUNNING, End.WAITING)),
         wait=spread(job.waited_ms for job in started),
         start=spread(_start_ms(job) for job in started),

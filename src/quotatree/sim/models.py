@@ -160,8 +160,8 @@ def _fits(bounds: tuple[Quota, ...], request: Resources) -> bool:
 
 
 def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) -> list[Unit] | None:
-    """The common rule: lower priorities of the own quota and, if the job is within its own min, whoever runs in a
-    sibling above its min. By priority, the newest first, one after the other until the job fits; then, the other way
+    """The common rule: lower priorities of the own quota (those its self-level policy names, if it has one) and, if the
+    job is within its own min, whoever runs in a sibling above its min. By priority, the newest first, one after the other until the job fits; then, the other way
     round, whoever turns out not to be needed stays. Neither nodes nor checkpoints decide who goes.
     """
     quota = job.quota
@@ -198,18 +198,19 @@ def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) ->
 def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resources) -> list[Unit] | None:
     """As kube-scheduler preempts: pod by pod, on the one node where lower priorities leave with the least harm:
     lowest highest priority, then smallest sum of priorities, fewest pods, the latest started. A gang whose pod is
-    taken goes whole. Nobody goes unless every pod of the preemptor finds its node: kinder than the original.
+    taken goes whole. Nobody goes unless every pod of the preemptor finds its node: kinder than the original. A self-level
+    policy stands for priority classes: who is not in its `high` never preempts.
     """
     root = job.quota.root
     shape = wanted[0][1]
-    if not _enough((root,), request, _lower(state, root, job.priority)):
+    if not _enough((root,), request, [unit for unit in _running(state, root) if _is_below(job, unit)]):
         return None
     nodes = [node for node in state.nodes_of(root) if node.suits(shape)]
     removed: list[Unit] = []
     while not _fits((root,), request) or find_places(state, root, wanted, now=False) is None:
         best: tuple[tuple[int, int, int, int, int], list[Unit]] | None = None
         for node in nodes:
-            lower = [u for u in node.units if _is_running(u) and u.cls.priority < job.priority]
+            lower = [u for u in node.units if _is_running(u) and _is_below(job, u)]
             if not lower:
                 continue
             before = node.slots(shape, False)
@@ -253,7 +254,7 @@ def _reprieved(state: State, lower: list[Unit], helps: Callable[[], bool]) -> li
 
 def _peers_may_take(quota: Quota, job: Job, owner: bool, unit: Unit) -> bool:
     if unit.job.quota is quota:
-        return unit.cls.priority < job.priority
+        return _is_below(job, unit)
     return owner and unit.job.quota.parent is quota.parent and has_loan(unit.job.quota)
 
 
@@ -265,8 +266,13 @@ def _running(state: State, root: Quota) -> Iterator[Unit]:
                     yield entry[3]
 
 
-def _lower(state: State, root: Quota, priority: int) -> list[Unit]:
-    return [unit for unit in _running(state, root) if unit.cls.priority < priority]
+def _is_below(job: Job, unit: Unit) -> bool:
+    """May this priority take that one? As the policy of the job's quota says, so that all who are compared have the
+    same rights; without one, any lower priority."""
+    policy = job.quota.spec.self_level
+    if policy is None:
+        return unit.cls.priority < job.priority
+    return policy.lets_preempt(job.priority) and policy.lets_take(unit.cls.priority, unit.job.spec.module)
 
 
 def _is_running(unit: Unit) -> bool:

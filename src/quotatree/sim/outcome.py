@@ -19,6 +19,7 @@ class End(Enum):
     WAITING = "waiting"
     STOPPED = "stopped"  # a notebook that was taken and not queued again (P14)
     FAILED = "failed"  # preempted more often than it allows (P11)
+    WITHDRAWN = "withdrawn"  # by its owner, running or waiting, before its work was done
     REFUSED = "refused"  # by the core, at submit (S11)
 
 

@@ -16,6 +16,7 @@ from quotatree.core.policy import Scope, SelfLevel
 from quotatree.core.quota import QuotaSpec
 from quotatree.core.resources import WHOLE_GPU, Bounds
 from quotatree.sim.brain import CoreBrain
+from quotatree.sim.outcome import JobOutcome
 from quotatree.sim.replay import Replay
 from quotatree.sim.setup import PRODUCT, Setup
 from quotatree.sim.sizing import fitting_nodes
@@ -61,6 +62,10 @@ def private_clusters(setup: Setup, trace: Trace) -> list[Alone]:
 
 
 def waits_alone(alone: Alone) -> dict[str, int]:
+    return {job.id: job.waited_ms for job in outcomes_alone(alone) if job.first_start_ms is not None}
+
+
+def outcomes_alone(alone: Alone) -> list[JobOutcome]:
     replay = Replay(
         alone.private,
         alone.trace,
@@ -69,8 +74,7 @@ def waits_alone(alone: Alone) -> dict[str, int]:
         resubmit=never_idle,
     )
     replay.run()
-    outcomes = [track.outcome(replay.now_ms) for track in replay.tracks]
-    return {job.id: job.waited_ms for job in outcomes if job.first_start_ms is not None}
+    return [track.outcome(replay.now_ms) for track in replay.tracks]
 
 
 def never_idle(spec: JobSpec) -> JobSpec:

@@ -33,6 +33,8 @@ from quotatree.sim.workload import LeftOut, Workload
 
 PROGRESS_EVERY: Final = 1_024
 """Instants between two calls of the progress callback."""
+UNSTARTED: Final = 0
+"""No run has this number: the first is 1."""
 COLLECT_EVERY: Final = (100_000, 50, 100)
 """A replay keeps much and leaves next to no cycles; looking for them as often as usual takes a fifth of its time."""
 
@@ -52,7 +54,7 @@ OnProgress = Callable[[Progress], None]
 
 
 class _Due(NamedTuple):
-    """Something to come. `replicas` None: the run ends; else these replicas have left."""
+    """Something to come. `replicas` None: the run ends, or with `run` 0 the owner's wish; else these replicas have left."""
 
     time_ms: int
     number: int
@@ -210,11 +212,30 @@ class Replay:
         if due.replicas is not None:
             self._leave(track, due.run, due.replicas)
         elif track.since_ms is not None and track.run == due.run:
-            self.brain.apply(ev.JobEnded(track.id), self.now_ms)
-            self.recorder.run(track.team, -track.running_milli, track.idle)
-            self.recorder.running_jobs -= 1
+            self._finish(track, track.since_ms)
+        elif due.run == UNSTARTED and track.since_ms is None and track.end is None:
+            self._withdraw_waiting(track)
+
+    def _finish(self, track: Track, since_ms: int) -> None:
+        """A run ends: the work is done, or its owner wants no more of it."""
+        self.brain.apply(ev.JobEnded(track.id), self.now_ms)
+        self.recorder.run(track.team, -track.running_milli, track.idle)
+        self.recorder.running_jobs -= 1
+        if self.now_ms - since_ms < run_length_ms(track.left_ms, track.rhythm, track.starts == 1):
+            track.withdraw(self.now_ms)
+            self._close(track, End.WITHDRAWN)
+        else:
             track.complete(self.now_ms)
             self._close(track, End.DONE)
+
+    def _withdraw_waiting(self, track: Track) -> None:
+        """Its owner no longer wants what has not started. Whom it evicted was not evicted in vain: it was wanted then."""
+        self._owed.pop(track.id, None)
+        self.brain.apply(ev.JobCancelled(track.id), self.now_ms)
+        self.recorder.waiting_jobs -= 1
+        self.recorder.waiting -= track.core_milli
+        track.withdraw(self.now_ms)
+        self._close(track, End.WITHDRAWN)
 
     def _leave(self, track: Track, run: int, replicas: tuple[int, ...]) -> None:
         """Evicted replicas are gone. Those of a lost node went at once, so a whole job's may have been overtaken."""
@@ -253,6 +274,8 @@ class Replay:
         self._active[track.id] = track
         self.recorder.waiting_jobs += 1
         self.recorder.waiting += track.core_milli
+        if track.until_ms is not None:
+            self._push(track.until_ms, track, UNSTARTED, None)
 
     # -- what was decided ------------------------------------------------------------------------------------
 
@@ -291,7 +314,8 @@ class Replay:
         track.start(start.run, idle, self.now_ms)
         recorder.run(track.team, track.core_milli, idle)
         length_ms = run_length_ms(track.left_ms, track.rhythm, track.starts == 1)
-        self._push(self.now_ms + length_ms, track, start.run, None)
+        end_ms = self.now_ms + length_ms
+        self._push(end_ms if track.until_ms is None else min(end_ms, track.until_ms), track, start.run, None)
         self._owed.pop(start.job, None)
 
     def _evict(self, evict: say.Evict) -> None:

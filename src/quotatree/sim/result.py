@@ -38,6 +38,7 @@ class SimResult:
     skipped: tuple[str, ...]  # rows of the trace file, by reason
     left_out: tuple[tuple[str, int], ...]  # jobs of the trace that were not submitted, by reason
     plans: int
+    high_priority: int  # from which priority on a job counts as urgent
     metrics: Metrics
 
 
@@ -81,6 +82,7 @@ def conclude(setup: Setup, trace: Trace, replay: Replay, mapper: Mapper = map) -
         skipped=trace.skipped,
         left_out=tuple(sorted(replay.left_out.items())),
         plans=replay.plans,
+        high_priority=setup.high_priority,
         metrics=measure(jobs, timeline, counted, alone),
     )
 

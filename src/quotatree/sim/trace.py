@@ -24,7 +24,8 @@ class TraceJob:
     `submit_ms` counts from the start of the trace and is never negative. `duration_ms` is the time the job ran on the
     cluster it was recorded on, at least 1. `gpu_milli` is whole GPUs as thousands, or a fraction of one (1 to 999),
     or 0. `checkpoint_interval_ms` is None when the job saves nothing or nothing is known. `guaranteed` is None where
-    the trace does not tell guaranteed from best-effort work.
+    the trace does not tell guaranteed from best-effort work. `wanted_ms` after its submission its owner ends the job,
+    whether it runs or waits: a replica that an autoscaler takes away again; None is as long as its work takes.
     """
 
     id: str
@@ -41,6 +42,7 @@ class TraceJob:
     models: tuple[str, ...] = ()
     checkpoint_interval_ms: int | None = None
     guaranteed: bool | None = None
+    wanted_ms: int | None = None
 
     @property
     def total_gpu_milli(self) -> int:

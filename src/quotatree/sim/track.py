@@ -11,6 +11,9 @@ from quotatree.sim.outcome import End, JobOutcome
 from quotatree.sim.work import Rhythm, completed, cut_short
 from quotatree.sim.workload import Submission
 
+Leaving = dict[tuple[int, tuple[int, ...]], tuple[int, int]]
+"""What was told to go and has not left: run and replicas -> milli-GPU, since."""
+
 
 class Track:
     """One job. `since_ms` is when its present run began, None while it does not run."""
@@ -18,7 +21,7 @@ class Track:
     __slots__ = (
         "_surplus_since", "_waits_since", "core_milli", "each_milli", "end", "end_ms", "evictions", "first_start_ms",
         "gpu_milli", "idle", "idle_starts", "leaving", "leaving_cost", "left_ms", "lost", "moves", "paused", "rhythm",
-        "run", "since_ms", "spec", "starts", "surplus", "team", "team_name", "useful", "waited_ms", "work_ms",
+        "run", "since_ms", "spec", "starts", "surplus", "team", "team_name", "until_ms", "useful", "waited_ms", "work_ms",
     )  # fmt: skip
 
     def __init__(self, submission: Submission, core_replicas: int, team_name: str, team: int) -> None:
@@ -27,6 +30,7 @@ class Track:
         self.rhythm: Rhythm = submission.rhythm
         self.work_ms = self.left_ms = submission.work_ms
         self.gpu_milli = submission.gpu_milli
+        self.until_ms = submission.until_ms
         self.each_milli = spec.groups[0].shape.gpu_milli
         self.core_milli = self.each_milli * core_replicas
         self.team, self.team_name = team, team_name
@@ -38,9 +42,9 @@ class Track:
         self.idle = False
         self.surplus = 0  # replicas beyond the core that run
         self._surplus_since = 0
-        self.leaving: dict[
-            tuple[int, tuple[int, ...]], tuple[int, int]
-        ] = {}  # run, replicas -> milli-GPU, since
+        self.leaving: Leaving | None = (
+            None  # most jobs are never told to go: none of a million has an empty one
+        )
         self._waits_since = spec.submitted_ms
         self.waited_ms = 0
         self.useful = self.lost = self.paused = self.leaving_cost = 0
@@ -99,9 +103,10 @@ class Track:
 
     def leave(self, run: int, replicas: tuple[int, ...], now_ms: int) -> int | None:
         """These have left: how many milli-GPU that frees."""
-        if (run, replicas) not in self.leaving:
+        if self.leaving is None or (run, replicas) not in self.leaving:
             return None
         milli, since_ms = self.leaving.pop((run, replicas))
+        self.leaving = self.leaving or None
         self.leaving_cost += milli * (now_ms - since_ms)
         return milli
 
@@ -112,6 +117,19 @@ class Track:
         self.surplus = 0
         self.left_ms = 0
         self.useful += part.saved_ms * self.core_milli
+        self.lost += part.restart_ms * self.core_milli
+        self.paused += part.paused_ms * self.core_milli
+        self.since_ms = None
+
+    def withdraw(self, now_ms: int) -> None:
+        """Its owner ends it before its work is done: what it did while it ran has served."""
+        if self.since_ms is None:
+            self.stop_waiting(now_ms)
+            return
+        self._book_surplus(now_ms)
+        self.surplus = 0
+        part = cut_short(now_ms - self.since_ms, self.rhythm, self.starts == 1)
+        self.useful += (part.saved_ms + part.unsaved_ms) * self.core_milli
         self.lost += part.restart_ms * self.core_milli
         self.paused += part.paused_ms * self.core_milli
         self.since_ms = None
@@ -130,7 +148,8 @@ class Track:
                 useful += (now_ms - self._surplus_since) * self.surplus * self.each_milli
                 lost += part.restart_ms * self.core_milli
                 paused += part.paused_ms * self.core_milli
-        leaving += sum(milli * (now_ms - since_ms) for milli, since_ms in self.leaving.values())
+        if self.leaving is not None:
+            leaving += sum(milli * (now_ms - since_ms) for milli, since_ms in self.leaving.values())
         return JobOutcome(
             self.spec.id, self.team_name, self.spec.quota, self.spec.module.value, self.spec.priority,
             self.gpu_milli, self.spec.submitted_ms, self.work_ms, end, self.first_start_ms, self.end_ms,
@@ -145,4 +164,6 @@ class Track:
         self._surplus_since = now_ms
 
     def _begin_leaving(self, run: int, replicas: tuple[int, ...], now_ms: int) -> None:
+        if self.leaving is None:
+            self.leaving = {}
         self.leaving[run, replicas] = (self.each_milli * len(replicas), now_ms)

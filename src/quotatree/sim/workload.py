@@ -29,6 +29,7 @@ class Submission(NamedTuple):
     work_ms: int
     rhythm: Rhythm
     gpu_milli: int  # of all replicas
+    until_ms: int | None = None  # when its owner ends it, done or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Workload:
         self._setup = setup
         self._quota_of: dict[str, str | None] = {}
         self._groups: dict[tuple[object, ...], tuple[ReplicaGroup, ...]] = {}
+        self._rhythms: dict[tuple[int | None, int, Module], Rhythm] = {}
         self._modules = {module.value: module for module in Module}
         self._rooms = _rooms(setup)
         self._rules = [_Prepared(number, rule) for number, rule in enumerate(setup.rules)]
@@ -98,10 +100,17 @@ class Workload:
             requeue=chosen.requeue,
             subjects=(f"user:{job.user}",) if setup.limits and job.user else (),
         )
-        rhythm = Rhythm(
-            interval_ms, setup.checkpoints.pause_ms, restart_ms(job.total_gpu_milli), chosen.module
-        )
-        return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli)
+        rhythm = self._rhythm(interval_ms, restart_ms(job.total_gpu_milli), chosen.module)
+        until_ms = None if job.wanted_ms is None else job.submit_ms + job.wanted_ms
+        return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli, until_ms)
+
+    def _rhythm(self, interval_ms: int | None, restarts_ms: int, module: Module) -> Rhythm:
+        """One value for all jobs that run alike."""
+        found = self._rhythms.get((interval_ms, restarts_ms, module))
+        if found is None:
+            found = Rhythm(interval_ms, self._setup.checkpoints.pause_ms, restarts_ms, module)
+            self._rhythms[interval_ms, restarts_ms, module] = found
+        return found
 
     def _chosen(self, job: TraceJob) -> _Chosen:
         defaults = self._setup.jobs

@@ -69,17 +69,25 @@ class Jobs:
     def __init__(self, table: Table, mapping: Mapping, gpus_per_node: int) -> None:
         self.gpus_per_node = gpus_per_node
         self._labels = [_Label(name, getattr(mapping, name), table) for name in FIELDS]
-        self._rows: list[tuple[Any, ...]] = []  # (submit_ms, id, duration_ms, request, labels)
+        self._rows: list[tuple[Any, ...]] = []  # (submit_ms, id, duration_ms, request, labels, wanted_ms)
         self._seen: dict[str, int] = {}
         self._skipped: Counter[str] = Counter()
 
-    def add(self, row: Row, id: str, submit_ms: int, duration_ms: int, request: Request) -> None:
+    def add(
+        self,
+        row: Row,
+        id: str,
+        submit_ms: int,
+        duration_ms: int,
+        request: Request,
+        wanted_ms: int | None = None,
+    ) -> None:
         """One more job. An id that was there before gets a number: traces are not always careful."""
         again = self._seen.get(id, 0)
         self._seen[id] = again + 1
         unique = f"{id}#{again + 1}" if again else id
         labels = tuple(label.read(row) for label in self._labels)
-        self._rows.append((submit_ms, unique, max(1, duration_ms), request, labels))
+        self._rows.append((submit_ms, unique, max(1, duration_ms), request, labels, wanted_ms))
 
     def knows(self, id: str) -> bool:
         return id in self._seen
@@ -98,7 +106,15 @@ class Jobs:
         return Trace(jobs, source, skipped, origin)
 
 
-def _job(first_ms: int, submit_ms: int, id: str, duration_ms: int, request: Request, labels: Any) -> TraceJob:
+def _job(
+    first_ms: int,
+    submit_ms: int,
+    id: str,
+    duration_ms: int,
+    request: Request,
+    labels: Any,
+    wanted_ms: int | None,
+) -> TraceJob:
     team, user, module, priority, models, checkpoint_ms, guaranteed = labels  # in the order of FIELDS
     return TraceJob(
         id,
@@ -112,6 +128,7 @@ def _job(first_ms: int, submit_ms: int, id: str, duration_ms: int, request: Requ
         models=models,
         checkpoint_interval_ms=checkpoint_ms,
         guaranteed=guaranteed,
+        wanted_ms=wanted_ms,
     )
 
 

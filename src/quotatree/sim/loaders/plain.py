@@ -1,7 +1,7 @@
 """How is our own CSV read and written: the format for one's own history, and for exports of the server?
 
 A header and one line per job. Needed: submit_s, duration_s, gpus. Optional: id, replicas, cpu, memory, team, user,
-module, priority, models, checkpoint_s, guaranteed. `gpus`, `cpu` and `memory` are those of one replica; without
+module, priority, models, checkpoint_s, guaranteed, wanted_s. `gpus`, `cpu` and `memory` are those of one replica; without
 `replicas`, more GPUs than a node has are spread over nodes. Other columns are allowed: a mapping may use them.
 docs/reference/traces.md is the long description.
 """
@@ -37,6 +37,7 @@ COLUMNS: Final = (
     "models",
     "checkpoint_s",
     "guaranteed",
+    "wanted_s",
 )
 _MEMORY: Final = re.compile(r"(\d+(?:\.\d+)?)(Mi|Gi|Ti)")
 _MIB: Final = {"Mi": 1, "Gi": 1024, "Ti": 1024 * 1024}
@@ -59,7 +60,9 @@ def _read(table: Table, jobs: Jobs) -> None:
         name = row.text("id") or f"job-{row.line:07}"
         if jobs.knows(name):
             raise row.wrong("id", "stands on an earlier line too")
-        jobs.add(row, name, row.milli("submit_s"), row.milli("duration_s"), _request(row, jobs.gpus_per_node))
+        request = _request(row, jobs.gpus_per_node)
+        wanted_ms = None if row.missing("wanted_s") else row.milli("wanted_s")
+        jobs.add(row, name, row.milli("submit_s"), row.milli("duration_s"), request, wanted_ms)
 
 
 def _request(row: Row, gpus_per_node: int) -> Request:
@@ -109,6 +112,7 @@ def _cells(job: TraceJob) -> tuple[object, ...]:
         "|".join(job.models),
         "" if job.checkpoint_interval_ms is None else _thousandths(job.checkpoint_interval_ms),
         "" if job.guaranteed is None else ("yes" if job.guaranteed else "no"),
+        "" if job.wanted_ms is None else _thousandths(job.wanted_ms),
     )
 
 
