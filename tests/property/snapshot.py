@@ -48,7 +48,7 @@ def _picture(state: State) -> dict[str, Any]:
             if cls.buckets
         },
         "mixes": {
-            pool: (mix.counts, mix.seen, mix.next_picture, mix.typical)
+            pool: (mix.counts, mix.seen, mix.next_picture, mix.typical.requests)
             for pool, mix in state.mixes.items()
             if mix.seen
         },

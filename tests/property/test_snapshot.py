@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -40,34 +39,20 @@ def story(random: Random) -> Walk:
     """A walk to begin with."""
     walk = Walk(worlds.settings(random))
     for event in worlds.world(random):
-        walk.happen(without_racks(event))
+        walk.happen(event)
     for _ in range(random.randint(2, 14)):
         who = worlds.pick(random, happenings.submit, happenings.submit_low, happenings.submit_low)
         event = who(random, walk.state, walk.now_ms)
-        walk.happen(without_racks(event))
+        walk.happen(event)
     walk.plan(check=False)
     return walk
-
-
-def without_racks(event: ev.Event) -> ev.Event:
-    """The same with a label that says nothing to placement; see the test that is expected to fail below."""
-    if isinstance(event, ev.NodeJoined):
-        labels = tuple(("zone", value) for _, value in event.node.labels)
-        return replace(event, node=replace(event.node, labels=labels))
-    if isinstance(event, ev.JobSubmitted | ev.JobAdopted):
-        groups = tuple(
-            replace(g, shape=g.shape._replace(labels=tuple(("zone", value) for _, value in g.shape.labels)))
-            for g in event.job.groups
-        )
-        return replace(event, job=replace(event.job, groups=groups))
-    return event
 
 
 def happenings_of(random: Random, walk: Walk) -> list[ev.Event]:
     """Some time passes, and this happens."""
     walk.wait(worlds.pick(random, 0, 1_000, 1_000, 20_000, 90_000, 700_000))
     found = [happenings.anything_at_all(random, walk.state, walk.now_ms) for _ in range(random.randint(1, 4))]
-    return [without_racks(event) for event in found if event is not None]
+    return [event for event in found if event is not None]
 
 
 def let_happen(state: State, events: list[ev.Event], now_ms: int) -> list[say.Decision | str]:
@@ -143,9 +128,6 @@ def test_a_restored_state_decides_the_same_for_ever_after(same_memory: bool) -> 
     assert not rare, f"hardly ever met: {rare}"
 
 
-@pytest.mark.xfail(
-    reason="an index of free places that saw a rack fill up still counts it; one built anew does not, and orders nodes otherwise"
-)
 def test_racks_are_chosen_the_same_after_a_restart() -> None:
     state = State()
     for name, gpus, rack in (("n0", 4, "x"), ("n1", 2, "x"), ("n2", 2, "y")):

@@ -22,7 +22,7 @@ from quotatree.core.plan import plan
 from quotatree.core.policy import Module, Priorities
 from quotatree.core.quota import QuotaId
 from quotatree.core.reasons import Step
-from quotatree.core.records import job_record, node_record, quota_record
+from quotatree.core.records import job_record, node_record, pool_record, quota_record
 from quotatree.core.resources import Resources
 from quotatree.core.snapshot import restore, snapshot
 from quotatree.core.state import Settings, State
@@ -41,7 +41,7 @@ def rows_of(state: State) -> list[r.Row]:
     """What the loop would write of a transaction."""
     touched = state.touched
     assert touched is not None
-    found: list[r.Row] = [r.PoolRow(name, state.pools[name], 1) for name in touched.pools]
+    found: list[r.Row] = [r.PoolRow(name, pool_record(state, name), 1) for name in touched.pools]
     found += [r.NodeRow(name, node_record(state.node_by_name[name]), 1) for name in touched.nodes]
     quotas = [state.quotas[name] for name in touched.quotas if name in state.quotas]
     found += [r.QuotaRow(q.id, quota_record(state, q), 1) for q in quotas]
@@ -57,7 +57,7 @@ def test_a_state_kept_batch_by_batch_is_loaded_equal(store: Store, seed: int) ->
     walk = story(random)
     epoch, number = writer(store), 1
     whole = snapshot(walk.state)
-    first: list[r.Row] = [r.PoolRow(p.name, p.mixed, 1) for p in whole.pools]
+    first: list[r.Row] = [r.PoolRow(p.name, p, 1) for p in whole.pools]
     first += [r.NodeRow(n.name, n, 1) for n in whole.nodes]
     first += [r.QuotaRow(q.id, q, 1) for q in whole.quotas]
     first += [job(j.id, j.phase, record=j) for j in whole.jobs]

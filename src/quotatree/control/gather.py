@@ -15,7 +15,7 @@ from quotatree.control.world import Card, Counters, World, shown_phase
 from quotatree.core import decisions as say
 from quotatree.core.job import Job, JobId, Phase
 from quotatree.core.reasons import Code
-from quotatree.core.records import job_record, node_record, quota_record
+from quotatree.core.records import job_record, node_record, pool_record, quota_record
 from quotatree.core.resources import GPU
 from quotatree.store.rows import (
     AuditRow,
@@ -106,7 +106,7 @@ def _state_rows(turn: Turn) -> Iterator[Row]:
             yield NodeRow(name, node_record(node), world.version("node", name))
     for pool in touched.pools:
         if pool in state.pools:
-            yield PoolRow(pool, state.pools[pool], world.version("pool", pool))
+            yield PoolRow(pool, pool_record(state, pool), world.version("pool", pool))
 
 
 def _drops(turn: Turn) -> Iterator[Drop]:

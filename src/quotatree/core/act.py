@@ -139,7 +139,11 @@ def evict(
         return say.Evict(
             job.id, job.run, kind, replicas, preemptor, cost, lost, job.spec.grace_ms, False, False, reason
         )
-    lost_its_node = reason.code in (Code.NodeDrained, Code.NodeLost, Code.RunLost)  # not a victim: always queued again (R5)
+    lost_its_node = reason.code in (
+        Code.NodeDrained,
+        Code.NodeLost,
+        Code.RunLost,
+    )  # not a victim: always queued again (R5)
     requeued = job.spec.module is not Module.DSW or job.spec.requeue or lost_its_node
     counts = counts and unit.cls.claim is Claim.REGULAR
     places = stop_everything(state, job)

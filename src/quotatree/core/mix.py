@@ -27,6 +27,16 @@ class Mix:
         self.next_picture = 1
         self.typical = Typical({})
 
+    @classmethod
+    def kept(cls, counts: dict[Shape, int], pictured: dict[Shape, int]) -> Mix:
+        """As it was: what has been seen, and what of it the picture shows."""
+        mix = cls()
+        mix.counts, mix.seen = counts, sum(counts.values())
+        if pictured:
+            mix.typical = Typical(pictured)
+            mix.next_picture = 2 * mix.typical.total
+        return mix
+
     def count(self, shape: Shape, replicas: int) -> None:
         """Replicas more (or, when taken back, less) of a shape that wants GPUs."""
         if shape.cpu_milli or shape.memory_mib:

@@ -271,7 +271,7 @@ def _racks_first(
 
     As many nodes as have `slots_needed` slots together.
     """
-    if len(free.racks) <= 1:
+    if sum(1 for slots in free.racks.values() if slots) <= 1:
         return free.take(slots_needed, avoid)
     room = dict(free.racks)
     for index in avoid:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from quotatree.core.decisions import ReplicaPlace
-from quotatree.core.job import Claim, Job, JobId, JobSpec, Phase, Placed
+from quotatree.core.job import Claim, Job, JobId, JobSpec, Phase, Placed, Shape
 from quotatree.core.node import Node, NodeSpec, NodeState
 from quotatree.core.quota import AmountLimit, Quota, QuotaId, QuotaSpec
 from quotatree.core.reasons import Reason
@@ -18,10 +18,21 @@ from quotatree.core.state import Settings, State
 from quotatree.core.unit import Unit
 
 
+class Asked(NamedTuple):
+    """So many replicas of a shape have been asked for."""
+
+    shape: Shape
+    replicas: int
+
+
 @dataclass(frozen=True, slots=True)
 class PoolRecord:
+    """`asked` is the mix of requests seen, `pictured` the part of it by which places are judged (ADR 0015)."""
+
     name: str
     mixed: bool
+    asked: tuple[Asked, ...] = ()
+    pictured: tuple[Asked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +136,14 @@ class Snapshot:
 
 
 def pool_record(state: State, name: str) -> PoolRecord:
-    return PoolRecord(name, state.pools[name])
+    mix = state.mixes.get(name)
+    if mix is None:
+        return PoolRecord(name, state.pools[name])
+    return PoolRecord(name, state.pools[name], _asked(mix.counts), _asked(mix.typical.requests))
+
+
+def _asked(counts: dict[Shape, int]) -> tuple[Asked, ...]:
+    return tuple(Asked(shape, counts[shape]) for shape in sorted(counts))
 
 
 def node_record(node: Node) -> NodeRecord:

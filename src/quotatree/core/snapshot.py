@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from quotatree.core.decisions import ReplicaPlace
 from quotatree.core.errors import Refused
 from quotatree.core.job import FINAL_PHASES, Claim, Hold, Job, Placed
+from quotatree.core.mix import Mix
 from quotatree.core.node import Node, NodeState
 from quotatree.core.queueing import WaitQueue
 from quotatree.core.quota import Quota, QuotaId, has_loan
@@ -48,6 +49,8 @@ def restore(value: Snapshot) -> State:
     state = State(value.settings)
     for pool in value.pools:
         state.add_pool(pool.name, pool.mixed)
+        if pool.asked:
+            state.mixes[pool.name] = Mix.kept(dict(pool.asked), dict(pool.pictured))
     for node in sorted(value.nodes, key=lambda n: n.index):
         _restore_node(state, node)
     for quota in sorted(value.quotas, key=lambda q: q.order):

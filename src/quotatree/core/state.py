@@ -443,6 +443,8 @@ class State(Journal):
             for group in job.spec.groups:
                 if group.shape.gpu_milli:
                     mix.count(group.shape, group.replicas)
+                    if self.touched is not None:
+                        self.touched.pools[pool] = None
                     if self._journal is not None:
                         self._journal.append(partial(mix.count, group.shape, -group.replicas))
             if mix.seen >= mix.next_picture:

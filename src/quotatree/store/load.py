@@ -14,7 +14,7 @@ from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
 from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
 from quotatree.codec import decode
-from quotatree.core.records import PoolRecord, Snapshot
+from quotatree.core.records import Snapshot
 from quotatree.core.state import Settings
 from quotatree.store import read_rows
 from quotatree.store import rows as r
@@ -69,7 +69,7 @@ def load(connection: Connection, settings: Settings) -> Loaded:
     return Loaded(
         Snapshot(
             settings,
-            tuple(PoolRecord(pool.name, pool.mixed) for pool in pools),
+            tuple(pool.record for pool in pools),
             tuple(sorted((node.record for node in nodes), key=lambda record: record.index)),
             tuple(sorted((quota.record for quota in quotas), key=lambda record: record.order)),
             tuple(job.record for job in jobs),

@@ -8,12 +8,12 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from quotatree.codec import decode
-from quotatree.core.records import JobRecord, NodeRecord, QuotaRecord
+from quotatree.core.records import JobRecord, NodeRecord, PoolRecord, QuotaRecord
 from quotatree.store import rows as r
 
 
 def pool_row(row: RowMapping) -> r.PoolRow:
-    return r.PoolRow(row["name"], row["mixed"], row["version"])
+    return r.PoolRow(row["name"], decode(PoolRecord, json.loads(row["record"])), row["version"])
 
 
 def node_row(row: RowMapping) -> r.NodeRow:

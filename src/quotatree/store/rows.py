@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quotatree.access.differences import Differences
-from quotatree.core.records import JobRecord, NodeRecord, QuotaRecord
+from quotatree.core.records import JobRecord, NodeRecord, PoolRecord, QuotaRecord
 
 Json = dict[str, Any]
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class PoolRow:
     name: str
-    mixed: bool
+    record: PoolRecord
     version: int
 
 

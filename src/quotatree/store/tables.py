@@ -55,7 +55,7 @@ def _kept() -> tuple[Column[int], Column[int]]:
 # -- the cluster and the tree ----------------------------------------------------------------------------------------
 
 POOLS: Final = Table(
-    "pools", METADATA, _name("name", key=True), Column("mixed", Boolean, nullable=False), _number("version"), *_kept()
+    "pools", METADATA, _name("name", key=True), _json("record"), _number("version"), *_kept()
 )  # fmt: skip
 NODES: Final = Table(
     "nodes", METADATA, _name("name", key=True), _name("pool"), _name("state"), _json("record"), _number("version"),

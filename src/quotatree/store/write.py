@@ -90,7 +90,7 @@ def _write_directory(connection: Connection, d: Differences, at_ms: int) -> None
 
 
 def _pool(row: r.PoolRow, at_ms: int) -> Values:
-    return row.name, row.mixed, row.version, at_ms, at_ms
+    return row.name, to_json(encode(row.record)), row.version, at_ms, at_ms
 
 
 def _node(row: r.NodeRow, at_ms: int) -> Values:

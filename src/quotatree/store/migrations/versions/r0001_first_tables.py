@@ -92,7 +92,7 @@ def upgrade() -> None:
         number("created_ms"), number("updated_ms"), key("nodes", "name"),
     )  # fmt: skip
     op.create_table(
-        "pools", text("name"), flag("mixed"), number("version"), number("created_ms"), number("updated_ms"),
+        "pools", text("name"), text("record"), number("version"), number("created_ms"), number("updated_ms"),
         key("pools", "name"),
     )  # fmt: skip
     op.create_table(
