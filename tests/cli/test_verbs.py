@@ -10,6 +10,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from quotatree.cli.nouns import NOUNS
+from quotatree.sim.loaders import load_trace
 from tests.cli.conftest import Cli, until
 
 NAMES = [noun.word for noun in NOUNS]
@@ -162,9 +163,9 @@ def test_describe(cli: Cli):
 def test_tree_and_top(cli: Cli):
     job = cli.submit("--gpus", "4")
     cli.wait_phase(job, "Running")
-    lines = cli.lines("tree")
-    assert lines[1].startswith("├─ vision  ████████████············")
-    assert lines[1].endswith("4 of 8")
+    assert ["├─", "vision", "████████████············", "4", "of", "8"] in [
+        line.split() for line in cli.lines("tree")
+    ]
     assert cli.lines("tree", user="eve")[0].startswith("speech  ")
     text = cli.run("top").stdout
     assert "jobs: 1 Running" in text
@@ -282,6 +283,40 @@ def test_snapshot_and_plan(cli: Cli):
     cli.run("plan", untold, "--at", "5m", status=2)
     cli.run("snapshot", user="ann", status=4)
     cli.run("plan", cli.file("bad.json", "{}"), status=2)
+
+
+def test_export_is_a_trace_the_simulator_reads(cli: Cli):
+    job = cli.submit(
+        "--gpus", "2", "--replicas", "2", "--priority", "4", "--seconds", "0.2", "--checkpoint-interval", "1m"
+    )
+    cli.wait_phase(job, "Succeeded")
+    path = cli.home / "history.csv"
+    cli.run("export", str(path), "--workspace", "vision", user="ann")
+    found = {one.id: one for one in load_trace(path).jobs}[job]
+    assert (found.replicas, found.gpu_milli, found.priority, found.team) == (2, 2000, 4, "vision")
+    assert found.checkpoint_interval_ms == 60_000
+    assert 200 <= found.duration_ms < 5_000
+    cli.run("export", "-", "--quota", "search", user="admin", status=2)
+
+
+def test_a_watch_shows_what_changes_and_nothing_twice(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    job = cli.submit("--gpus", "8")
+    cli.wait_phase(job, "Running")
+
+    def watch(events, *, workspace=(), opened=lambda: None, **_):
+        opened()
+        yield {"kind": "job.started", "job": job}
+        cli.run("cancel", job)
+        cli.wait_phase(job, "Cancelled")
+        yield {"kind": "job.cancelled", "job": job}
+
+    monkeypatch.setattr("quotatree.client.history.Events.watch", watch)
+    header, first, second = cli.lines("get", "jobs", "-w", "--quota", "vision")
+    assert header.split()[0] == "ID"
+    assert " Running " in first
+    assert " Cancelled " in second
+    assert first.index("DLC") == second.index("DLC") == header.index("MODULE"), "columns stay where they are"
+    assert "does not work for pool" in cli.run("get", "pools", "-w", status=2).stderr
 
 
 def test_completion(cli: Cli):

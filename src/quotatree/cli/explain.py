@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
-from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.remote import Remote, bare, remote_options
 from quotatree.cli.words import gpu_seconds
 
 if TYPE_CHECKING:
@@ -32,9 +32,10 @@ def explain(words: tuple[str, ...], at_ms: int | None, output: str, remote: Remo
         return
     if len(words) > 2 or at_ms is not None:
         fail("say explain JOB, or explain FILE JOB [--at TIME]", EXIT_BAD_INPUT)
+    job = bare(words[0], "job")
     with remote.client() as client:
-        told = client.jobs.explain(words[0])
-        risks = client.jobs.exposure(words[0]) if told["phase"] == "Running" else ()
+        told = client.jobs.explain(job)
+        risks = client.jobs.exposure(job) if told["phase"] == "Running" else ()
     if output == "json":
         echo_json({**told, "exposure": list(risks)})
     else:

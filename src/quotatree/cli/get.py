@@ -20,7 +20,7 @@ from quotatree.cli.output import (
     table_lines,
     widths_of,
 )
-from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.remote import Remote, bare, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -57,6 +57,7 @@ def get(
     NOUN is job, quota, workspace, node, pool, user, token, webhook, event, preemption or audit; the plural is fine too.
     """
     kind = WORDS[noun]
+    names = tuple(bare(name, kind.word) for name in names)
     for name, value in filters.items():
         if value and name not in kind.filters:
             option = {"finished": "all"}.get(name, name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quotatree.cli.output import EXIT_FAILED
-from quotatree.cli.remote import Remote, remote_options, status_of, text_of
+from quotatree.cli.remote import Remote, bare, remote_options, status_of, text_of
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -63,7 +63,7 @@ def _each(remote: Remote, names: Sequence[str], do: Callable[[Client, str], obje
 
     status = 0
     with remote.client() as client:
-        for name in names:
+        for name in (bare(one, "job") for one in names):
             try:
                 do(client, name)
                 click.echo(f"{name} {done}")

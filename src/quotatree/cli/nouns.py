@@ -84,7 +84,9 @@ def _position(job: Any) -> str:
 
 
 def _ran(job: Any) -> str:
-    return age(job["started_ms"], job["ended_ms"])
+    """Of the current run, or the last one of a job that is over."""
+    over = job["ended_ms"] is not None
+    return age(job["started_ms"], job["ended_ms"]) if over or job["phase"] == "Running" else ""
 
 
 def _regular(quota: Any) -> float:

@@ -78,6 +78,11 @@ def remote_options(function: F) -> F:
     return run  # type: ignore[return-value]
 
 
+def bare(name: str, noun: str) -> str:
+    """What `-o name` prints is understood, too: job/dlc-8k2m0qz4xa."""
+    return name.removeprefix(f"{noun}/")
+
+
 @contextmanager
 def errors_exit() -> Iterator[None]:
     from quotatree.client.errors import ClientError
