@@ -234,6 +234,7 @@ def test_a_missing_file_is_said():
 def test_ctrl_c_prints_what_there_is(folder: Path, monkeypatch: pytest.MonkeyPatch):
     play = Replay._instant
     instants = []
+    before = signal.getsignal(signal.SIGINT)
 
     def interrupted_at_the_third(self: Replay, time_ms: int) -> None:
         instants.append(time_ms)
@@ -248,7 +249,7 @@ def test_ctrl_c_prints_what_there_is(folder: Path, monkeypatch: pytest.MonkeyPat
     assert "INCOMPLETE" in result.output
     assert (folder / "out/jobs.csv").is_file()
     assert "INCOMPLETE. " in (folder / "out/report.html").read_text(encoding="utf-8")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 # -- the report --------------------------------------------------------------------------------------------------
