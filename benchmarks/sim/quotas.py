@@ -129,7 +129,7 @@ def mixed_table(labels: list[str], results: list[SimResult], alone: Alone) -> Ta
             "Priorities by one seed, the same in every row. 7-9 may take 1-6 in their own team (self-level, scope own), in "
             "private clusters too; other teams' jobs give way only above their quota. Strategy `traverse`, as the models "
             "skip what does not fit, but for the last row, which is held against the same private clusters. With "
-            "`intelligent`, priorities 7-9 are strictly first come, first served (S4), and start later. ADR 0015 was found "
+            "`intelligent`, priorities 7-9 are strictly first come, first served (S4), and start later. ADR 0020 was found "
             "by looking at this replay. A team may be safe on average while single jobs are not: see the last two columns."
         ),
     )

@@ -7,7 +7,7 @@ import io
 import json
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from quotatree.cli.nouns import NOUNS
 from quotatree.sim.loaders import load_trace

@@ -31,7 +31,7 @@ def read_document(path: Path) -> Any:
 
 
 def _read_yaml(path: Path, text: str) -> Any:
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     try:
         return yaml.safe_load(text)
