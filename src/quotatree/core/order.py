@@ -22,7 +22,7 @@ class _Ready(NamedTuple):
     """Whom a strategy lets be tried, and what it looked at: the tree's version, the queue, and `_present`."""
 
     version: int
-    touched: int
+    stamp: int
     present: tuple[int, int, int, bool]
     jobs: list[tuple[WaitClass, Job]]
 
@@ -33,11 +33,10 @@ class Ordering:
     def __init__(self, state: State, now_ms: int) -> None:
         self._state, self._now_ms = state, now_ms
         self._ready: dict[str, _Ready] = {}
-        self._touched: dict[str, int] = {}
 
     def touch(self, quota: Quota) -> None:
         """The queue of this quota is not what it was."""
-        self._touched[quota.id] = self._touched.get(quota.id, 0) + 1
+        quota.queue.stamp += 1
 
     def drop(self, cls: WaitClass) -> None:
         """This class was tried and failed: it is out of the order, and nobody else's place changes.
@@ -56,13 +55,13 @@ class Ordering:
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Whom the quota's strategy lets be tried now, in its order."""
         name, version = quota.spec.id, quota.path[-1].version
-        touched = self._touched.get(name, 0) + quota.queue.stamp
+        stamp = quota.queue.stamp
         known = self._ready.get(name)
-        if known is not None and known[0] == version and known[1] == touched:
+        if known is not None and known[0] == version and known[1] == stamp:
             return known[3]
         present = _present(quota)
         if known is None and quota.queue.exhausted == present:
-            self._ready[name] = _Ready(version, touched, present, [])
+            self._ready[name] = _Ready(version, stamp, present, [])
             return []
         settings = self._state.settings
         found, stood = tryable(
@@ -82,7 +81,7 @@ class Ordering:
         if self._state.nodes_out:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
-        self._ready[name] = _Ready(version, touched, present, jobs)
+        self._ready[name] = _Ready(version, stamp, present, jobs)
         return jobs
 
     def close(self) -> None:
@@ -98,9 +97,7 @@ class Ordering:
             if queue.stood and not queue.of_job:
                 self._state.set(queue, "stood", ())
             timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
-            last = (
-                timeless and not known.jobs and known.touched == self._touched.get(quota_id, 0) + queue.stamp
-            )
+            last = timeless and not known.jobs and known.stamp == queue.stamp
             queue.exhausted = known.present if last else None
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:

@@ -98,7 +98,7 @@ class WaitQueue:
     classes: dict[tuple[object, ...], WaitClass] = field(default_factory=dict)
     of_job: dict[JobId, WaitClass] = field(default_factory=dict)
     stood: tuple[tuple[JobId, int], ...] = ()
-    stamp: int = 0  # rises with every change of membership
+    stamp: int = 0  # rises with every change of membership, and when a failure is forgotten
     urgent: int = 0  # classes that `intelligent` treats as fifo
     exhausted: tuple[int, int, int, bool] | None = None  # when a plan left nobody to be tried; see order.py
     again: int = 0  # classes of jobs that are planned anew before others (P9)
