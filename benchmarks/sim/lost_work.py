@@ -47,7 +47,7 @@ def table(rows: list[tuple[str, SimResult]]) -> Table:
             "have the same rights; kube-scheduler's has no quotas: nothing is ever taken back for a team, so fewer go. "
             "Lost: unsaved work, and restarts. QuotaTree loses a third of what the peers' rule loses with checkpoints, half "
             "without. The first replay of this table had it lose 761, 147 and 36,583 GPU-hours, the last twice the peers'; "
-            "looking for the cause led to ADR 0015, so these figures are not a test of that rule on work it had not seen. "
+            "looking for the cause led to ADR 0020, so these figures are not a test of that rule on work it had not seen. "
             "What is not better: evictions are about as many, priority 4 waits longer than under the peers' rule, and without "
             "checkpoints kube-scheduler's rule, which owes no team anything, loses least."
         ),

@@ -6,7 +6,9 @@ other schedulers, and QuotaTree.
 
 from __future__ import annotations
 
-from benchmarks.measure import Table
+from dataclasses import replace
+
+from benchmarks.measure import Picture, Table
 from benchmarks.sim import philly
 from benchmarks.sim.alone import safety
 from benchmarks.sim.counted import Counted, fifo_waits
@@ -14,6 +16,7 @@ from benchmarks.sim.runs import Alone, replayed
 from quotatree.core.policy import Strategy
 from quotatree.core.resources import WHOLE_GPU
 from quotatree.sim.metrics import Spread
+from quotatree.sim.report.plots import PLOTS, svg
 from quotatree.sim.result import SimResult, quota_gpus
 from quotatree.sim.setup import PRODUCT, Setup
 from quotatree.sim.trace import TraceJob
@@ -103,6 +106,10 @@ def equal_table(scale: float, results: list[SimResult], alone: Alone) -> Table:
         ),
     )
     _fill(table, [result.label for result in results], results, alone)
+    if scale == TIGHT:
+        table.pictures += pictures(
+            "equal", [result.label for result in results], results, ("waits", "allocation")
+        )
     return table
 
 
@@ -129,12 +136,28 @@ def mixed_table(labels: list[str], results: list[SimResult], alone: Alone) -> Ta
             "Priorities by one seed, the same in every row. 7-9 may take 1-6 in their own team (self-level, scope own), in "
             "private clusters too; other teams' jobs give way only above their quota. Strategy `traverse`, as the models "
             "skip what does not fit, but for the last row, which is held against the same private clusters. With "
-            "`intelligent`, priorities 7-9 are strictly first come, first served (S4), and start later. ADR 0015 was found "
+            "`intelligent`, priorities 7-9 are strictly first come, first served (S4), and start later. ADR 0020 was found "
             "by looking at this replay. A team may be safe on average while single jobs are not: see the last two columns."
         ),
     )
     _fill(table, labels, results, alone)
+    table.pictures += pictures("priorities", labels, results, ("waits", "evictions"))
     return table
+
+
+def pictures(
+    about: str, labels: list[str], results: list[SimResult], names: tuple[str, ...]
+) -> list[Picture]:
+    """Plots of the report, with each run by the name it has in the table."""
+    named = [replace(result, name=label) for label, result in zip(labels, results, strict=True)]
+    found = []
+    for plot in PLOTS:
+        drawn = svg(plot, named) if plot.name in names else None
+        if drawn is not None:
+            found.append(
+                Picture(f"philly-{about}-{plot.name}", f"{plot.title}: Philly, quotas x {TIGHT}", drawn)
+            )
+    return found
 
 
 def _fill(table: Table, labels: list[str], results: list[SimResult], alone: Alone) -> None:
