@@ -14,6 +14,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A plot that belongs to a table: the name of its file, what one sees on it, and its SVG."""
+
+    name: str
+    shows: str
+    svg: str
+
+
 @dataclass(slots=True)
 class Table:
     """A titled table that prints as Markdown, so that the docs can hold what a run printed."""
@@ -22,6 +31,7 @@ class Table:
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]] = field(default_factory=list)
     note: str = ""
+    pictures: list[Picture] = field(default_factory=list)
 
     def add(self, *cells: object) -> None:
         self.rows.append(tuple(str(cell) for cell in cells))
@@ -37,6 +47,8 @@ class Table:
                 lines.append("|" + "|".join("-" * (width + 2) for width in widths) + "|")
         if self.note:
             lines += ["", self.note]
+        for picture in self.pictures:
+            lines += ["", f"![{picture.shows}](plots/{picture.name}.svg)"]
         return "\n".join(lines)
 
 

@@ -48,4 +48,8 @@ def _write(page: Path, order: list[str], written: str, tables: list[Table]) -> N
     blocks[written] = "\n\n".join([where, *(table.text() for table in tables)])
     figures = "\n\n".join(f"{SUITE}{name} -->\n{text}" for name, text in blocks.items() if text)
     page.write_text(f"{head}{BEGIN}\n{figures}\n{END}{tail}", encoding="utf-8")
+    for picture in [picture for table in tables for picture in table.pictures]:
+        path = page.parent / "plots" / f"{picture.name}.svg"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(picture.svg, encoding="utf-8")
     print(f"written to {page.name}")

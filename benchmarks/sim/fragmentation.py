@@ -12,7 +12,10 @@ from __future__ import annotations
 import csv
 import gzip
 import lzma
+from bisect import bisect_left
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from itertools import accumulate, repeat
 from random import Random
 from statistics import mean, stdev
 from time import process_time
@@ -48,7 +51,6 @@ class Filled(NamedTuple):
 
 
 def fragmentation() -> list[Table]:
-    nodes = read_nodes()
     published = read_published()
     table = Table(
         f"GPUs allocated when {DEMAND_PERCENT} % have been asked for, openb, mean of ten seeds, %",
@@ -58,31 +60,41 @@ def fragmentation() -> list[Table]:
         "±: standard deviation between seeds.",
     )
     wanted = budgets()["fragmentation"]
-    for name in LISTS:
-        pods = read_pods(name)
-        runs = [fill(nodes, arrivals(pods, nodes, seed)) for seed in SEEDS]
-        plain = [best_fit_percent(nodes, arrivals(pods, nodes, seed)) for seed in SEEDS]
-        budget = wanted.get(f"{name}_percent")
-        ours = mean(run.percent for run in runs)
-        table.add(
-            name,
-            *(f"{mean(published[name, policy]):.2f}" for policy in POLICIES),
-            f"{mean(plain):.2f}",
-            f"{ours:.2f}",
-            f"{stdev(run.percent for run in runs):.2f}",
-            budget if budget is not None else "",
-            "" if budget is None else "within" if ours >= budget else "MISSED",
-            f"{mean(run.microseconds_a_pod for run in runs):.0f}",
-        )
-    return [table, _fresh(nodes)]
+    with ProcessPoolExecutor() as processes:
+        runs = {name: processes.map(fill_from, repeat(name), SEEDS) for name in LISTS}
+        plain = {name: processes.map(best_fit_from, repeat(name), SEEDS) for name in LISTS}
+        fresh = processes.map(fill_from, repeat("default"), FRESH_SEEDS)
+        for name in LISTS:
+            ended = list(runs[name])
+            budget = wanted.get(f"{name}_percent")
+            ours = mean(run.percent for run in ended)
+            table.add(
+                name,
+                *(f"{mean(published[name, policy]):.2f}" for policy in POLICIES),
+                f"{mean(plain[name]):.2f}",
+                f"{ours:.2f}",
+                f"{stdev(run.percent for run in ended):.2f}",
+                budget if budget is not None else "",
+                "" if budget is None else "within" if ours >= budget else "MISSED",
+                f"{mean(run.microseconds_a_pod for run in ended):.0f}",
+            )
+        return [table, _fresh([run.percent for run in fresh])]
 
 
-def _fresh(nodes: list[NodeSpec]) -> Table:
-    pods = read_pods("default")
-    runs = [fill(nodes, arrivals(pods, nodes, seed)).percent for seed in FRESH_SEEDS]
+def _fresh(percents: list[float]) -> Table:
     table = Table("The default list with twenty other seeds, %", ("mean", "±", "least", "most"))
-    table.add(f"{mean(runs):.2f}", f"{stdev(runs):.2f}", f"{min(runs):.2f}", f"{max(runs):.2f}")
+    table.add(*(f"{of(percents):.2f}" for of in (mean, stdev, min, max)))
     return table
+
+
+def fill_from(name: str, seed: int) -> Filled:
+    nodes = read_nodes()
+    return fill(nodes, arrivals(read_pods(name), nodes, seed))
+
+
+def best_fit_from(name: str, seed: int) -> float:
+    nodes = read_nodes()
+    return best_fit_percent(nodes, arrivals(read_pods(name), nodes, seed))
 
 
 def read_nodes() -> list[NodeSpec]:
@@ -117,15 +129,17 @@ def read_published() -> dict[tuple[str, str], list[float]]:
 
 
 def arrivals(pods: list[Shape], nodes: list[NodeSpec], seed: int) -> list[Shape]:
-    """The pods, and random ones of them again until enough is asked for, in random order."""
+    """The pods, and random ones of them again if they ask for too little, in random order, until enough is asked for."""
     random = Random(seed)
     arriving = list(pods)
+    enough = _capacity_milli(nodes) * DEMAND_PERCENT // 100
     demand = sum(pod.gpu_milli for pod in pods)
-    while demand * 100 < _capacity_milli(nodes) * DEMAND_PERCENT:
+    while demand < enough:
         arriving.append(random.choice(pods))
         demand += arriving[-1].gpu_milli
     random.shuffle(arriving)
-    return arriving
+    asked = list(accumulate(pod.gpu_milli for pod in arriving))
+    return arriving[: bisect_left(asked, enough) + 1]
 
 
 def _capacity_milli(nodes: Iterable[NodeSpec]) -> int:

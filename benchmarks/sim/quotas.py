@@ -6,7 +6,9 @@ other schedulers, and QuotaTree.
 
 from __future__ import annotations
 
-from benchmarks.measure import Table
+from dataclasses import replace
+
+from benchmarks.measure import Picture, Table
 from benchmarks.sim import philly
 from benchmarks.sim.alone import safety
 from benchmarks.sim.counted import Counted, fifo_waits
@@ -14,6 +16,7 @@ from benchmarks.sim.runs import Alone, replayed
 from quotatree.core.policy import Strategy
 from quotatree.core.resources import WHOLE_GPU
 from quotatree.sim.metrics import Spread
+from quotatree.sim.report.plots import PLOTS, svg
 from quotatree.sim.result import SimResult, quota_gpus
 from quotatree.sim.setup import PRODUCT, Setup
 from quotatree.sim.trace import TraceJob
@@ -103,6 +106,10 @@ def equal_table(scale: float, results: list[SimResult], alone: Alone) -> Table:
         ),
     )
     _fill(table, [result.label for result in results], results, alone)
+    if scale == TIGHT:
+        table.pictures += pictures(
+            "equal", [result.label for result in results], results, ("waits", "allocation")
+        )
     return table
 
 
@@ -134,7 +141,23 @@ def mixed_table(labels: list[str], results: list[SimResult], alone: Alone) -> Ta
         ),
     )
     _fill(table, labels, results, alone)
+    table.pictures += pictures("priorities", labels, results, ("waits", "evictions"))
     return table
+
+
+def pictures(
+    about: str, labels: list[str], results: list[SimResult], names: tuple[str, ...]
+) -> list[Picture]:
+    """Plots of the report, with each run by the name it has in the table."""
+    named = [replace(result, name=label) for label, result in zip(labels, results, strict=True)]
+    found = []
+    for plot in PLOTS:
+        drawn = svg(plot, named) if plot.name in names else None
+        if drawn is not None:
+            found.append(
+                Picture(f"philly-{about}-{plot.name}", f"{plot.title}: Philly, quotas x {TIGHT}", drawn)
+            )
+    return found
 
 
 def _fill(table: Table, labels: list[str], results: list[SimResult], alone: Alone) -> None:

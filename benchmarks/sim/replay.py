@@ -33,7 +33,7 @@ UPTO_TWO_NODES = tuple((size, weight) for size, weight in SyntheticSpec().sizes 
 MINUTES = SyntheticSpec(
     duration_median_s=600.0, duration_sigma=1.0, duration_max_s=7_200.0, sizes=UPTO_TWO_NODES
 )
-"""Short and not too large, so that the cluster is in its usual state for nearly all of even the shortest trace."""
+"""Short and not too large, so that filling and emptying the cluster is as small a part of a trace as can be."""
 A_WEEK = SyntheticSpec(duration_median_s=3_600.0, duration_sigma=1.4, duration_max_s=2.0 * DAY_S)
 """A million of these keep 10,000 nodes busy for about a week."""
 SAID_EVERY = 16

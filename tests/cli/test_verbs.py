@@ -295,7 +295,8 @@ def test_export_is_a_trace_the_simulator_reads(cli: Cli):
     found = {one.id: one for one in load_trace(path).jobs}[job]
     assert (found.replicas, found.gpu_milli, found.priority, found.team) == (2, 2000, 4, "vision")
     assert found.checkpoint_interval_ms == 60_000
-    assert 200 <= found.duration_ms < 5_000
+    # A job of 0.2 s; its time counts from the start the engine confirmed, which is told a little late.
+    assert 100 <= found.duration_ms < 5_000
     cli.run("export", "-", "--quota", "search", user="admin", status=2)
 
 
