@@ -148,8 +148,9 @@ def mixed_table(labels: list[str], results: list[SimResult], alone: Alone) -> Ta
 def pictures(
     about: str, labels: list[str], results: list[SimResult], names: tuple[str, ...]
 ) -> list[Picture]:
-    """Plots of the report, with each run by the name it has in the table."""
-    named = [replace(result, name=label) for label, result in zip(labels, results, strict=True)]
+    """Plots of the report, with each run by the name it has in the table, cut short for a legend."""
+    short = [label.replace(" (model)", "").replace("strategy ", "") for label in labels]
+    named = [replace(result, name=name) for name, result in zip(short, results, strict=True)]
     found = []
     for plot in PLOTS:
         drawn = svg(plot, named) if plot.name in names else None
