@@ -11,7 +11,7 @@ from quotatree.core import events as ev
 from quotatree.core.job import FINAL_PHASES, Job, Phase
 from quotatree.core.node import NodeState
 from quotatree.core.policy import Module
-from quotatree.engines.base import Checkpointed, Confirmed, Exited, Left, NodeReport, Outcome, Report
+from quotatree.engines.base import Checkpointed, Confirmed, Exited, Left, Lost, NodeReport, Outcome, Report
 
 
 def hear(turn: Turn, report: Report) -> None:
@@ -64,6 +64,22 @@ def _exited(turn: Turn, report: Exited) -> None:
         turn.apply(ev.JobLeft(job.id))
 
 
+def _lost(turn: Turn, report: Lost) -> None:
+    """Those that were told to stop have left; the others are queued again, as after the loss of a node (R5)."""
+    job = _of_run(turn, report)
+    if job is None:
+        return
+    standing = {*job.core_indexes, *job.surplus} if job.phase is Phase.RUNNING else set()
+    gone = tuple(r for r in report.replicas if r in standing or r in job.leaving)
+    if gone:
+        turn.apply(ev.JobLost(job.id, gone))
+        turn.tell(
+            "job.lost", {"run": report.run, "replicas": list(gone), "detail": report.detail}, job=job.id
+        )
+        known = turn.world.cards[job.id].confirmed
+        turn.change_card(job.id, confirmed=tuple(r for r in known if r not in gone))
+
+
 def _end(report: Exited, phase: Phase) -> dict[str, Any]:
     return {"run": report.run, "phase": phase.value, "detail": report.detail}
 
@@ -89,7 +105,7 @@ def _node(turn: Turn, report: NodeReport) -> None:
     turn.tell("node.changed", {"node": report.node, "state": node.state.value})
 
 
-def _of_run(turn: Turn, report: Confirmed | Left | Exited | Checkpointed) -> Job | None:
+def _of_run(turn: Turn, report: Confirmed | Left | Exited | Lost | Checkpointed) -> Job | None:
     job = turn.state.jobs.get(report.job)
     return job if job is not None and job.run == report.run else None
 
@@ -98,6 +114,7 @@ _HEARERS: dict[type[Any], Callable[[Turn, Any], None]] = {
     Confirmed: _confirmed,
     Left: _left,
     Exited: _exited,
+    Lost: _lost,
     Checkpointed: _checkpointed,
     NodeReport: _node,
 }

@@ -29,6 +29,8 @@ class Capabilities:
     fractions: bool = True
     several_replicas: bool = True
     elastic: bool = True
+    logs: bool = False  # what jobs print can be read
+    endpoints: bool = False  # notebooks and services have an address
 
 
 class ReplicaOrder(NamedTuple):
@@ -60,6 +62,15 @@ class StopOrder:
     run: int
     grace_ms: int
     replicas: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestartOrder:
+    """Replace the replicas of a service one after another, so that it stays reachable. `key` tells two orders apart."""
+
+    job: JobId
+    run: int
+    key: str
 
 
 class Outcome(Enum):
@@ -105,6 +116,25 @@ class Checkpointed:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """Replicas are gone that nobody told to stop, and how they ended is not known; nothing of them is left."""
+
+    job: JobId
+    run: int
+    replicas: tuple[int, ...]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Idled:
+    """A notebook did nothing for as long as its rule allows; it still runs."""
+
+    job: JobId
+    run: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NodeReport:
     """A node can be used, or cannot be reached any more (R5)."""
 
@@ -112,7 +142,17 @@ class NodeReport:
     ready: bool
 
 
-Report = Confirmed | Left | Exited | Checkpointed | NodeReport
+@dataclass(frozen=True, slots=True)
+class DeviceReport:
+    """A GPU fell ill, or is well again."""
+
+    node: str
+    device: int
+    healthy: bool
+    detail: str = ""
+
+
+Report = Confirmed | Left | Exited | Lost | Checkpointed | Idled | NodeReport | DeviceReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +170,26 @@ class Observed:
 
     running: tuple[Running, ...]
     exits: tuple[Exited, ...]
+
+
+class Endpoint(NamedTuple):
+    """Where a notebook or a service answers. `ready` is how many replicas of a service are healthy."""
+
+    address: str
+    token: str = ""
+    ready: int = 0
+
+
+class LogPiece(NamedTuple):
+    """`data` begins at `offset` of all that the replica ever printed; `end` is where it ends so far.
+
+    An `offset` behind the one asked for says that what lay between was thrown away to keep within the limit.
+    """
+
+    offset: int
+    data: bytes
+    end: int
+    closed: bool  # nothing more will come
 
 
 class EngineUnavailable(QuotaTreeError):
@@ -157,11 +217,23 @@ class Engine(Protocol):
     def stop(self, order: StopOrder) -> None:
         """What is unknown or gone is not stopped, and nothing is reported about it."""
 
+    def restart(self, order: RestartOrder) -> None:
+        """Only of running services, and only where `capabilities.endpoints`."""
+
     def observe(self) -> Observed:
         """Asked when a server begins to lead. Raises EngineUnavailable, and is asked again later."""
 
     def forget(self, job: JobId, run: int) -> None:
         """The end of this run is written down; it need not be told again."""
+
+    def endpoint(self, job: JobId, run: int) -> Endpoint | None:
+        """Where this run answers, once that is known."""
+
+    def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> LogPiece | None:
+        """What a replica printed, from `offset` on, at most `limit` bytes. A negative offset counts from the end.
+
+        None: nothing is known, or kept any more, of such a replica.
+        """
 
     def close(self) -> None:
         """Stop reporting. What runs goes on."""

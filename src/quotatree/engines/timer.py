@@ -37,6 +37,7 @@ from quotatree.engines.base import (
     Outcome,
     Program,
     Report,
+    RestartOrder,
     Running,
     StartOrder,
     StopOrder,
@@ -129,6 +130,15 @@ class TimerEngine:
             self._stop(now_ms, (order.job, order.run), order.replicas, order.grace_ms)
             self._changed.notify()
         self._tell()
+
+    def restart(self, order: RestartOrder) -> None:
+        """Nobody can tell a restarted timer from one that went on."""
+
+    def endpoint(self, job: JobId, run: int) -> None:
+        return None
+
+    def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> None:
+        return None
 
     def observe(self) -> Observed:
         with self._changed:
