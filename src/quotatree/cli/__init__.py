@@ -12,6 +12,9 @@ from quotatree import __version__
 
 # name: (module, one line for --help). The function in the module has the name of the command.
 SECTIONS: Final = {
+    "Begin": {
+        "demo": ("quotatree.cli.demo", "Show everything in a minute, with real processes on virtual GPUs."),
+    },
     "Look": {
         "get": ("quotatree.cli.get", "List jobs, quotas, workspaces, nodes, users, events and more."),
         "describe": ("quotatree.cli.describe", "Tell everything about one of them."),
@@ -68,10 +71,7 @@ SECTIONS: Final = {
             "quotatree.cli.simulate",
             "Replay a trace of jobs through policies and measure what comes of it.",
         ),
-        "demo": (
-            "quotatree.cli.demo",
-            "Play the 128-GPU example: a service arrives, victims go and come back.",
-        ),
+        "play": ("quotatree.cli.play", "Tell a scenario step by step."),
         "completion": ("quotatree.cli.completion", "Print the completion script of a shell."),
     },
 }

@@ -1,85 +1,85 @@
-"""`quotatree demo`: the 128-GPU example in the terminal, told step by step."""
+"""`quotatree demo`: the 128-GPU example on a server of its own, with real processes on virtual GPUs."""
 
 from __future__ import annotations
 
+import shlex
+import signal
+import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.text import Text
 
-from quotatree.cli.files import bad_input_exits
-from quotatree.cli.state_figures import state_figures
-from quotatree.cli.terminal import console, print_legend, print_tree
-from quotatree.scenario.amounts import moment_text
-from quotatree.scenario.kinds import kind_of, preemption_of
-from quotatree.scenario.load import EXAMPLES, load_scenario
-from quotatree.scenario.model import Scenario
-from quotatree.scenario.render import cost_text, decision_text
-from quotatree.scenario.run import Instant, Player
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, fail
 
-EXAMPLE: Final = EXAMPLES / "gpu-128.toml"
-KIND_STYLES: Final = {"start": "green", "promote": "green", "hold": "cyan", "evict": "red", "wait": "yellow"}
+if TYPE_CHECKING:
+    from quotatree.cli.demo_stage import Stage
+    from quotatree.cli.demo_telling import Teller
 
 
 @click.command()
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-def demo(file: Path | None) -> None:
-    """Play the 128-GPU example, or FILE: what happens, who has to go and why, and the tree after each step."""
-    with bad_input_exits():
-        scenario = load_scenario(file or EXAMPLE)
-        player = Player(scenario)
-        out = console()
-        _print_prologue(out, scenario)
-        notes = _notes(scenario)
-        for instant in player.instants():
-            told = notes.get(instant.time_ms, [])
-            if told or any(kind_of(decision) != "wait" for decision in instant.decisions):
-                _print_instant(out, player, instant, told)
-    out.print(Text("Nothing more is to come.", style="bold"))
+@click.option("--script", is_flag=True, help="Run through and exit: 0 only if everything expected was seen.")
+@click.option(
+    "--directory", type=click.Path(path_type=Path), metavar="DIR",
+    help="Work in this new directory. Without it, in a temporary one. It is removed at the end.",
+)  # fmt: skip
+def demo(script: bool, directory: Path | None) -> None:
+    """Show everything in a minute: 128 GPUs, three teams, a service that arrives, victims that come back.
+
+    Starts a server of its own on virtual GPUs, with small real processes as jobs. Then everything is left running, to be
+    tried out, until Ctrl-C; nothing is left behind. Without a terminal it ends as with --script.
+    """
+    if directory is not None and directory.exists():
+        fail(f"{directory}: is there already; name a directory that is not", EXIT_BAD_INPUT)
+    if not sys.platform.startswith("linux"):
+        fail("real processes are run on Linux only; `quotatree play` shows the same as a story", EXIT_FAILED)
+    try:
+        import numpy  # noqa: F401  # the training of the demo needs it
+    except ImportError:
+        fail("the demo trains with numpy, which is not installed: pip install numpy", EXIT_FAILED)
+    from quotatree.cli.demo_stage import StageFailed, own_directory, stage
+    from quotatree.cli.demo_story import Story
+    from quotatree.cli.demo_telling import Teller
+
+    signal.signal(signal.SIGTERM, _interrupt)
+    tell = Teller()
+    with stage(directory or own_directory()) as opened:
+        try:
+            opened.open()
+            Story(opened, tell).play()
+        except StageFailed as error:
+            fail(str(error), EXIT_FAILED)
+        _close(tell, opened, waits=not script and sys.stdout.isatty())
+    if tell.missed:
+        fail(f"{len(tell.missed)} of {tell.checks} expectations were not seen", EXIT_FAILED)
 
 
-def _print_prologue(out: Console, scenario: Scenario) -> None:
-    out.print(Text(scenario.title, style="bold underline"))
-    for line in scenario.story.strip().splitlines():
-        out.print(Text(line))
-    print_legend(out)
-    out.print()
+def _close(tell: Teller, opened: Stage, waits: bool) -> None:
+    tell.say("")
+    tell.say(f"{tell.checks - len(tell.missed)} of {tell.checks} expectations seen, in {tell.seconds:.0f} s.")
+    if not waits:
+        return
+    tell.act("Everything is left running. In another terminal")
+    for line in hints(opened):
+        tell.say(line)
+    tell.say("")
+    tell.say("Ctrl-C ends it all and removes what it made.")
+    signal.pause()
 
 
-def _notes(scenario: Scenario) -> dict[int, list[str]]:
-    """What the file itself says about a time, each sentence once."""
-    notes: dict[int, list[str]] = {}
-    told = [(entry.time_ms, entry.note) for entry in scenario.timeline]
-    told += [(expected.time_ms, expected.note) for expected in scenario.expectations]
-    for time_ms, note in told:
-        lines = notes.setdefault(time_ms, [])
-        if note and note not in lines:
-            lines.append(note)
-    return {time_ms: lines for time_ms, lines in notes.items() if lines}
+def hints(opened: Stage) -> list[str]:
+    command = shlex.quote(str(Path(sys.argv[0]).absolute()))
+    return [
+        f"export QUOTATREE_URL={opened.url} QUOTATREE_TOKEN=$(cat {shlex.quote(str(opened.tokens['bob']))})   # as bob",
+        f"{command} get jobs              # with reasons and places in the queue",
+        f"{command} tree",
+        f"{command} preemptions           # who took what, by which rule, at which cost",
+        f"{command} logs -f sweep-a       # what a training prints",
+        f"{command} submit --workspace workspace-b --quota Quota1.1 --gpus 8 --name mine -- sleep 60",
+        f"{command} explain mine          # why it waits, and what would help",
+        f"ls {shlex.quote(str(opened.directory))}      # tokens of ada, bob, cai and admin, and the server's log",
+    ]
 
 
-def _print_instant(out: Console, player: Player, instant: Instant, notes: list[str]) -> None:
-    out.rule(Text(moment_text(instant.time_ms)), align="left")
-    for note in notes:
-        out.print(Text(note, style="italic"))
-    for outcome in instant.outcomes:
-        out.print(Text(f"  > {outcome.entry.label}" + (f": {outcome.refusal}" if outcome.refusal else "")))
-    for decision in instant.decisions:
-        kind = kind_of(decision)
-        line = Text("  ").append(f"{kind:<8}", style=KIND_STYLES.get(kind, ""))
-        out.print(line.append(f"{decision.job:<14} ").append(decision_text(decision)))
-        entry = preemption_of(decision)
-        if entry is not None and entry.victims:
-            for victim in entry.victims:
-                out.print(
-                    Text(
-                        f"            victim {victim.job} of {victim.quota}, priority {victim.priority}: "
-                        f"loses {cost_text(victim.lost_work)}, cost {cost_text(victim.cost)}",
-                        style="red",
-                    )
-                )
-    out.print()
-    print_tree(out, state_figures(player.state), "the tree now")
-    out.print()
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt

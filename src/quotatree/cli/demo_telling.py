@@ -1,0 +1,92 @@
+"""How the demo speaks: acts, what happens as it happens, the tree, and what was expected."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.text import Text
+
+from quotatree.cli.terminal import console, print_tree
+from quotatree.cli.tree import figures
+
+if TYPE_CHECKING:
+    from quotatree.client import types as t
+
+STYLES: Final = {
+    "job.evicted": "red", "job.promised": "cyan", "job.started": "green", "job.stopping": "yellow", "job.ended": "yellow",
+}  # fmt: skip
+WORDS: Final = {
+    "job.evicted": "evict", "job.promised": "promise", "job.started": "start", "job.stopping": "stop", "job.ended": "end",
+}  # fmt: skip
+
+
+class Teller:
+    """Prints, and remembers what was not as expected."""
+
+    def __init__(self) -> None:
+        self._out = console()
+        self._began = time.monotonic()
+        self._acts = 0
+        self.names: dict[str, str] = {}
+        self.checks = 0
+        self.missed: list[str] = []
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def act(self, title: str) -> None:
+        self._acts += 1
+        self._out.print()
+        self._out.rule(Text(f"{self._acts}. {title}", style="bold"), align="left")
+
+    def say(self, text: str) -> None:
+        self._out.print(Text("  " + text))
+
+    def quote(self, text: str) -> None:
+        for line in text.splitlines():
+            self._out.print(Text("    " + self._named(line), style="dim"))
+
+    def expect(self, seen: bool, what: str) -> None:
+        self.checks += 1
+        if seen:
+            self._out.print(Text("  ✓ ", style="green").append(what, style="default"))
+        else:
+            self.missed.append(what)
+            self._out.print(Text("  ✗ not seen: ", style="bold red").append(what, style="default"))
+
+    def event(self, event: t.EventOut) -> None:
+        if event["kind"] not in WORDS:
+            return
+        name = self.names.get(event["job"] or "", event["job"] or "")
+        line = Text(f"  {self.seconds:5.1f} s  ", style="dim")
+        line.append(f"{WORDS[event['kind']]:<8}", style=STYLES[event["kind"]])
+        self._out.print(
+            line.append(f"{name:<12}", style="default").append(self._named(_details(event)), style="default")
+        )
+
+    def tree(self, quotas: Any, title: str) -> None:
+        self._out.print()
+        print_tree(self._out, figures(quotas), "  " + title)
+
+    def _named(self, text: str) -> str:
+        for job_id, name in self.names.items():
+            text = text.replace(job_id, name)
+        return text
+
+
+def _details(event: t.EventOut) -> str:
+    body = event["body"]
+    parts = []
+    if event["kind"] == "job.evicted":
+        parts.append(
+            f"loses {body['lost_gpu_seconds']:,.0f} GPU-s, has {body['grace_ms'] / 1000:g} s to leave"
+        )
+        parts.append("is queued again" if body["requeued"] else "is stopped, its state kept")
+    if event["kind"] == "job.ended":
+        parts.append(f"{body['phase']} {body['detail']}".strip())
+    reason = body.get("reason")
+    if reason:
+        parts.append(reason["text"] if isinstance(reason, dict) else str(reason))
+    return "; ".join(parts)

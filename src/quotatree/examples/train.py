@@ -1,0 +1,131 @@
+"""A training that loses nothing when it is preempted: `python -m quotatree.examples.train --steps 500`.
+
+It fits a line by gradient descent, slowly. What it does is so determined by the step number that a run which was
+interrupted, any number of times, ends with bit for bit the weights of one that was not; `digest` in its last line says so.
+
+What makes it safe to evict:
+
+- SIGTERM is the notice: the step in hand is finished, the state is saved, and the process leaves with a code other than 0.
+  (0 means that the work is done.)
+- The state is written beside the old one and renamed over it, so that a kill at any moment leaves one of the two whole.
+- Saving touches $QUOTATREE_CHECKPOINT_FILE, so that the scheduler knows how little an eviction would cost.
+- It begins with whatever state it finds in $QUOTATREE_CHECKPOINT_DIR, which follows the job through its runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+LEFT_ON_NOTICE: Final = 75  # EX_TEMPFAIL: try again later
+FEATURES: Final = 16
+BATCH: Final = 64
+
+
+@dataclass(slots=True)
+class State:
+    step: int
+    weights: np.ndarray
+
+
+def main() -> int:
+    asked = arguments()
+    rank = os.environ.get("RANK", "0")
+    directory = Path(os.environ.get("QUOTATREE_CHECKPOINT_DIR", "checkpoints"))
+    directory.mkdir(parents=True, exist_ok=True)
+    saved, progress = directory / f"state-{rank}.npz", directory / f"progress-{rank}"
+    noticed: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: noticed.append(number))
+
+    state = load(saved)
+    if state.step:
+        reached = int(progress.read_text() or 0) if progress.exists() else state.step
+        say(
+            f"continues at step {state.step} of {asked.steps}; {max(0, reached - state.step)} steps were lost"
+        )
+    else:
+        say(f"begins, {asked.steps} steps")
+    saved_at = time.monotonic()
+    while state.step < asked.steps:
+        advance(state)
+        progress.write_text(str(state.step))
+        if noticed:
+            save(state, saved)
+            say(f"was told to leave, saved step {state.step}")
+            return LEFT_ON_NOTICE
+        if time.monotonic() - saved_at >= asked.save_every:
+            save(state, saved)
+            saved_at = time.monotonic()
+            say(f"step {state.step}, loss {loss(state):.6f}, saved")
+        time.sleep(asked.step_seconds)
+    save(state, saved)
+    say(f"done after {state.step} steps, digest {digest(state)}")
+    return 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description="Train for a while; save when told to leave; go on where it was."
+    )
+    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--step-seconds", type=float, default=0.02, help="how long to sleep after each step")
+    parser.add_argument("--save-every", type=float, default=5.0, metavar="SECONDS")
+    return parser.parse_args()
+
+
+def advance(state: State) -> None:
+    """The batch of a step depends on nothing but its number."""
+    chance = np.random.default_rng(state.step)
+    inputs = chance.normal(size=(BATCH, FEATURES))
+    error = inputs @ state.weights - inputs @ truth()
+    state.weights = state.weights - 0.01 * inputs.T @ error / BATCH
+    state.step += 1
+
+
+def truth() -> np.ndarray:
+    return np.linspace(-1.0, 1.0, FEATURES)
+
+
+def loss(state: State) -> float:
+    return float(np.mean((state.weights - truth()) ** 2))
+
+
+def digest(state: State) -> str:
+    return hashlib.sha256(state.weights.tobytes()).hexdigest()[:16]
+
+
+def load(path: Path) -> State:
+    if not path.exists():
+        return State(0, np.zeros(FEATURES))
+    with np.load(path) as found:
+        return State(int(found["step"]), found["weights"])
+
+
+def save(state: State, path: Path) -> None:
+    fresh = path.with_suffix(".new")
+    with fresh.open("wb") as file:
+        np.savez(file, step=state.step, weights=state.weights)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)
+    reported = os.environ.get("QUOTATREE_CHECKPOINT_FILE")
+    if reported:
+        Path(reported).touch()
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
