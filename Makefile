@@ -38,7 +38,7 @@ bench: $(READY) ## the benchmarks, printed beside their budgets
 bench-sim: $(READY) ## replay real traces and write docs/explanation/results.md
 	$(BIN)/python -m benchmarks.sim --write $(ARGS)
 
-demo: $(READY) ## play the 128-GPU example in the terminal
+demo: $(READY) ## the 128-GPU example with real processes, in a minute
 	@$(BIN)/quotatree demo
 
 lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt

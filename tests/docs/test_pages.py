@@ -112,7 +112,7 @@ def contains_in_order(output: list[str], wanted: list[str]) -> bool:
 def test_a_page_shows_what_one_gets(page: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(ROOT)
     for command, expected in shown(page):
-        words = shlex.split(command.replace("make demo", "quotatree demo"))
+        words = shlex.split(command)
         assert words[0] == "quotatree"
         output = CliRunner().invoke(main, words[1:]).output
         assert contains_in_order(

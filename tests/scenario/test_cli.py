@@ -423,8 +423,8 @@ def test_check_json(world: str):
 # -- the rest ----------------------------------------------------------------------------------------------------
 
 
-def test_demo_tells_the_example_in_plain_text_when_piped():
-    result = run("demo")
+def test_play_tells_the_example_in_plain_text_when_piped():
+    result = run("play")
     assert result.exit_code == 0
     assert "\x1b[" not in result.output
     for words in (

@@ -223,7 +223,7 @@ class Story:
         )
 
     def _log(self, name: str) -> str:
-        return self.admin.jobs.log(self._ids[name]).decode(errors="replace")
+        return b"".join(self.admin.jobs.logs(self._ids[name])).decode(errors="replace")
 
     def _type(self, cell: str) -> bool:
         return (
@@ -236,13 +236,15 @@ class Story:
         return [part.partition("</pre>")[0] for part in page.split("<pre>")[1:]]
 
     def _scratch(self) -> str:
-        return self.cai.jobs.endpoint(self._ids["scratch"])["address"]
+        endpoint = self.cai.jobs.endpoint(self._ids["scratch"])
+        return f"{endpoint['address'] or ''}?token={endpoint['token']}"
 
     def _replicas_answering(self) -> set[int]:
         endpoint = self.ada.jobs.endpoint(self._ids["service"])
-        if endpoint["ready"] < 2:
+        if endpoint["address"] is None or endpoint["ready"] < 2:
             return set()
-        return {json.loads(httpx2.get(endpoint["address"]).text)["replica"] for _ in range(8)}
+        address = endpoint["address"]
+        return {json.loads(httpx2.get(address).text)["replica"] for _ in range(8)}
 
     def _ledger_entry(self) -> t.PreemptionOut | None:
         entries = list(self.admin.preemptions.list(job=self._ids["service"]))
