@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -34,7 +34,8 @@ from quotatree.engines.base import (
     StopOrder,
     lacks,
 )
-from quotatree.engines.local import birth, journal, remains, users
+from quotatree.engines.local import birth, journal, remains
+from quotatree.engines.local.devices import HealthWatch
 from quotatree.engines.local.known import Key, KnownRun, read_run
 from quotatree.engines.local.layout import EngineDir, RunDir
 from quotatree.engines.local.log_reader import read_log
@@ -43,6 +44,8 @@ from quotatree.engines.local.program import BadProgram, parse
 from quotatree.engines.local.watch import Watch
 
 log = logging.getLogger(__name__)
+
+HEALTH_SECONDS: Final = 5.0
 
 Status = os.waitid_result | None
 
@@ -55,18 +58,21 @@ class LocalEngine:
         run_as: str | None = None,
         nodes: Sequence[NodeSpec] = (),
         limits: bool = True,
+        health: HealthWatch | None = None,
     ) -> None:
-        """`limits`: hold replicas to their CPUs and memory where this machine permits it."""
+        """`limits`: hold replicas to their CPUs and memory where this machine permits it. `health`: of real GPUs."""
         self._premises = Premises(directory, run_as)
         self._directory: EngineDir = self._premises.directory
         self.nodes = tuple(nodes)
         self._limits = limits
+        self._health = health
         self._runs: dict[Key, KnownRun] = {}
         self._unheard: set[Key] = set()  # ordered before the supervisor could be told
         self._clearing: set[Key] = set()
         self._told: list[Report] = []
         self._report: Callable[[Report], None] | None = None
         self._watch: Watch | None = None
+        self._closing = threading.Event()
         self._state = threading.RLock()
         self._telling = threading.RLock()
 
@@ -107,15 +113,19 @@ class LocalEngine:
             self._told.clear()
             self._report = report
         watch.start()
+        if self._health is not None:
+            threading.Thread(
+                target=self._watch_gpus, args=(self._health,), name="local-gpus", daemon=True
+            ).start()
 
     def start(self, order: StartOrder) -> None:
         key = (order.job, order.run)
         with self._state:
-            run = self._runs.get(key) or self._ended_before(key)
+            run = self._runs.get(key) or self._kept(key)
             replicas = tuple(one.replica for one in order.replicas)
             if run is None:
                 self._begin(order)
-            elif run.over:
+            elif run.over or key not in self._runs:
                 self._told.append(run.conclusion(replicas))
             else:
                 new = [one for one in order.replicas if one.replica not in run.replicas]
@@ -165,8 +175,9 @@ class LocalEngine:
             path = self._directory.run(job, run)
             if os.path.exists(path.spec):
                 os.close(os.open(path.forgotten, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            if known is not None and known.over:
-                del self._runs[job, run]
+            if known is not None:
+                known.forgotten = True
+                self._drop_if_forgotten(known)
 
     def endpoint(self, job: JobId, run: int) -> Endpoint | None:
         with self._state:
@@ -181,6 +192,7 @@ class LocalEngine:
         return read_log(Path(path.replica_logs(replica)), offset, limit, closed=closed)
 
     def close(self) -> None:
+        self._closing.set()
         with self._state:
             watch, self._watch, self._report = self._watch, None, None
         if watch is not None:
@@ -191,28 +203,40 @@ class LocalEngine:
     def _begin(self, order: StartOrder) -> None:
         """The first order of a run: a directory, what to run, and somebody who sees to it."""
         path = self._directory.run(order.job, order.run)
-        program = parse(order.program, order.module, len(order.replicas))
         user = self._premises.user()
         birth.make_directories(self._directory.job(order.job), path, user)
         lock = birth.take_lock(path)
         if lock is None:
             raise EngineUnavailable(f"run {order.run} of {order.job} is supervised, and not known yet")
+        run = KnownRun(order.job, order.run, order.module, path)
         try:
-            spec = {
-                "engine": self._premises.engine_id, "job": order.job, "run": order.run,
-                "module": order.module.value, "program": program.public(), "world_size": len(order.replicas),
-                "grace_ms": order.grace_ms, "user": user.name, "source": birth.SOURCE, "limits": self._limits,
-            }  # fmt: skip
+            spec = self._spec(order, user.name)
             first = {"do": "start", "replicas": [_replica(one) for one in order.replicas]}
-            birth.write_spec(path, spec, [first])
+            try:
+                program = parse(order.program, order.module, len(order.replicas))
+            except BadProgram as error:  # it was fine when it was submitted: a directory is gone since
+                birth.write_spec(path, spec, [first])
+                end = {"is": "exited", "outcome": "failed", "detail": str(error)}
+                journal.append(path.journal, end, durable=True)
+                self._runs[run.key] = run
+                self._told += run.read_on()
+                return
+            birth.write_spec(path, {**spec, "program": program.public()}, [first])
             pid = birth.spawn_supervisor(path, lock, program.secrets or {})
         finally:
             os.close(lock)
-        run = KnownRun(order.job, order.run, order.module, path)
         run.replicas.update(one.replica for one in order.replicas)
         self._runs[run.key] = run
         if self._watch is not None:
             self._watch.supervise(os.pidfd_open(pid), run.key)
+
+    def _spec(self, order: StartOrder, user: str) -> dict[str, Any]:
+        spec = {
+            "engine": self._premises.engine_id, "job": order.job, "run": order.run, "module": order.module.value,
+            "world_size": len(order.replicas), "grace_ms": order.grace_ms, "user": user,
+            "source": birth.SOURCE, "limits": self._limits,
+        }  # fmt: skip
+        return {**spec, "token": secrets.token_urlsafe(24)} if order.module is Module.DSW else spec
 
     def _order(self, run: KnownRun, line: dict[str, Any]) -> None:
         """Written down is given: a supervisor that does not hear the signal looks by itself."""
@@ -222,12 +246,10 @@ class LocalEngine:
         else:
             run.supervisor.send(signal.SIGUSR1)
 
-    def _ended_before(self, key: Key) -> KnownRun | None:
-        """A run that is over and was forgotten is not begun again."""
+    def _kept(self, key: Key) -> KnownRun | None:
+        """A run that was forgotten is not begun again."""
         path = self._directory.run(*key)
-        if not os.path.exists(path.journal):
-            return None
-        return read_run(path)
+        return read_run(path) if os.path.exists(path.journal) else None
 
     # -- what supervisors tell -------------------------------------------------------------------------------------------
 
@@ -238,7 +260,14 @@ class LocalEngine:
                 if run is not None:
                     self._told += run.read_on()
                     self._wake_if_unheard(run)
+                    self._drop_if_forgotten(run)
         self._tell()
+
+    def _drop_if_forgotten(self, run: KnownRun) -> None:
+        """Only once it is over: until then its supervisor is watched."""
+        if run.over and run.forgotten:
+            self._runs.pop(run.key, None)
+            self._unheard.discard(run.key)
 
     def _wake_if_unheard(self, run: KnownRun) -> None:
         if run.key in self._unheard and run.supervisor is not None:
@@ -295,6 +324,19 @@ class LocalEngine:
             with self._state:
                 self._clearing.discard(run.key)
         self._read_journals({run.key})
+
+    def _watch_gpus(self, health: HealthWatch) -> None:
+        """In a thread of its own: a driver in trouble may take its time to answer."""
+        while not self._closing.is_set():
+            try:
+                reports = health.look()
+            except Exception:
+                log.exception("local engine: the GPUs could not be looked at")
+                reports = []
+            with self._state:
+                self._told += reports
+            self._tell()
+            self._closing.wait(HEALTH_SECONDS)
 
     def _tell(self) -> None:
         """In order, and outside the lock: whoever listens may call back."""

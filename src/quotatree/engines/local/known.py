@@ -46,6 +46,7 @@ class KnownRun:
     supervisor: Identity | None = None
     exited: Exited | None = None
     over: bool = False  # a final line was read: nothing of it is left
+    forgotten: bool = False  # its end is written down
     lost_detail: str = ""
     notices: list[str] = field(default_factory=list)
     offset: int = 0

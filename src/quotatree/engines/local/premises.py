@@ -38,7 +38,9 @@ class Premises:
         if not sys.platform.startswith("linux"):
             return "the local engine runs processes on Linux only; use the timer engine here"
         if os.geteuid() == 0 and self._run_as is None:
-            return f"this server runs as root, and jobs must not: {_SET_RUN_AS} (root itself must be named too)"
+            return (
+                f"this server runs as root, and jobs must not: {_SET_RUN_AS} (root itself must be named too)"
+            )
         try:
             user = users.find(self._run_as)
         except LookupError as error:

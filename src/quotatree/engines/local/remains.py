@@ -13,7 +13,7 @@ from typing import Final
 
 from quotatree.engines.local import tree
 from quotatree.engines.local.environment import mark
-from quotatree.engines.local.identity import Identity, boot_id
+from quotatree.engines.local.identity import Identity, boot_id, stat
 from quotatree.engines.local.known import KnownRun
 
 AGAIN_SECONDS: Final = 0.01
@@ -52,7 +52,7 @@ def _sessions(run: KnownRun) -> list[int]:
     """Of main processes of this boot whose number is nobody else's: while a session has members it stays taken."""
     found = []
     for process in run.processes.values():
-        now = tree.stat(process.pid)
+        now = stat(process.pid)
         if process.boot == boot_id() and (now is None or now.started == process.started):
             found.append(process.pid)
     return found

@@ -74,7 +74,9 @@ class Watch:
                 try:
                     self._happened(fd)
                 except Exception:
-                    log.exception("local engine: what happened could not be dealt with; the next sweep looks again")
+                    log.exception(
+                        "local engine: what happened could not be dealt with; the next sweep looks again"
+                    )
             if time.monotonic() >= next_sweep and not self._closing:
                 try:
                     self._sweep()
