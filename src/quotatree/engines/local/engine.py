@@ -12,6 +12,7 @@ import os
 import secrets
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -240,7 +241,7 @@ class LocalEngine:
 
     def _order(self, run: KnownRun, line: dict[str, Any]) -> None:
         """Written down is given: a supervisor that does not hear the signal looks by itself."""
-        journal.append(run.directory.orders, line)
+        journal.append(run.directory.orders, {"at_ms": time.time_ns() // 1_000_000, **line})
         if run.supervisor is None:
             self._unheard.add(run.key)
         else:

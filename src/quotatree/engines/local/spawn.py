@@ -139,8 +139,10 @@ def _as_if_never_touched() -> None:
     for signum in signal.valid_signals():
         if signum in (signal.SIGKILL, signal.SIGSTOP):
             continue
-        if signal.getsignal(signum) is signal.SIG_IGN:
-            signal.signal(signum, signal.SIG_DFL)
+        if signal.getsignal(signum) is not signal.SIG_DFL:
+            signal.signal(
+                signum, signal.SIG_DFL
+            )  # also where we have a handler: it would swallow what is pending
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
