@@ -12,6 +12,7 @@ from quotatree.access.submitting import check_priority, check_submit, subjects_o
 from quotatree.control import commands as do
 from quotatree.control.commands import Answer, Item, JobRequest
 from quotatree.control.errors import problem_of
+from quotatree.control.sealed import shown
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card
 from quotatree.core import events as ev
@@ -65,7 +66,7 @@ def spec_of(turn: Turn, actor: str, request: JobRequest, job_id: JobId) -> JobSp
     )  # fmt: skip
     refused = turn.engine.refuses(spec, request.program)
     if refused is not None:
-        raise Refused("program", dict(request.program), "section 9", refused)
+        raise Refused("program", shown(request.program), "section 9", refused)
     return spec
 
 
