@@ -1,0 +1,118 @@
+"""Is this still the process we mean? A pid is used again; (pid, start time, boot) never is.
+
+Signals go through a pidfd that is opened first and compared afterwards: between the two the number cannot change hands.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+GONE_STATES = frozenset("ZXx")
+"""Zombies run nothing and hold nothing; whoever waits for them may be slow."""
+
+
+class Identity:
+    """One process, for ever. `started` is in clock ticks since boot, as the kernel keeps it."""
+
+    __slots__ = ("boot", "pid", "started")
+
+    def __init__(self, pid: int, started: int, boot: str) -> None:
+        self.pid = pid
+        self.started = started
+        self.boot = boot
+
+    @staticmethod
+    def of(pid: int) -> Identity | None:
+        """Of a process that is there now, also of a zombie."""
+        found = stat(pid)
+        return None if found is None else Identity(pid, found.started, boot_id())
+
+    @staticmethod
+    def read(entry: dict[str, Any]) -> Identity:
+        """From a journal line."""
+        return Identity(int(entry["pid"]), int(entry["started"]), str(entry["boot"]))
+
+    def fields(self) -> dict[str, Any]:
+        """For a journal line."""
+        return {"pid": self.pid, "started": self.started, "boot": self.boot}
+
+    def alive(self) -> bool:
+        if self.boot != boot_id():
+            return False
+        found = stat(self.pid)
+        return found is not None and found.started == self.started and found.state not in GONE_STATES
+
+    def pidfd(self) -> int | None:
+        """An open handle on exactly this process, readable once it ended; None if it is gone. The caller closes it."""
+        if self.boot != boot_id():
+            return None
+        try:
+            fd = os.pidfd_open(self.pid)
+        except OSError:
+            return None
+        found = stat(self.pid)
+        if found is None or found.started != self.started or found.state in GONE_STATES:
+            os.close(fd)
+            return None
+        return fd
+
+    def send(self, signum: int) -> bool:
+        """Signal it. False if it is gone, and then nobody was signalled."""
+        fd = self.pidfd()
+        if fd is None:
+            return False
+        try:
+            signal.pidfd_send_signal(fd, signum)
+        except (ProcessLookupError, PermissionError):
+            return False
+        finally:
+            os.close(fd)
+        return True
+
+
+class Stat:
+    """What /proc/PID/stat says of the kinship of a process."""
+
+    __slots__ = ("group", "parent", "session", "started", "state")
+
+    def __init__(self, state: str, parent: int, group: int, session: int, started: int) -> None:
+        self.state = state
+        self.parent = parent
+        self.group = group
+        self.session = session
+        self.started = started
+
+
+def stat(pid: int) -> Stat | None:
+    """None if there is no such process."""
+    try:
+        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        raw = os.read(fd, 4096)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    # The second field is the program's name in parentheses, and may itself hold spaces and parentheses.
+    fields = raw[raw.rfind(b")") + 2 :].split()
+    if len(fields) < 20:
+        return None
+    return Stat(fields[0].decode(), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+
+
+_boot = ""
+
+
+def boot_id() -> str:
+    global _boot  # noqa: PLW0603 — it cannot change while this process lives
+    if not _boot:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            _boot = file.read().strip()
+    return _boot

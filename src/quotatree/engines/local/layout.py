@@ -1,0 +1,136 @@
+"""Where does everything of the local engine lie? Paths only; nothing here reads or writes.
+
+Strings and not `Path`: supervisors import this, and what they do not import costs no start and no memory.
+"""
+
+from __future__ import annotations
+
+import os
+
+ENGINE_FILE = "engine.json"
+WAKE_FIFO = "wake"
+JOBS = "jobs"
+
+PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+
+
+def folder_name(job: str) -> str:
+    """A job's name as the name of a directory: what could mean something to the file system is written as %XX."""
+    quoted = "".join(
+        chr(byte) if chr(byte) in PLAIN else f"%{byte:02X}" for byte in job.encode("utf-8", "surrogateescape")
+    )
+    return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted
+
+
+def job_name(folder: str) -> str:
+    """The way back from `folder_name`."""
+    head, *rest = folder.encode("ascii").split(b"%")
+    raw = head + b"".join(bytes([int(part[:2], 16)]) + part[2:] for part in rest)
+    return raw.decode("utf-8", "surrogateescape")
+
+
+class EngineDir:
+    """The directory of one engine."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.path.abspath(os.fspath(path))
+
+    @property
+    def engine_file(self) -> str:
+        return os.path.join(self.path, ENGINE_FILE)
+
+    @property
+    def wake(self) -> str:
+        return os.path.join(self.path, WAKE_FIFO)
+
+    @property
+    def jobs(self) -> str:
+        return os.path.join(self.path, JOBS)
+
+    def job(self, job: str) -> JobDir:
+        return JobDir(os.path.join(self.jobs, folder_name(job)))
+
+    def run(self, job: str, run: int) -> RunDir:
+        return self.job(job).run(run)
+
+
+class JobDir:
+    """What follows a job through its runs."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    @property
+    def work(self) -> str:
+        return os.path.join(self.path, "work")
+
+    @property
+    def checkpoints(self) -> str:
+        return os.path.join(self.path, "checkpoints")
+
+    @property
+    def checkpoint_file(self) -> str:
+        """Touching it reports a checkpoint. It lies where the run user may write."""
+        return os.path.join(self.checkpoints, ".checkpointed")
+
+    @property
+    def service_file(self) -> str:
+        return os.path.join(self.path, "service.json")
+
+    @property
+    def runs(self) -> str:
+        return os.path.join(self.path, "runs")
+
+    def run(self, run: int) -> RunDir:
+        return RunDir(os.path.join(self.runs, str(run)))
+
+
+class RunDir:
+    """One run: what was ordered, what happened, what was printed."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.path.abspath(os.fspath(path))
+
+    @property
+    def job(self) -> JobDir:
+        return JobDir(os.path.dirname(os.path.dirname(self.path)))
+
+    @property
+    def engine(self) -> EngineDir:
+        return EngineDir(os.path.dirname(os.path.dirname(self.job.path)))
+
+    @property
+    def spec(self) -> str:
+        return os.path.join(self.path, "spec.json")
+
+    @property
+    def orders(self) -> str:
+        return os.path.join(self.path, "orders")
+
+    @property
+    def journal(self) -> str:
+        return os.path.join(self.path, "journal")
+
+    @property
+    def lock(self) -> str:
+        return os.path.join(self.path, "lock")
+
+    @property
+    def forgotten(self) -> str:
+        return os.path.join(self.path, "forgotten")
+
+    @property
+    def logs(self) -> str:
+        return os.path.join(self.path, "logs")
+
+    def replica_logs(self, replica: int) -> str:
+        return os.path.join(self.logs, str(replica))
+
+    def segment(self, replica: int, start_offset: int) -> str:
+        return os.path.join(self.replica_logs(replica), f"{start_offset:020d}.log")
