@@ -102,7 +102,7 @@ MEANS: Final = {
     "see-exposure": "who could take it (X4)",
     "cancel-job": "stop it for good",
     "hold-job": "keep it from starting, and release it again",
-    "resize-job": "change its `min_replicas` (P12)",
+    "resize-job": "change its `replicas` and `min_replicas` (P12)",
     "restart-job": "start a stopped job again",
     "checkpoint-job": "report a checkpoint",
     "set-priority": "change its priority while it waits (W5), up to one's own ceiling (W4)",

@@ -113,7 +113,10 @@ class CheckpointJob(JobCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResizeJob(JobCommand):
-    min_replicas: int
+    """More or fewer replicas, or another core (P12); None: as before."""
+
+    min_replicas: int | None = None
+    replicas: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
