@@ -118,10 +118,10 @@ class StopJob(JobCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResizeJob(JobCommand):
-    """None: as it is."""
+    """More or fewer replicas, or another core (P12); None: as before."""
 
-    replicas: int | None = None
     min_replicas: int | None = None
+    replicas: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
