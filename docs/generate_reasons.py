@@ -105,6 +105,10 @@ WHEN: Final = {
         "`release` of what a guard kept: the job is over a limit, or no nodes could hold it any more.",
     ),
     "CoreResized": ("P12", "`release`: the owner changed `min_replicas` of a held job."),
+    "FewerReplicas": (
+        "P12",
+        "`shrink`: the owner wants fewer replicas; the newest surplus leaves with grace. Not counted as a preemption.",
+    ),
     "HoldTaken": ("P9", "`release`: whoever could evict the job took its hold; nothing of it was running."),
     "RunLost": (
         "A7, R5",

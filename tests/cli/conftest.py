@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from quotatree.api.settings import ServerSettings
 from quotatree.cli import main
-from quotatree.cli.server import Server, virtual_nodes
+from quotatree.cli.server import Server
 from quotatree.client import Client
 from quotatree.store import Store
 
@@ -45,9 +45,11 @@ class Serving:
         self.directory = directory
         self.store = Store.open(str(directory / "quotatree.db"))
         self.store.migrate()
-        self.server = Server(self.store, ServerSettings(data=directory), own_file=True)
+        self.server = Server(
+            self.store, ServerSettings(data=directory, engine="timer", nodes="2x8"), own_file=True
+        )
         self.server.start()
-        first = self.server.furnish(virtual_nodes("2x8"))
+        first, _ = self.server.furnish()
         assert first is not None
         self.token = first.token
         self._web = self.server.uvicorn("127.0.0.1", 0)

@@ -36,6 +36,7 @@ class Process:
         self.url = f"http://127.0.0.1:{self.port}"
         log = str(data.parent / "log")
         command = [sys.executable, "-m", "quotatree", "serve", "--data", str(data), "--log-file", log]
+        command += ["--engine", "timer"] if "--engine" not in words else []
         self.process = subprocess.Popen(
             [*command, "--listen", f"127.0.0.1:{self.port}", *words],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "NO_COLOR": "1"},
@@ -142,7 +143,7 @@ def test_backup_restore_migrate_doctor(tmp_path: Path, started: list[Process]):
     [
         (("--listen", "7070"), "must be HOST:PORT"),
         (("--nodes", "many"), "such as 16x8"),
-        (("--nodes", "0x8"), "such as 16x8"),
+        (("--nodes", "0x8"), "1 to 10000 nodes"),
         (("--database", "mysql://x/y"), "allowed are sqlite"),
     ],
 )

@@ -50,6 +50,7 @@ def random_command(dice: random.Random, jobs: list[str]) -> do.Command:
         do.ReleaseJob(actor="pat", job=job),
         do.ResubmitJob(actor="pat", job=job),
         do.ResizeJob(actor="pat", job=job, min_replicas=dice.randint(1, 2)),
+        do.ResizeJob(actor="pat", job=job, replicas=dice.randint(1, 4)),
         do.CheckpointJob(actor="pat", job=job),
         do.TransferQuota(actor="root", source="a", target="b", amount=Bounds(1000), mode=mode),
         do.TransferQuota(actor="root", source="b", target="a", amount=Bounds(1000), mode=mode),

@@ -112,8 +112,21 @@ class CheckpointJob(JobCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopJob(JobCommand):
+    """What runs gets notice and its grace, and can be started again (P14)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResizeJob(JobCommand):
-    min_replicas: int
+    """More or fewer replicas, or another core (P12); None: as before."""
+
+    min_replicas: int | None = None
+    replicas: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartService(JobCommand):
+    """Replace the replicas of a running service one after another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

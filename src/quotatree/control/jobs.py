@@ -17,8 +17,10 @@ from quotatree.control.world import Card
 from quotatree.core import events as ev
 from quotatree.core.errors import QuotaTreeError, Refused
 from quotatree.core.job import Job, JobId, JobSpec, Phase
+from quotatree.core.job_sizes import resized_spec
 from quotatree.core.policy import Module
 from quotatree.core.reasons import Code, because
+from quotatree.engines.base import Program
 
 MOST_AT_ONCE: Final = 1_000
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
@@ -63,10 +65,14 @@ def spec_of(turn: Turn, actor: str, request: JobRequest, job_id: JobId) -> JobSp
         request.min_replicas, request.idle, request.grace_ms, request.checkpoint_interval_ms,
         request.max_preemptions, request.requeue, subjects_of(directory, actor, request.workspace),
     )  # fmt: skip
-    refused = turn.engine.refuses(spec, request.program)
-    if refused is not None:
-        raise Refused("program", dict(request.program), "section 9", refused)
+    _check_engine(turn, spec, request.program)
     return spec
+
+
+def _check_engine(turn: Turn, spec: JobSpec, program: Program) -> None:
+    refused = turn.engine.refuses(spec, program)
+    if refused is not None:
+        raise Refused("program", sorted(program), "section 9", refused)  # names only: there may be secrets
 
 
 def _submit_one(turn: Turn, actor: str, request: JobRequest) -> JobId:
@@ -135,10 +141,16 @@ def checkpoint(turn: Turn, command: do.CheckpointJob) -> Answer:
 
 def resize(turn: Turn, command: do.ResizeJob) -> Answer:
     job = _allowed(turn, command, Action.RESIZE_JOB)
-    before = job.core_replicas
-    turn.apply(ev.JobResized(job.id, command.min_replicas))
-    turn.tell("job.resized", {"before": before, "after": command.min_replicas}, job=job.id)
-    return _done(turn, command, "job.resize", job, before=before, after=command.min_replicas)
+    spec = resized_spec(job, command.replicas, command.min_replicas)
+    _check_engine(turn, spec, turn.world.cards[job.id].program)
+    before = _size(job)
+    turn.apply(ev.JobResized(job.id, command.min_replicas, command.replicas))
+    turn.tell("job.resized", {"before": before, "after": _size(job)}, job=job.id)
+    return _done(turn, command, "job.resize", job, before=before, after=_size(job))
+
+
+def _size(job: Job) -> dict[str, int]:
+    return {"replicas": job.spec.total_replicas, "min_replicas": job.core_replicas}
 
 
 def resubmit(turn: Turn, command: do.ResubmitJob) -> Answer:

@@ -44,6 +44,7 @@ class Code(Enum):
     HoldExpired = "the hold expired; planned anew"
     GuardEnded = "cannot start any more even if others left: nothing is kept for it any longer"
     CoreResized = "its min_replicas changed; planned anew"
+    FewerReplicas = "its owner lowered replicas to {replicas}"
     HoldTaken = "the hold was taken for {preemptor}"
     RunLost = "its replica(s) {replicas} vanished and nobody knows how they ended"
     CancelledByOwner = "cancelled"

@@ -134,9 +134,10 @@ def _resize(table: Table, word: str, time_ms: int, known: Declarations) -> _Read
     del time_ms
     inner = _inner(table, word)
     job = known.jobs_named(inner.where, (inner.need("job", as_text),))[0]
-    min_replicas = inner.need("min_replicas", as_count)
+    sizes = {name: inner.take(name, as_count, None) for name in ("replicas", "min_replicas")}
     inner.end()
-    return (JobResized(JobId(job), min_replicas),), f"min_replicas of {job} to {min_replicas}"
+    said = " and ".join(f"{name} to {value}" for name, value in sizes.items() if value is not None)
+    return (JobResized(JobId(job), sizes["min_replicas"], sizes["replicas"]),), f"{job}: {said}"
 
 
 def _scale(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:
