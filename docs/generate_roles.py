@@ -100,7 +100,7 @@ MEANS: Final = {
     "see-job": "everything about it",
     "explain-job": "why it waits, who took it (X1, X2)",
     "see-exposure": "who could take it (X4)",
-    "cancel-job": "stop it for good",
+    "cancel-job": "stop it, for a while or for good",
     "hold-job": "keep it from starting, and release it again",
     "resize-job": "change its `replicas` and `min_replicas` (P12)",
     "restart-job": "start a stopped job again",
