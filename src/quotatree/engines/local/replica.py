@@ -1,0 +1,299 @@
+"""What is one replica doing? Its process with all that came of it, from fork until nothing is left.
+
+    starting ── exec ──> running ──┬─ stop ──> stopping ── grace over ──┐
+        │                          │              └─ all gone ──────────┼──> gone
+        └── exec failed ───────────┴─ main process ended ──> killing ───┘
+
+In `stopping` everything of the tree may use its grace, also when the main process ended first: a shell dies at once of
+the SIGTERM on which its child writes a checkpoint. In `killing` nothing may.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+from quotatree.engines.local import spawn, tree
+from quotatree.engines.local.identity import Identity, stat
+from quotatree.engines.local.loop import now
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from quotatree.engines.local.cgroups import Group
+    from quotatree.engines.local.log_writer import ReplicaLog
+    from quotatree.engines.local.loop import Loop, Timer
+
+STARTING, RUNNING, STOPPING, KILLING, GONE = "starting", "running", "stopping", "killing", "gone"
+
+READ_BYTES = 256 * 1024
+READS_A_TURN = 4
+"""Then the others have their turn: one that prints without end holds up nobody."""
+
+BYTES_A_SECOND = 128 * 1024 * 1024
+"""Who prints faster waits for us: what is thrown away within the second is not worth a whole core."""
+
+KILL_AGAIN_SECONDS = 0.01
+
+
+class Ended:
+    """How a main process ended."""
+
+    __slots__ = ("code", "signum", "why_not_started")
+
+    def __init__(self, *, code: int = 0, signum: int = 0, why_not_started: str = "") -> None:
+        self.code = code
+        self.signum = signum
+        self.why_not_started = why_not_started
+
+    @property
+    def well(self) -> bool:
+        return not (self.code or self.signum or self.why_not_started)
+
+    def words(self) -> str:
+        if self.why_not_started:
+            return self.why_not_started
+        if self.signum:
+            return f"was killed by signal {signal_name(self.signum)}"
+        return f"exited with code {self.code}"
+
+
+class Replica:
+    """One life of a replica: begun again after a failure, it is another object with the same log."""
+
+    def __init__(
+        self,
+        number: int,
+        loop: Loop,
+        log: ReplicaLog,
+        *,
+        group: Group | None,
+        strays: Callable[[], Iterable[int]],
+        started: Callable[[Replica], None],
+        gone: Callable[[Replica], None],
+    ) -> None:
+        """`strays` are children of the supervisor that nobody started knowingly; `gone` is called once, when nothing
+        is left.
+        """
+        self.number = number
+        self.state = STARTING
+        self.told = False  # to stop, by an order
+        self.memory_mib = 0
+        self.ran_out_of_memory = False
+        self.ended: Ended | None = None
+        self.identity: Identity | None = None
+        self.port = 0
+        self._loop = loop
+        self._log = log
+        self._group = group
+        self._strays = strays
+        self._on_started = started
+        self._on_gone = gone
+        self._pidfd = self._output = self._exec_pipe = -1
+        self._command: spawn.Command | None = None
+        self._deadline: float | None = None
+        self._timer: Timer | None = None
+        self._allowance = BYTES_A_SECOND
+        self._reaped = False
+
+    # What the run's course may do
+
+    def start(self, command: spawn.Command) -> None:
+        """Raises OSError when the machine has no room for another process; nothing happened then."""
+        self._command = command
+        group = self._group
+        spawned = spawn.spawn(
+            command,
+            join_limits=group.join if group is not None else _no_limits,
+            adopts=group is None,
+        )
+        self.identity = Identity.of(spawned.pid)
+        self._pidfd = os.pidfd_open(spawned.pid)
+        self._output, self._exec_pipe = spawned.output, spawned.exec_pipe
+        self._loop.watch(self._pidfd, self._main_ended)
+        self._loop.watch(self._output, self._read_output)
+        self._loop.watch(self._exec_pipe, self._exec_known)
+
+    def stop(self, grace_seconds: float) -> None:
+        """SIGTERM for all, SIGKILL for what is left after the grace. A second call can only shorten it."""
+        if self.state in (KILLING, GONE):
+            return
+        deadline = now() + grace_seconds
+        if self._deadline is not None and self._deadline <= deadline:
+            return
+        self._deadline = deadline
+        if self.state != STOPPING:
+            self.state = STOPPING
+            self._terminate()
+        self._set_timer(deadline, self.kill)
+
+    def kill(self) -> None:
+        """At once, all of it."""
+        if self.state == GONE:
+            return
+        self.state = KILLING
+        self.look()
+
+    @property
+    def ended_well_by_itself(self) -> bool:
+        """Nobody told it to end, and perhaps what it left behind is still being killed."""
+        return self.state in (KILLING, GONE) and not self.told and self.ended is not None and self.ended.well
+
+    @property
+    def alive(self) -> bool:
+        return self.state != GONE
+
+    def never_began(self, ended: Ended) -> None:
+        """Not even a process came of it."""
+        self.ended = ended
+        self.state = GONE
+        self._loop.after(0, lambda: self._on_gone(self))
+
+    # What the supervisor sees
+
+    def look(self) -> None:
+        """See whether something of it is left, and go on killing if it may not be. Called when any child ended."""
+        if self.state == KILLING:
+            if self._kill_all():
+                self._set_timer(now() + KILL_AGAIN_SECONDS, self.look)
+                return
+        elif self.state != STOPPING or self.ended is None or self._remains():
+            return
+        if self.ended is not None:
+            self._over()
+
+    def _main_ended(self) -> None:
+        # Not reaped yet: as long as its number is taken, its process group cannot be anybody else's.
+        assert self.identity is not None
+        result = os.waitid(os.P_PID, self.identity.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+        if result is None:
+            return
+        self._loop.unwatch(self._pidfd)
+        self._exec_known()
+        if self.ended is None:
+            if result.si_code == os.CLD_EXITED:
+                self.ended = Ended(code=result.si_status)
+            else:
+                self.ended = Ended(signum=result.si_status)
+        self.ran_out_of_memory = self._group is not None and self._group.out_of_memory()
+        if self.state == STOPPING:
+            self.look()
+        else:
+            self.kill()
+
+    def _exec_known(self) -> None:
+        if self._exec_pipe < 0:
+            return
+        said = os.read(self._exec_pipe, 200).decode()
+        self._loop.unwatch(self._exec_pipe)
+        os.close(self._exec_pipe)
+        self._exec_pipe = -1
+        if said:
+            step, code = said.split()
+            assert self._command is not None
+            self.ended = Ended(why_not_started=spawn.failure(step, int(code), self._command))
+            return
+        if self.state == STARTING:
+            self.state = RUNNING
+        self._on_started(self)
+
+    def _read_output(self) -> None:
+        for _ in range(READS_A_TURN):
+            try:
+                data = os.read(self._output, READ_BYTES)
+            except BlockingIOError:
+                return
+            if not data:  # it closed its output, and goes on for all we know
+                self._close_output()
+                return
+            self._log.add(data)
+            self._allowance -= len(data)
+        if self._allowance <= 0:
+            self._loop.unwatch(self._output)
+            self._loop.after(1.0, self._read_again)
+
+    def _read_again(self) -> None:
+        self._allowance = BYTES_A_SECOND
+        if self._output >= 0:
+            self._loop.watch(self._output, self._read_output)
+
+    # Signals and the end
+
+    def _terminate(self) -> None:
+        assert self.identity is not None
+        if self.ended is None:
+            os.killpg(self.identity.pid, signal.SIGTERM)
+        for process in self._remains():
+            known = stat(process.pid)
+            if known is not None and known.group != self.identity.pid:
+                process.send(signal.SIGTERM)
+
+    def _kill_all(self) -> int:
+        """How many were still there."""
+        assert self.identity is not None
+        if not self._reaped:
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left in the group
+                os.killpg(self.identity.pid, signal.SIGKILL)
+        left = tree.kill(self._roots())
+        if self._group is not None:
+            left += self._group.kill()
+        return left
+
+    def _remains(self) -> list[Identity]:
+        found = tree.below(self._roots())
+        if self._group is not None:
+            known = {process.pid for process in found}
+            found += [p for p in self._group.processes() if p.pid not in known]
+        return found
+
+    def _roots(self) -> list[int]:
+        assert self.identity is not None
+        if self.ended is None:
+            return [self.identity.pid]
+        return list(self._strays()) if self._group is None else []
+
+    def _over(self) -> None:
+        assert self.identity is not None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._drain()
+        os.waitid(os.P_PID, self.identity.pid, os.WEXITED | os.WNOHANG)
+        self._reaped = True
+        os.close(self._pidfd)
+        self.state = GONE
+        self._on_gone(self)
+
+    def _drain(self) -> None:
+        """What it printed before it ended is still in the pipe, at most a pipe full."""
+        while self._output >= 0:
+            try:
+                data = os.read(self._output, READ_BYTES)
+            except BlockingIOError:
+                data = b""
+            if data:
+                self._log.add(data)
+            else:
+                self._close_output()
+
+    def _close_output(self) -> None:
+        self._loop.unwatch(self._output)
+        os.close(self._output)
+        self._output = -1
+
+    def _set_timer(self, at: float, call: Callable[[], None]) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.at(at, call)
+
+
+def signal_name(signum: int) -> str:
+    try:
+        return signal.Signals(signum).name.removeprefix("SIG")
+    except ValueError:
+        return str(signum)
+
+
+def _no_limits() -> None:
+    """No control group was to be had."""

@@ -1,0 +1,360 @@
+"""Who watches over the processes of one run when nobody else may be there? One small process that outlives the server.
+
+It reads its orders from a file, runs replicas, and writes what happened to its journal; files are all that connects it
+with the engine. What the events mean for the run is the course's business (`batch.py`, `service.py`).
+
+    python -I -S -c "import sys; sys.path.insert(0, SOURCE);
+                     from quotatree.engines.local.supervisor import main; main()" RUN_DIRECTORY
+
+On stdin: one line of JSON with the secrets. Without a whole line it ends and leaves no trace.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import sys
+
+from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
+from quotatree.engines.local.batch import Batch
+from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.layout import RunDir
+from quotatree.engines.local.log_writer import ReplicaLog
+from quotatree.engines.local.loop import Loop
+from quotatree.engines.local.replica import Ended, Replica
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from quotatree.engines.local.batch import Order
+    from quotatree.engines.local.journal import Entry
+
+LOOK_SECONDS = 1.0
+"""How often orders and the checkpoint file are looked at unasked: for a signal that was lost."""
+
+DEFAULT_LOG_MIB = 10
+MAX_NOTICES = 20
+"""A journal is not a log: who is in trouble all the time is known to be after that many."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    run_dir = RunDir((sys.argv[1:] if arguments is None else arguments)[0])
+    secrets = read_secrets(0)
+    if secrets is not None:
+        supervise(run_dir, secrets)
+
+
+def read_secrets(fd: int) -> dict[str, str] | None:
+    """None if whoever should have told them died over it."""
+    raw = b""
+    while part := os.read(fd, 65536):
+        raw += part
+    if not raw.endswith(b"\n"):
+        return None
+    told = json.loads(raw)["secrets"]
+    return {str(name): str(value) for name, value in told.items()}
+
+
+def supervise(run_dir: RunDir, secrets: Mapping[str, str]) -> None:
+    """Until the run is over. Returns at once if another process has this run, or it is over already."""
+    os.umask(0o077)
+    os.chdir("/")
+    lock = os.open(run_dir.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    if journal.read(run_dir.journal)[0]:
+        return  # it was supervised before: what ran then is lost and not begun again
+    with open(run_dir.spec, encoding="utf-8") as file:
+        spec = json.load(file)
+    spawn.become_subreaper()
+    Supervisor(run_dir, spec, secrets).run()
+
+
+class Supervisor:
+    """The facts of a run and what can be done about it. Courses use all that is public."""
+
+    def __init__(self, run_dir: RunDir, spec: dict[str, Any], secrets: Mapping[str, str]) -> None:
+        self.run_dir = run_dir
+        self.spec = spec
+        self.program: dict[str, Any] = spec["program"]
+        self.grace_seconds = spec["grace_ms"] / 1000
+        self.loop = Loop()
+        self.replicas: dict[int, Replica] = {}
+        self.wanted: dict[int, Order] = {}  # ordered to run, and not told to stop
+        self.own_children: set[int] = set()  # pids of helpers that are nobody's remains
+        self._secrets = secrets
+        self._journal = journal.Journal(run_dir.journal)
+        self._groups = cgroups.find(str(spec["engine"])) if spec.get("limits", True) else cgroups.NONE
+        self._logs: dict[int, ReplicaLog] = {}
+        self._orders_offset = 0
+        self._confirmed: list[int] = []
+        self._left: list[int] = []
+        self._concluded = False
+        self._ended_by_signal = False
+        self._notices: set[str] = set()
+        self._news = False
+        self._checkpoint_file = run_dir.job.checkpoint_file
+        self._checkpoint_seen = _touched(self._checkpoint_file)
+        self._master_port = 0
+        self._user: users.User | None = None
+        self._course = Batch(self)
+
+    def run(self) -> None:
+        identity = Identity.of(os.getpid())
+        assert identity is not None
+        self.journal_add({"is": "supervising", **identity.fields()})
+        self.loop.on_signal(signal.SIGUSR1, self._read_orders)
+        self.loop.on_signal(signal.SIGCHLD, self._child_ended)
+        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            self.loop.on_signal(signum, self._told_to_end)
+        if self._groups.notice:
+            self.notice(self._groups.notice)
+        self.new_attempt()
+        self._look()
+        while not self._concluded or self._journal.behind:
+            self._tell()
+            self.loop.turn()
+        self._tell()
+
+    # For courses: processes
+
+    def launch(self, order: Order) -> Replica | None:
+        """Start a process for this replica. None: the machine could not, and the course heard of it by `gone`."""
+        number = int(order["replica"])
+        port = self.port(number)
+        log = self._log(number)
+        group = self._groups.make(self._group_name(number), order)
+        replica = Replica(
+            number,
+            self.loop,
+            log,
+            group=group,
+            strays=self._strays,
+            started=self._course.started,
+            gone=self._gone,
+        )
+        replica.port = port
+        replica.memory_mib = int(order.get("memory_mib") or 0)
+        self.replicas[number] = replica
+        try:
+            replica.start(self._command(order, port))
+        except (OSError, LookupError) as error:
+            replica.never_began(Ended(why_not_started=f"cannot be started: {_words(error)}"))
+            return None
+        assert replica.identity is not None
+        self.journal_add({"is": "started", "replica": number, "port": port, **replica.identity.fields()})
+        return replica
+
+    def port(self, replica: int) -> int:
+        """Where a replica shall listen."""
+        fixed = self.program.get("port")
+        return int(fixed) if fixed else free_port()
+
+    def new_attempt(self) -> None:
+        """Ranks that meet anew do so at a new port: the old one may not be free yet."""
+        self._master_port = free_port()
+
+    # For courses: what happened
+
+    def confirm(self, replica: int) -> None:
+        self._confirmed.append(replica)
+
+    def left(self, replica: int) -> None:
+        """One that was told to stop is gone."""
+        if self.wanted.pop(replica, None) is not None:
+            self._left.append(replica)
+
+    def exited(self, outcome: str, detail: str) -> None:
+        self._conclude({"is": "exited", "outcome": outcome, "detail": detail})
+
+    def over(self) -> None:
+        """All were told to stop and left."""
+        if self._ended_by_signal:
+            self._conclude({"is": "lost", "detail": "its supervisor was told by a signal to end"})
+        else:
+            self._conclude({"is": "over"})
+
+    def notice(self, text: str) -> None:
+        """Something the owner of the job should know; once."""
+        if text not in self._notices and len(self._notices) < MAX_NOTICES:
+            self._notices.add(text)
+            self.journal_add({"is": "notice", "text": text})
+
+    def journal_add(self, entry: Entry) -> None:
+        self._flush()
+        self._journal.add(entry)
+        self._news = True
+
+    # Events
+
+    def _look(self) -> None:
+        self.loop.after(LOOK_SECONDS, self._look)
+        self._read_orders()
+        self._see_checkpoint()
+
+    def _read_orders(self) -> None:
+        entries, self._orders_offset = journal.read(self.run_dir.orders, self._orders_offset)
+        for entry in entries:
+            if self._concluded:
+                return
+            self._obey(entry)
+
+    def _obey(self, entry: Entry) -> None:
+        match entry.get("do"):
+            case "start":
+                new = [order for order in entry["replicas"] if int(order["replica"]) not in self.wanted]
+                self.wanted.update({int(order["replica"]): order for order in new})
+                self._course.start(new)
+            case "stop":
+                asked = entry.get("replicas")
+                numbers = [n for n in self.wanted if asked is None or n in asked]
+                self._course.stop(numbers, entry["grace_ms"] / 1000)
+            case _:
+                self._course.order(entry)
+
+    def _told_to_end(self) -> None:
+        """Not by an order: somebody ends us, or the machine goes down. The replicas keep their grace."""
+        self._ended_by_signal = True
+        self._course.stop(list(self.wanted), self.grace_seconds)
+
+    def _child_ended(self) -> None:
+        for pid in self._strays():
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                continue
+        for replica in list(self.replicas.values()):
+            if replica.alive:
+                replica.look()
+
+    def _gone(self, replica: Replica) -> None:
+        self._see_checkpoint()
+        self._course.gone(replica)
+
+    def _see_checkpoint(self) -> None:
+        touched = _touched(self._checkpoint_file)
+        if touched is not None and touched != self._checkpoint_seen:
+            self._checkpoint_seen = touched
+            self.journal_add({"is": "checkpoint"})
+
+    def _strays(self) -> list[int]:
+        """Children of ours that we did not start: they lost their parents."""
+        mains = {r.identity.pid for r in self.replicas.values() if r.alive and r.identity is not None}
+        return [
+            pid for pid in tree.children(os.getpid()) if pid not in mains and pid not in self.own_children
+        ]
+
+    # Telling
+
+    def _conclude(self, entry: Entry) -> None:
+        self._see_checkpoint()
+        self._concluded = True
+        for log in self._logs.values():
+            log.close()
+        self.journal_add(entry)
+
+    def _flush(self) -> None:
+        """Several replicas that came or went in one turn are one line."""
+        for what, replicas in (("confirmed", self._confirmed), ("left", self._left)):
+            if replicas:
+                self._journal.add({"is": what, "replicas": list(replicas)})
+                self._news = True
+                replicas.clear()
+
+    def _tell(self) -> None:
+        self._flush()
+        if self._journal.behind:
+            self._journal.catch_up()
+        if self._news and not self._journal.behind:
+            self._news = False
+            wake(self.run_dir.engine.wake, str(self.spec["job"]), int(self.spec["run"]))
+
+    # Making a command
+
+    def _command(self, order: Order, port: int) -> spawn.Command:
+        if self._user is None:
+            self._user = users.find(self.spec.get("user"))
+        user, job = self._user, self.run_dir.job
+        for path in (job.work, job.checkpoints):
+            _make_directory(path, user)
+        variables = environment.of_replica(
+            self.spec,
+            order,
+            secrets=self._secrets,
+            home=user.home,
+            user=user.name,
+            port=port,
+            master_port=self._master_port,
+            checkpoints=job.checkpoints,
+            checkpoint_file=self._checkpoint_file,
+        )
+        asked = self.program["command"]
+        arguments = ["/bin/sh", "-c", asked] if isinstance(asked, str) else [str(part) for part in asked]
+        return spawn.Command(arguments, variables, self.program.get("workdir") or job.work, user)
+
+    def _log(self, number: int) -> ReplicaLog:
+        log = self._logs.get(number)
+        if log is None:
+            limit_bytes = int(self.program.get("log_mib", DEFAULT_LOG_MIB)) * 1024 * 1024
+            log = ReplicaLog(
+                self.run_dir.replica_logs(number),
+                limit_bytes,
+                trouble=lambda text: self.notice(f"replica {number}: {text}"),
+            )
+            self._logs[number] = log
+        return log
+
+    def _group_name(self, number: int) -> str:
+        return cgroups.group_name(str(self.spec["job"]), int(self.spec["run"]), number)
+
+
+def wake(fifo: str, job: str, run: int) -> None:
+    """Nobody listening is fine: the engine looks by itself."""
+    try:
+        fd = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        os.write(fd, f"{job} {run}\n".encode())
+    except OSError:
+        pass
+    finally:
+        os.close(fd)
+
+
+def free_port() -> int:
+    """Free now, on loopback. Nobody can promise that it will be a moment later."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _touched(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+
+
+def _make_directory(path: str, user: users.User) -> None:
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        return
+    if not user.is_us:
+        os.chown(path, user.uid, user.gid)
+
+
+def _words(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Which processes belong to a replica, also those that fled? By parenthood, which nobody can put off.
+
+A supervisor is a subreaper: a process that loses its parent, whatever session it made for itself and whatever it did to
+its environment, becomes the supervisor's own child. So the tree below a supervisor is everything it ever started.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from quotatree.engines.local.environment import MARK
+from quotatree.engines.local.identity import GONE_STATES, Identity, boot_id, stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STOPPING_ROUNDS = 8
+
+
+def children(pid: int) -> list[int]:
+    """Also zombies. Empty if the process is gone."""
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return found
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found.extend(int(child) for child in file.read().split())
+        except FileNotFoundError:
+            if os.path.exists(f"/proc/{pid}/task/{thread}/stat"):
+                return _children_by_search(pid)  # a kernel without that file
+        except OSError:
+            continue
+    return found
+
+
+def below(pids: Iterable[int]) -> list[Identity]:
+    """These processes and all their descendants that still run."""
+    todo, seen, found = list(pids), set[int](), []
+    while todo:
+        pid = todo.pop()
+        if pid in seen:
+            continue
+        seen.add(pid)
+        known = stat(pid)
+        if known is None:
+            continue
+        if known.state not in GONE_STATES:
+            found.append(Identity(pid, known.started, boot_id()))
+        todo.extend(children(pid))
+    return found
+
+
+def marked(beginning: str) -> list[Identity]:
+    """All processes on the machine whose mark begins so, as far as we may look. For when the supervisor is gone."""
+    wanted = f"{MARK}={beginning}".encode()
+    found = []
+    for pid in _all_pids():
+        identity = Identity.of(pid)
+        if identity is None:
+            continue
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                variables = file.read().split(b"\0")
+        except OSError:
+            continue
+        if any(variable.startswith(wanted) for variable in variables) and identity.alive():
+            found.append(identity)
+    return found
+
+
+def in_sessions(sessions: Iterable[int]) -> list[Identity]:
+    """All processes of these sessions. Their leaders must be known to be ours."""
+    wanted = set(sessions)
+    found = []
+    for pid in _all_pids():
+        known = stat(pid)
+        if known is not None and known.session in wanted and known.state not in GONE_STATES:
+            found.append(Identity(pid, known.started, boot_id()))
+    return found
+
+
+def kill(roots: Iterable[int]) -> int:
+    """Kill these and everything below; the number that was found. Called again until it is 0.
+
+    They are stopped first, until no new one turns up: what multiplies faster than it is counted would get away.
+    """
+    roots = list(roots)
+    known: dict[tuple[int, int], Identity] = {}
+    for _ in range(STOPPING_ROUNDS):
+        new = [p for p in below(roots) if (p.pid, p.started) not in known]
+        if not new:
+            break
+        for process in new:
+            known[process.pid, process.started] = process
+            process.send(signal.SIGSTOP)
+    for process in known.values():
+        process.send(signal.SIGKILL)
+    return len(known)
+
+
+def _all_pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _children_by_search(pid: int) -> list[int]:
+    return [other for other in _all_pids() if (known := stat(other)) is not None and known.parent == pid]
