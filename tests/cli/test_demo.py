@@ -13,7 +13,9 @@ import pytest
 
 from quotatree.cli.demo_telling import Teller
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="real processes are run on Linux only")
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="real processes are run on Linux only"
+)
 
 ACTS = (
     "fill 48 + 80 GPUs",

@@ -32,7 +32,9 @@ def start(module, directory: Path, *arguments: str, **env: str) -> subprocess.Po
 
 
 def training(directory: Path, **env: str) -> subprocess.Popen[str]:
-    return start(train, directory, "--steps", str(STEPS), "--step-seconds", "0.01", "--save-every", "0.1", **env)
+    return start(
+        train, directory, "--steps", str(STEPS), "--step-seconds", "0.01", "--save-every", "0.1", **env
+    )
 
 
 def test_an_evicted_training_ends_as_if_nothing_had_happened(tmp_path: Path):
@@ -57,7 +59,9 @@ def test_an_evicted_training_ends_as_if_nothing_had_happened(tmp_path: Path):
 
 def test_a_killed_training_loses_what_it_did_not_save_and_says_so(tmp_path: Path):
     undisturbed = DIGEST.search(training(tmp_path / "a").communicate(timeout=60)[0])
-    killed = start(train, tmp_path / "b", "--steps", str(STEPS), "--step-seconds", "0.02", "--save-every", "0.2")
+    killed = start(
+        train, tmp_path / "b", "--steps", str(STEPS), "--step-seconds", "0.02", "--save-every", "0.2"
+    )
     assert killed.stdout is not None
     while "saved" not in killed.stdout.readline():
         pass

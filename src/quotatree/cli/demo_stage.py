@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from quotatree.cli import demo_cast as cast
+from quotatree.cli.engine import LOCAL_DIRECTORY
 from quotatree.client import Client
 from quotatree.client.errors import ClientError
+from quotatree.engines.local.clearing import end_everything
 
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 15.0
@@ -77,7 +79,7 @@ class Stage:
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
-        _sweep(self.directory)
+        end_everything(self.directory / "data" / LOCAL_DIRECTORY)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _start_server(self) -> None:

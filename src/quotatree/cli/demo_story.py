@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 0.1
+UNSAVED_SECONDS: Final = 6.0
 CELLS: Final = ("answer = 6 * 7", "print(answer)")
 
 
@@ -78,7 +80,9 @@ class Story:
     def a_service_arrives(self) -> None:
         tell = self._tell
         tell.act("Ada deploys an inference service, 2 x 8 GPUs, on Quota1 itself. Somebody has to go")
-        self._until(lambda: self._type(CELLS[1]))  # saved a moment ago, so that little would be lost of it
+        # By now sweep-b, which does not save, has more to lose than those who do, on a slow machine, too.
+        self._until(lambda: self._seconds_run("sweep-b") >= UNSAVED_SECONDS)
+        self._until(lambda: self._type(CELLS[1]))
         asked = self.ada.preview([{"change": "submit", "job": cast.service()}])
         would = [one for one in asked["decisions"] if one["kind"] == "Evict"]
         tell.say(f"a preview says beforehand: {len(would)} jobs of the quotas below would be evicted")
@@ -119,7 +123,7 @@ class Story:
             seen = list(client.jobs.list())
             tell.expect(
                 len(seen) == expected and {job["workspace"] for job in seen} == {workspace},
-                f"{cast.TEAMS[workspace][0]} sees {len(seen)} jobs, all of {workspace}",
+                f"{cast.TEAMS[workspace][0]} sees {len(seen)} job{'s'[: len(seen) > 1]}, of {workspace} only",
             )
         tell.expect(
             self._refused(lambda: self.cai.jobs.get(self._ids["tune"])), "for cai there is no job of bob's"
@@ -221,6 +225,10 @@ class Story:
             for run in self.admin.jobs.runs(job["id"])
             if run["run"] == job["run"]
         )
+
+    def _seconds_run(self, name: str) -> float:
+        started_ms = [run["confirmed_ms"] for run in self.admin.jobs.runs(self._ids[name])]
+        return time.time() - (started_ms[-1] or math.inf) / 1000
 
     def _log(self, name: str) -> str:
         return b"".join(self.admin.jobs.logs(self._ids[name])).decode(errors="replace")

@@ -86,7 +86,4 @@ def _details(event: t.EventOut) -> str:
         parts.append("is queued again" if body["requeued"] else "is stopped, its state kept")
     if event["kind"] == "job.ended":
         parts.append(f"{body['phase']} {body['detail']}".strip())
-    reason = body.get("reason")
-    if reason:
-        parts.append(reason["text"] if isinstance(reason, dict) else str(reason))
-    return "; ".join(parts)
+    return "; ".join(parts) + (f" [{body['reason']}]" if body.get("reason") else "")

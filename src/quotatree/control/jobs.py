@@ -95,7 +95,7 @@ def cancel(turn: Turn, command: do.CancelJob) -> Answer:
 
 
 def stop(turn: Turn, command: do.StopJob) -> Answer:
-    job = _allowed(turn, command, Action.CANCEL_JOB)
+    job = _allowed(turn, command, Action.STOP_JOB)
     if turn.world.cards[job.id].on_hold:
         raise Refused("job", job.id, "P14", "is on hold: there is nothing to stop")
     turn.apply(ev.JobStopped(job.id, because(Code.StoppedByOwner)))
