@@ -50,6 +50,7 @@ class Client:
         peer = wire.transport.get_extra_info("peername")
         self._peer = str(peer[0]).encode() if peer else b"unknown"
         self._method = b""
+        self.talking = False  # a request is being answered
 
     async def serve(self) -> None:
         try:
@@ -82,7 +83,11 @@ class Client:
         if _head_bytes(request) > HEAD_BYTES:
             await self._refuse(431, "HeadTooLarge", f"the head of a request may have {HEAD_BYTES} bytes")
             return False
-        return await self._answer(request)
+        self.talking = True
+        try:
+            return await self._answer(request)
+        finally:
+            self.talking = False
 
     async def _request(self) -> h11.Request | None:
         """The next head; None if the client has nothing more to ask."""
