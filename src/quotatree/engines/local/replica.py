@@ -147,6 +147,8 @@ class Replica:
 
     def never_began(self, ended: Ended) -> None:
         """Not even a process came of it."""
+        if self._group is not None:
+            self._group.remove()
         self.ended = ended
         self.state = GONE
         self._loop.after(0, lambda: self._on_gone(self))
@@ -262,6 +264,8 @@ class Replica:
         os.waitid(os.P_PID, self.identity.pid, os.WEXITED | os.WNOHANG)
         self._reaped = True
         os.close(self._pidfd)
+        if self._group is not None:
+            self._group.remove()
         self.state = GONE
         self._on_gone(self)
 

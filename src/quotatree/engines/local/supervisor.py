@@ -17,6 +17,7 @@ import os
 import signal
 import socket
 import sys
+import traceback
 
 from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
 from quotatree.engines.local.batch import Batch
@@ -54,6 +55,18 @@ def main(arguments: list[str] | None = None) -> None:
         supervise(run_dir, secrets)
 
 
+def born(run_dir: str, secrets: Mapping[str, str]) -> None:
+    """As a fork of the nursery. Never returns."""
+    code = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        supervise(RunDir(run_dir), secrets)
+        code = 0
+    finally:
+        os._exit(code)
+
+
 def read_secrets(fd: int) -> dict[str, str] | None:
     """None if whoever should have told them died over it."""
     raw = b""
@@ -79,7 +92,13 @@ def supervise(run_dir: RunDir, secrets: Mapping[str, str]) -> None:
     with open(run_dir.spec, encoding="utf-8") as file:
         spec = json.load(file)
     spawn.become_subreaper()
-    Supervisor(run_dir, spec, secrets).run()
+    try:
+        Supervisor(run_dir, spec, secrets).run()
+    except BaseException:
+        # Ours die with us, and the engine will call the run lost. Why is kept next to it.
+        with open(run_dir.crash, "a", encoding="utf-8") as file:
+            traceback.print_exc(file=file)
+        raise
 
 
 class Supervisor:
@@ -119,14 +138,13 @@ class Supervisor:
         self.loop.on_signal(signal.SIGCHLD, self._child_ended)
         for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             self.loop.on_signal(signum, self._told_to_end)
-        if self._groups.notice:
-            self.notice(self._groups.notice)
         self.new_attempt()
         self._look()
         while not self._concluded or self._journal.behind:
             self._tell()
             self.loop.turn()
         self._tell()
+        self._groups.tidy()
 
     # For courses: processes
 
@@ -135,7 +153,9 @@ class Supervisor:
         number = int(order["replica"])
         port = port or self.port(number)
         log = self._log(number)
-        group = self._groups.make(self._group_name(number), order)
+        group, unlimited = self._groups.make(self._group_name(number), order)
+        if unlimited and self.spec.get("limits", True):
+            self.notice(unlimited)
         replica = Replica(
             number,
             self.loop,
@@ -154,7 +174,9 @@ class Supervisor:
             replica.never_began(Ended(why_not_started=f"cannot be started: {_words(error)}"))
             return None
         assert replica.identity is not None
-        self.journal_add({"is": "started", "replica": number, "port": port, **replica.identity.fields()})
+        paths = group.paths if group is not None else []
+        identity = replica.identity.fields()
+        self.journal_add({"is": "started", "replica": number, "port": port, "groups": paths, **identity})
         return replica
 
     def port(self, replica: int) -> int:
