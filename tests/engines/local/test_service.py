@@ -72,7 +72,7 @@ class Load:
                     if number % 2:
                         connection.request("GET", "/slow?0.01")
                     else:
-                        connection.request("POST", "/", b"x" * 1000)
+                        connection.request("POST", "/slow?0.01", b"x" * 1000)
                     response = connection.getresponse()
                     body = response.read()
                     self.answers[response.status] += 1
