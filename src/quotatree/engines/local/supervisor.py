@@ -11,6 +11,7 @@ On stdin: one line of JSON with the secrets. Without a whole line it ends and le
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -156,7 +157,7 @@ class Supervisor:
             self.loop,
             log,
             group=group,
-            strays=self._strays,
+            strays=self._strays_of,
             started=self._course.started,
             gone=self._gone,
         )
@@ -247,16 +248,18 @@ class Supervisor:
         self._course.stop(list(self.wanted), self.grace_seconds)
 
     def _child_ended(self) -> None:
-        for pid in self._strays():
-            try:
-                os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:
-                continue
+        self._reap()
         for replica in list(self.replicas.values()):
             if replica.alive:
                 replica.look()
 
+    def _reap(self) -> None:
+        for pid in self._strays():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
     def _gone(self, replica: Replica) -> None:
+        self._reap()
         self._see_checkpoint()
         self._course.gone(replica)
 
@@ -272,6 +275,12 @@ class Supervisor:
         return [
             pid for pid in tree.children(os.getpid()) if pid not in mains and pid not in self.own_children
         ]
+
+    def _strays_of(self, number: int) -> list[int]:
+        """Without control groups: all but those that say they belong to another that still has its grace."""
+        others = {self._mark(n) for n, replica in self.replicas.items() if n != number and replica.alive}
+        strays = self._strays()
+        return [pid for pid in strays if tree.mark_of(pid) not in others] if others else strays
 
     # Telling
 
@@ -332,6 +341,11 @@ class Supervisor:
             )
             self._logs[number] = log
         return log
+
+    def _mark(self, number: int) -> str:
+        return environment.mark(
+            str(self.spec["engine"]), str(self.spec["job"]), int(self.spec["run"]), number
+        )
 
     def _group_name(self, number: int) -> str:
         return cgroups.group_name(str(self.spec["job"]), int(self.spec["run"]), number)
