@@ -4,7 +4,9 @@ It reads its orders from a file, runs replicas, and writes what happened to its 
 with the engine. What the events mean for the run is the course's business (`batch.py`, `service.py`).
 
     python -I -S -c "import sys; sys.path.insert(0, SOURCE);
-                     from quotatree.engines.local.supervisor import main; main()" RUN_DIRECTORY
+                     from quotatree.engines.local.supervisor import main; main()" RUN_DIRECTORY [LOCK_FD]
+
+LOCK_FD is the open lock of the run, taken by the engine and inherited (`birth.py`).
 
 On stdin: one line of JSON with the secrets. Without a whole line it ends and leaves no trace.
 """
@@ -45,19 +47,22 @@ MAX_NOTICES = 20
 
 
 def main(arguments: list[str] | None = None) -> None:
-    run_dir = RunDir((sys.argv[1:] if arguments is None else arguments)[0])
+    told = sys.argv[1:] if arguments is None else arguments
+    lock = int(told[1]) if len(told) > 1 else None
+    if lock is not None:
+        os.set_inheritable(lock, False)  # first of all: no process of ours may hold it when we are gone
     secrets = read_secrets(0)
     if secrets is not None:
-        supervise(run_dir, secrets)
+        supervise(RunDir(told[0]), secrets, lock)
 
 
-def born(run_dir: str, secrets: Mapping[str, str]) -> None:
-    """As a fork of the nursery. Never returns."""
+def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> None:
+    """As a fork of the nursery, with the run's lock if the engine gave it. Never returns."""
     code = 1
     try:
         os.setsid()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        supervise(RunDir(run_dir), secrets)
+        supervise(RunDir(run_dir), secrets, lock)
         code = 0
     finally:
         os._exit(code)
@@ -74,15 +79,16 @@ def read_secrets(fd: int) -> dict[str, str] | None:
     return {str(name): str(value) for name, value in told.items()}
 
 
-def supervise(run_dir: RunDir, secrets: Mapping[str, str]) -> None:
+def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = None) -> None:
     """Until the run is over. Returns at once if another process has this run, or it is over already."""
     os.umask(0o077)
     os.chdir("/")
-    lock = os.open(run_dir.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return
+    if lock is None:
+        lock = os.open(run_dir.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
     if journal.read(run_dir.journal)[0]:
         return  # it was supervised before: what ran then is lost and not begun again
     with open(run_dir.spec, encoding="utf-8") as file:
@@ -129,11 +135,12 @@ class Supervisor:
     def run(self) -> None:
         identity = Identity.of(os.getpid())
         assert identity is not None
-        self.journal_add({"is": "supervising", **identity.fields()})
         self.loop.on_signal(signal.SIGUSR1, self._read_orders)
         self.loop.on_signal(signal.SIGCHLD, self._child_ended)
         for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             self.loop.on_signal(signum, self._told_to_end)
+        # Only now: whoever reads this line may signal us.
+        self.journal_add({"is": "supervising", **identity.fields()})
         self.new_attempt()
         self._look()
         while not self._concluded or self._journal.behind:
