@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 
     from quotatree.engines.local.batch import Order
     from quotatree.engines.local.journal import Entry
+    from quotatree.engines.local.notebook import Notebook
+    from quotatree.engines.local.service import Service
+
+    Arguments = str | list[str]
+    Course = Batch | Notebook | Service
 
 LOOK_SECONDS = 1.0
 """How often orders and the checkpoint file are looked at unasked: for a signal that was lost."""
@@ -130,7 +135,7 @@ class Supervisor:
         self._checkpoint_seen = _touched(self._checkpoint_file)
         self._master_port = 0
         self._user: users.User | None = None
-        self._course = Batch(self)
+        self._course = _course(self)
 
     def run(self) -> None:
         identity = Identity.of(os.getpid())
@@ -151,10 +156,10 @@ class Supervisor:
 
     # For courses: processes
 
-    def launch(self, order: Order) -> Replica | None:
+    def launch(self, order: Order, *, port: int = 0, command: Arguments | None = None) -> Replica | None:
         """Start a process for this replica. None: the machine could not, and the course heard of it by `gone`."""
         number = int(order["replica"])
-        port = self.port(number)
+        port = port or self.port(number)
         log = self._log(number)
         group, unlimited = self._groups.make(self._group_name(number), order)
         if unlimited and self.spec.get("limits", True):
@@ -172,7 +177,7 @@ class Supervisor:
         replica.memory_mib = int(order.get("memory_mib") or 0)
         self.replicas[number] = replica
         try:
-            replica.start(self._command(order, port))
+            replica.start(self._command(order, port, command))
         except (OSError, LookupError) as error:
             replica.never_began(Ended(why_not_started=f"cannot be started: {_words(error)}"))
             return None
@@ -316,7 +321,7 @@ class Supervisor:
 
     # Making a command
 
-    def _command(self, order: Order, port: int) -> spawn.Command:
+    def _command(self, order: Order, port: int, asked: Arguments | None) -> spawn.Command:
         if self._user is None:
             self._user = users.find(self.spec.get("user"))
         user, job = self._user, self.run_dir.job
@@ -333,7 +338,7 @@ class Supervisor:
             checkpoints=job.checkpoints,
             checkpoint_file=self._checkpoint_file,
         )
-        asked = self.program["command"]
+        asked = asked or self.program["command"]
         arguments = ["/bin/sh", "-c", asked] if isinstance(asked, str) else [str(part) for part in asked]
         return spawn.Command(arguments, variables, self.program.get("workdir") or job.work, user)
 
@@ -356,6 +361,20 @@ class Supervisor:
 
     def _group_name(self, number: int) -> str:
         return cgroups.group_name(str(self.spec["job"]), int(self.spec["run"]), number)
+
+
+def _course(supervisor: Supervisor) -> Course:
+    """Only what a run needs is imported: most are training runs."""
+    module = supervisor.spec["module"]
+    if module == "EAS":
+        from quotatree.engines.local.service import Service
+
+        return Service(supervisor)
+    if module == "DSW":
+        from quotatree.engines.local.notebook import Notebook
+
+        return Notebook(supervisor)
+    return Batch(supervisor)
 
 
 def wake(fifo: str, job: str, run: int) -> None:
