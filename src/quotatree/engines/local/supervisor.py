@@ -24,7 +24,7 @@ import traceback
 
 from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
 from quotatree.engines.local.batch import Batch
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.identity import Identity, boot_id
 from quotatree.engines.local.layout import RunDir
 from quotatree.engines.local.log_writer import ReplicaLog
 from quotatree.engines.local.loop import Loop
@@ -73,6 +73,17 @@ def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> N
         os._exit(code)
 
 
+def warm_up() -> None:
+    """What every supervisor finds out at its start and is the same for all, found out before they are forked."""
+    import quotatree.engines.local.notebook
+    import quotatree.engines.local.service  # noqa: F401 — only loaded, so that all share them
+
+    boot_id()
+    cgroups.find_hierarchies()
+    users.find(None)
+    free_port()
+
+
 def read_secrets(fd: int) -> dict[str, str] | None:
     """None if whoever should have told them died over it."""
     raw = b""
@@ -90,10 +101,10 @@ def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = No
     os.chdir("/")
     if lock is None:
         lock = os.open(run_dir.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # no matter if we were born with it
+    except BlockingIOError:
+        return
     if journal.read(run_dir.journal)[0]:
         return  # it was supervised before: what ran then is lost and not begun again
     with open(run_dir.spec, encoding="utf-8") as file:
