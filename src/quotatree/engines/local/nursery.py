@@ -48,8 +48,8 @@ class Nursery:
             if self._socket is None:
                 self._begin()
 
-    def start(self, run_dir: str, secrets: Mapping[str, str], lock: int) -> int:
-        """The pid of the new supervisor. It may have ended already."""
+    def start(self, run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> int:
+        """The pid of the new supervisor. It may have ended already. Without the lock it must take it by itself."""
         with self._lock:
             try:
                 return self._ask(run_dir, secrets, lock)
@@ -61,12 +61,12 @@ class Nursery:
         with self._lock:
             self._drop()
 
-    def _ask(self, run_dir: str, secrets: Mapping[str, str], lock: int) -> int:
+    def _ask(self, run_dir: str, secrets: Mapping[str, str], lock: int | None) -> int:
         if self._socket is None:
             self._begin()
         assert self._socket is not None
         asked = json.dumps({"run_dir": run_dir, "secrets": dict(secrets)}).encode() + b"\n"
-        sent = socket.send_fds(self._socket, [asked], [lock])
+        sent = socket.send_fds(self._socket, [asked], [] if lock is None else [lock])
         self._socket.sendall(asked[sent:])
         answer = _line(self._socket)
         if answer is None:
@@ -125,26 +125,23 @@ def main() -> None:
                 asked.close()
                 supervisor.born(told["run_dir"], told["secrets"], lock)
             answer = {"pid": pid}
-        os.close(lock)
+        if lock is not None:
+            os.close(lock)
         try:
             asked.sendall(json.dumps(answer).encode() + b"\n")
         except BrokenPipeError:
             return  # the engine died; what it asked for is done
 
 
-def _request(connection: socket.socket) -> tuple[bytes, int] | None:
+def _request(connection: socket.socket) -> tuple[bytes, int | None] | None:
     """The line, and the lock that came with its first bytes. None: the engine is gone, or died in the middle."""
-    first, locks, _, _ = socket.recv_fds(connection, 65536, 1)
-    if not first or not locks:
-        return None
-    os.set_inheritable(locks[0], False)  # it comes inheritable, and a job that held it would outlive its run
-    if first.endswith(b"\n"):
-        return first, locks[0]
-    rest = _line(connection)
-    if rest is None:
-        os.close(locks[0])
-        return None
-    return first + rest, locks[0]
+    line, locks, _, _ = socket.recv_fds(connection, 65536, 1)
+    for lock in locks:
+        os.set_inheritable(lock, False)  # it comes inheritable, and a job that held it would outlive its run
+    if line and not line.endswith(b"\n"):
+        rest = _line(connection)
+        line = b"" if rest is None else line + rest
+    return (line, locks[0] if locks else None) if line else None
 
 
 def _line(connection: socket.socket) -> bytes | None:
