@@ -4,12 +4,13 @@ A fresh interpreter takes tens of milliseconds and megabytes until it can superv
 supervisor once and does nothing but fork: what it read stays shared with all its children. It goes when the engine goes,
 its children stay.
 
-    nursery = Nursery(source)                      # source: the directory the package `quotatree` lies in
-    pid = nursery.start(run_dir.path, secrets)     # any thread; raises OSError if no process can be had
+    nursery = Nursery(source)                          # source: the directory the package `quotatree` lies in
+    pid = nursery.start(run_dir.path, secrets, lock)   # any thread; raises OSError if no process can be had
     nursery.close()
 
-A nursery that died is replaced at the next start. A start whose answer was lost may be repeated: a second supervisor
-of the same run sees the lock, or the journal, and ends at once.
+The open lock of the run goes along, so that it is held without a gap (`birth.py`). A nursery that died is replaced at the
+next start. After a start that failed nobody knows whether there is a supervisor: the engine lets go of the lock and
+sees whether it can take it again.
 """
 
 from __future__ import annotations
@@ -41,27 +42,32 @@ class Nursery:
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes]
 
-    def start(self, run_dir: str, secrets: Mapping[str, str]) -> int:
-        """The pid of the new supervisor. It may have ended already."""
+    def warm_up(self) -> None:
+        """Begin before anybody waits for it."""
         with self._lock:
-            for last in (False, True):
-                try:
-                    return self._ask(run_dir, secrets)
-                except OSError:
-                    self._drop()
-                    if last:
-                        raise
-        raise AssertionError("either returned or raised")
+            if self._socket is None:
+                self._begin()
+
+    def start(self, run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> int:
+        """The pid of the new supervisor. It may have ended already. Without the lock it must take it by itself."""
+        with self._lock:
+            try:
+                return self._ask(run_dir, secrets, lock)
+            except OSError:
+                self._drop()
+                raise
 
     def close(self) -> None:
         with self._lock:
             self._drop()
 
-    def _ask(self, run_dir: str, secrets: Mapping[str, str]) -> int:
+    def _ask(self, run_dir: str, secrets: Mapping[str, str], lock: int | None) -> int:
         if self._socket is None:
             self._begin()
         assert self._socket is not None
-        self._socket.sendall(json.dumps({"run_dir": run_dir, "secrets": dict(secrets)}).encode() + b"\n")
+        asked = json.dumps({"run_dir": run_dir, "secrets": dict(secrets)}).encode() + b"\n"
+        sent = socket.send_fds(self._socket, [asked], [] if lock is None else [lock])
+        self._socket.sendall(asked[sent:])
         answer = _line(self._socket)
         if answer is None:
             raise ConnectionError("the nursery ended")
@@ -104,19 +110,38 @@ def main() -> None:
     os.dup2(null, 0)
     os.close(null)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps them; we wait for nobody
+    supervisor.warm_up()
     gc.collect()
     gc.freeze()  # a collection in a child would write to every object and so copy it
-    while (line := _line(asked)) is not None:
-        request = json.loads(line)
+    while (request := _request(asked)) is not None:
+        line, lock = request
+        told = json.loads(line)
         try:
             pid = os.fork()
         except OSError as error:
-            asked.sendall(json.dumps({"errno": error.errno}).encode() + b"\n")
-            continue
-        if pid == 0:
-            asked.close()
-            supervisor.born(request["run_dir"], request["secrets"])
-        asked.sendall(json.dumps({"pid": pid}).encode() + b"\n")
+            answer = {"errno": error.errno}
+        else:
+            if pid == 0:
+                asked.close()
+                supervisor.born(told["run_dir"], told["secrets"], lock)
+            answer = {"pid": pid}
+        if lock is not None:
+            os.close(lock)
+        try:
+            asked.sendall(json.dumps(answer).encode() + b"\n")
+        except BrokenPipeError:
+            return  # the engine died; what it asked for is done
+
+
+def _request(connection: socket.socket) -> tuple[bytes, int | None] | None:
+    """The line, and the lock that came with its first bytes. None: the engine is gone, or died in the middle."""
+    line, locks, _, _ = socket.recv_fds(connection, 65536, 1)
+    for lock in locks:
+        os.set_inheritable(lock, False)  # it comes inheritable, and a job that held it would outlive its run
+    if line and not line.endswith(b"\n"):
+        rest = _line(connection)
+        line = b"" if rest is None else line + rest
+    return (line, locks[0] if locks else None) if line else None
 
 
 def _line(connection: socket.socket) -> bytes | None:

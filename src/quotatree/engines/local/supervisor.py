@@ -4,13 +4,16 @@ It reads its orders from a file, runs replicas, and writes what happened to its 
 with the engine. What the events mean for the run is the course's business (`batch.py`, `service.py`).
 
     python -I -S -c "import sys; sys.path.insert(0, SOURCE);
-                     from quotatree.engines.local.supervisor import main; main()" RUN_DIRECTORY
+                     from quotatree.engines.local.supervisor import main; main()" RUN_DIRECTORY [LOCK_FD]
+
+LOCK_FD is the open lock of the run, taken by the engine and inherited (`birth.py`).
 
 On stdin: one line of JSON with the secrets. Without a whole line it ends and leaves no trace.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -21,7 +24,7 @@ import traceback
 
 from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
 from quotatree.engines.local.batch import Batch
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.identity import Identity, boot_id
 from quotatree.engines.local.layout import RunDir
 from quotatree.engines.local.log_writer import ReplicaLog
 from quotatree.engines.local.loop import Loop
@@ -49,22 +52,36 @@ MAX_NOTICES = 20
 
 
 def main(arguments: list[str] | None = None) -> None:
-    run_dir = RunDir((sys.argv[1:] if arguments is None else arguments)[0])
+    told = sys.argv[1:] if arguments is None else arguments
+    lock = int(told[1]) if len(told) > 1 else None
+    if lock is not None:
+        os.set_inheritable(lock, False)  # first of all: no process of ours may hold it when we are gone
     secrets = read_secrets(0)
     if secrets is not None:
-        supervise(run_dir, secrets)
+        supervise(RunDir(told[0]), secrets, lock)
 
 
-def born(run_dir: str, secrets: Mapping[str, str]) -> None:
-    """As a fork of the nursery. Never returns."""
+def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> None:
+    """As a fork of the nursery, with the run's lock if the engine gave it. Never returns."""
     code = 1
     try:
         os.setsid()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        supervise(RunDir(run_dir), secrets)
+        supervise(RunDir(run_dir), secrets, lock)
         code = 0
     finally:
         os._exit(code)
+
+
+def warm_up() -> None:
+    """What every supervisor finds out at its start and is the same for all, found out before they are forked."""
+    import quotatree.engines.local.notebook
+    import quotatree.engines.local.service  # noqa: F401 — only loaded, so that all share them
+
+    boot_id()
+    cgroups.find_hierarchies()
+    users.find(None)
+    free_port()
 
 
 def read_secrets(fd: int) -> dict[str, str] | None:
@@ -78,13 +95,14 @@ def read_secrets(fd: int) -> dict[str, str] | None:
     return {str(name): str(value) for name, value in told.items()}
 
 
-def supervise(run_dir: RunDir, secrets: Mapping[str, str]) -> None:
+def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = None) -> None:
     """Until the run is over. Returns at once if another process has this run, or it is over already."""
     os.umask(0o077)
     os.chdir("/")
-    lock = os.open(run_dir.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if lock is None:
+        lock = os.open(run_dir.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # no matter if we were born with it
     except BlockingIOError:
         return
     if journal.read(run_dir.journal)[0]:
@@ -133,11 +151,12 @@ class Supervisor:
     def run(self) -> None:
         identity = Identity.of(os.getpid())
         assert identity is not None
-        self.journal_add({"is": "supervising", **identity.fields()})
         self.loop.on_signal(signal.SIGUSR1, self._read_orders)
         self.loop.on_signal(signal.SIGCHLD, self._child_ended)
         for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             self.loop.on_signal(signum, self._told_to_end)
+        # Only now: whoever reads this line may signal us.
+        self.journal_add({"is": "supervising", **identity.fields()})
         self.new_attempt()
         self._look()
         while not self._concluded or self._journal.behind:
@@ -161,7 +180,7 @@ class Supervisor:
             self.loop,
             log,
             group=group,
-            strays=self._strays,
+            strays=self._strays_of,
             started=self._course.started,
             gone=self._gone,
         )
@@ -252,16 +271,18 @@ class Supervisor:
         self._course.stop(list(self.wanted), self.grace_seconds)
 
     def _child_ended(self) -> None:
-        for pid in self._strays():
-            try:
-                os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:
-                continue
+        self._reap()
         for replica in list(self.replicas.values()):
             if replica.alive:
                 replica.look()
 
+    def _reap(self) -> None:
+        for pid in self._strays():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
     def _gone(self, replica: Replica) -> None:
+        self._reap()
         self._see_checkpoint()
         self._course.gone(replica)
 
@@ -277,6 +298,12 @@ class Supervisor:
         return [
             pid for pid in tree.children(os.getpid()) if pid not in mains and pid not in self.own_children
         ]
+
+    def _strays_of(self, number: int) -> list[int]:
+        """Without control groups: all but those that say they belong to another that still has its grace."""
+        others = {self._mark(n) for n, replica in self.replicas.items() if n != number and replica.alive}
+        strays = self._strays()
+        return [pid for pid in strays if tree.mark_of(pid) not in others] if others else strays
 
     # Telling
 
@@ -337,6 +364,11 @@ class Supervisor:
             )
             self._logs[number] = log
         return log
+
+    def _mark(self, number: int) -> str:
+        return environment.mark(
+            str(self.spec["engine"]), str(self.spec["job"]), int(self.spec["run"]), number
+        )
 
     def _group_name(self, number: int) -> str:
         return cgroups.group_name(str(self.spec["job"]), int(self.spec["run"]), number)

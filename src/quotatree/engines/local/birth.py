@@ -1,0 +1,96 @@
+"""How does a supervisor come to life? In a session of its own, with the run's lock already in its hands.
+
+The engine takes the lock and hands it to the supervisor, open file and all: from the moment in which a process may come
+to be until its last one there is always somebody who holds it. A server killed in between finds the lock held, and so
+never takes a run for gone that is only just beginning. A lock that is free says: nothing will come of this run any more.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import quotatree
+from quotatree.engines.local.layout import JobDir, RunDir
+from quotatree.engines.local.nursery import Nursery
+from quotatree.engines.local.users import User
+
+SOURCE: Final = str(Path(quotatree.__file__).resolve().parents[1])
+
+
+def make_directories(job: JobDir, run: RunDir, user: User) -> None:
+    """Work and checkpoints belong to the user; what we know of a run is nobody's business but ours."""
+    for path, mode in ((job.path, 0o711), (job.runs, 0o700), (run.path, 0o700)):
+        _directory(path, mode)
+    for path in (job.work, job.checkpoints):
+        if _directory(path, 0o700) and not user.is_us:
+            os.chown(path, user.uid, user.gid)
+
+
+def _directory(path: str, mode: int) -> bool:
+    """True if it was made now."""
+    try:
+        os.mkdir(path, mode)
+    except FileExistsError:
+        return False
+    os.chmod(path, mode)  # whatever the umask took away
+    return True
+
+
+def take_lock(run: RunDir) -> int | None:
+    """The lock of a run that nobody supervises; None while somebody does. Closing the number gives it back."""
+    try:
+        fd = os.open(run.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:
+        return None  # the directory itself is gone
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def write_spec(run: RunDir, spec: Mapping[str, Any], orders: list[dict[str, Any]]) -> None:
+    """Only while holding the lock, and before anybody supervised the run."""
+    _replace(run.orders, "".join(json.dumps(order, separators=(",", ":")) + "\n" for order in orders))
+    _replace(run.spec, json.dumps(spec, separators=(",", ":")) + "\n")
+
+
+def _replace(path: str, text: str) -> None:
+    fresh = f"{path}.new"
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(fd, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(fresh, path)
+
+
+def spawn_supervisor(nursery: Nursery, run: RunDir, lock: int, secrets: Mapping[str, str]) -> int | None:
+    """Its process id; None if it is there and its number got lost. The lock is given away, whatever happens.
+
+    A nursery that failed is asked once more, unless the lock says that somebody was born nevertheless.
+    """
+    try:
+        return nursery.start(run.path, secrets, lock)
+    except OSError:
+        os.close(lock)
+        again = take_lock(run)
+        if again is None:
+            return None
+        lock = again
+        return nursery.start(run.path, secrets, lock)
+    finally:
+        os.close(lock)
+
+
+def last_words(run: RunDir) -> str:
+    """What a supervisor died of, if that was its own fault."""
+    try:
+        lines = Path(run.crash).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1][:300] if lines else ""

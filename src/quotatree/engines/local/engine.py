@@ -1,0 +1,401 @@
+"""Who runs jobs as real processes on this machine? The server's side: it writes orders, and reads what supervisors tell.
+
+Nothing that matters is only in memory here. Each run has a directory with its orders and its journal, and a supervisor of
+its own that lives on when the server dies; whoever opens the directory again finds what runs and what has ended since.
+A run whose supervisor was killed is cleared away and then reported lost; until then its devices are taken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from quotatree.core.job import JobId, JobSpec
+from quotatree.core.node import NodeSpec
+from quotatree.core.policy import Module
+from quotatree.engines.base import (
+    Capabilities,
+    Confirmed,
+    Endpoint,
+    EngineUnavailable,
+    LogPiece,
+    Observed,
+    Program,
+    Report,
+    RestartOrder,
+    Running,
+    StartOrder,
+    StopOrder,
+    lacks,
+)
+from quotatree.engines.local import birth, cgroups, journal, remains
+from quotatree.engines.local.devices import HealthWatch
+from quotatree.engines.local.known import Key, KnownRun, read_run
+from quotatree.engines.local.layout import EngineDir, RunDir
+from quotatree.engines.local.log_reader import read_log
+from quotatree.engines.local.nursery import Nursery
+from quotatree.engines.local.premises import Premises
+from quotatree.engines.local.program import BadProgram, parse
+from quotatree.engines.local.watch import Watch
+
+log = logging.getLogger(__name__)
+
+HEALTH_SECONDS: Final = 5.0
+
+
+class LocalEngine:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        run_as: str | None = None,
+        nodes: Sequence[NodeSpec] = (),
+        limits: bool = True,
+        health: HealthWatch | None = None,
+    ) -> None:
+        """`limits`: hold replicas to their CPUs and memory where this machine permits it. `health`: of real GPUs."""
+        self._premises = Premises(directory, run_as)
+        self._nursery = Nursery(birth.SOURCE)
+        self._directory: EngineDir = self._premises.directory
+        self.nodes = tuple(nodes)
+        self._limits = limits
+        self._health = health
+        self._runs: dict[Key, KnownRun] = {}
+        self._unheard: set[Key] = set()  # ordered before the supervisor could be told
+        self._clearing: set[Key] = set()
+        self._told: list[Report] = []
+        self._report: Callable[[Report], None] | None = None
+        self._watch: Watch | None = None
+        self._closing = threading.Event()
+        self._state = threading.RLock()
+        self._telling = threading.RLock()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities("local", frozenset(Module), logs=True, endpoints=True)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What whoever runs this server should know: limits that cannot be kept, and the like."""
+        with self._state:
+            said = [notice for run in self._runs.values() for notice in run.notices]
+        return tuple(dict.fromkeys([*self._premises.notices, *said]))
+
+    def refuses(self, job: JobSpec, program: Program) -> str | None:
+        if self._premises.refusal is not None:
+            return self._premises.refusal
+        try:
+            parse(program, job.module, job.total_replicas)
+        except BadProgram as error:
+            return str(error)
+        return lacks(self.capabilities, job)
+
+    def open(self, report: Callable[[Report], None]) -> None:
+        """Raises EngineUnavailable where the directory cannot be used."""
+        try:
+            self._premises.prepare()
+            cgroups.make_room()
+            self._nursery.warm_up()
+            watch = Watch(
+                self._directory.wake, woken=self._read_journals, ended=self._ended, sweep=self._look_at_all
+            )
+        except OSError as error:
+            raise EngineUnavailable(f"{self._directory.path}: {error.strerror or error}") from error
+        with self._state:
+            self._watch = watch
+            for run in _runs_on_disk(self._directory):
+                if run.key not in self._runs:
+                    self._take_over(run)
+            self._told.clear()
+            self._report = report
+        watch.start()
+        if self._health is not None:
+            threading.Thread(
+                target=self._watch_gpus, args=(self._health,), name="local-gpus", daemon=True
+            ).start()
+
+    def start(self, order: StartOrder) -> None:
+        key = (order.job, order.run)
+        with self._state:
+            run = self._runs.get(key) or self._kept(key)
+            replicas = tuple(one.replica for one in order.replicas)
+            if run is None:
+                self._begin(order)
+            elif run.over or key not in self._runs:
+                self._told.append(run.conclusion(replicas))
+            else:
+                new = [one for one in order.replicas if one.replica not in run.replicas]
+                if new:
+                    self._order(run, {"do": "start", "replicas": [_replica(one) for one in new]})
+                    run.replicas.update(one.replica for one in new)
+                again = tuple(replica for replica in replicas if replica in run.confirmed)
+                if again:
+                    self._told.append(Confirmed(*key, again))
+        self._tell()
+
+    def stop(self, order: StopOrder) -> None:
+        with self._state:
+            run = self._runs.get((order.job, order.run))
+            if run is None or run.over:
+                return
+            wanted = run.replicas if order.replicas is None else run.replicas.intersection(order.replicas)
+            if wanted:
+                self._order(run, {"do": "stop", "replicas": sorted(wanted), "grace_ms": order.grace_ms})
+
+    def restart(self, order: RestartOrder) -> None:
+        with self._state:
+            run = self._runs.get((order.job, order.run))
+            if run is not None and not run.over:
+                self._order(run, {"do": "restart", "key": order.key})
+
+    def observe(self) -> Observed:
+        with self._state:
+            for run in self._runs.values():
+                self._told += run.read_on()
+            seen = Observed(
+                tuple(
+                    Running(*run.key, tuple(sorted(run.replicas)))
+                    for run in self._runs.values()
+                    if run.replicas
+                ),
+                tuple(run.exited for run in self._runs.values() if run.exited is not None),
+            )
+        self._tell()
+        return seen
+
+    def forget(self, job: JobId, run: int) -> None:
+        with self._state:
+            known = self._runs.get((job, run))
+            if known is not None and known.replicas:
+                return
+            path = self._directory.run(job, run)
+            if os.path.exists(path.spec):
+                os.close(os.open(path.forgotten, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if known is not None:
+                known.forgotten = True
+                self._drop_if_forgotten(known)
+
+    def endpoint(self, job: JobId, run: int) -> Endpoint | None:
+        with self._state:
+            known = self._runs.get((job, run))
+            return None if known is None else known.endpoint
+
+    def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> LogPiece | None:
+        path = self._directory.run(job, run)
+        with self._state:
+            known = self._runs.get((job, run))
+            closed = replica not in known.replicas if known is not None else os.path.exists(path.forgotten)
+        return read_log(Path(path.replica_logs(replica)), offset, limit, closed=closed)
+
+    def close(self) -> None:
+        self._closing.set()
+        with self._state:
+            watch, self._watch, self._report = self._watch, None, None
+        if watch is not None:
+            watch.close()
+        self._nursery.close()
+
+    # -- orders ------------------------------------------------------------------------------------------------------
+
+    def _begin(self, order: StartOrder) -> None:
+        """The first order of a run: a directory, what to run, and somebody who sees to it."""
+        path = self._directory.run(order.job, order.run)
+        user = self._premises.user()
+        birth.make_directories(self._directory.job(order.job), path, user)
+        lock = birth.take_lock(path)
+        if lock is None:
+            raise EngineUnavailable(f"run {order.run} of {order.job} is supervised, and not known yet")
+        run = KnownRun(order.job, order.run, order.module, path)
+        spec = self._spec(order, user.name)
+        first = {"do": "start", "replicas": [_replica(one) for one in order.replicas]}
+        try:
+            program = parse(order.program, order.module, len(order.replicas))
+            birth.write_spec(path, {**spec, "program": program.public()}, [first])
+        except BadProgram as error:  # it was fine when it was submitted: a directory is gone since
+            birth.write_spec(path, spec, [first])
+            end = {"is": "exited", "outcome": "failed", "detail": str(error)}
+            journal.append(path.journal, end, durable=True)
+            self._told += run.read_on()
+            os.close(lock)
+        except OSError:
+            os.close(lock)
+            raise
+        else:
+            pid = birth.spawn_supervisor(self._nursery, path, lock, program.secrets or {})
+            run.replicas.update(one.replica for one in order.replicas)
+            self._watch_over(run, pid)
+        self._runs[run.key] = run
+
+    def _watch_over(self, run: KnownRun, pid: int | None) -> None:
+        """One that is gone already, or whose number is not known, is left to the sweep."""
+        if self._watch is not None and pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._watch.supervise(os.pidfd_open(pid), run.key)
+
+    def _spec(self, order: StartOrder, user: str) -> dict[str, Any]:
+        spec = {
+            "engine": self._premises.engine_id, "job": order.job, "run": order.run, "module": order.module.value,
+            "world_size": len(order.replicas), "grace_ms": order.grace_ms, "user": user,
+            "source": birth.SOURCE, "limits": self._limits,
+        }  # fmt: skip
+        return {**spec, "token": secrets.token_urlsafe(24)} if order.module is Module.DSW else spec
+
+    def _order(self, run: KnownRun, line: dict[str, Any]) -> None:
+        """Written down is given: a supervisor that does not hear the signal looks by itself."""
+        journal.append(run.directory.orders, {"at_ms": time.time_ns() // 1_000_000, **line})
+        if run.supervisor is None:
+            self._unheard.add(run.key)
+        else:
+            run.supervisor.send(signal.SIGUSR1)
+
+    def _kept(self, key: Key) -> KnownRun | None:
+        """A run that was forgotten is not begun again."""
+        path = self._directory.run(*key)
+        return read_run(path) if os.path.exists(path.journal) else None
+
+    # -- what supervisors tell -------------------------------------------------------------------------------------------
+
+    def _read_journals(self, keys: set[Key]) -> None:
+        with self._state:
+            for key in keys:
+                run = self._runs.get(key)
+                if run is not None:
+                    self._told += run.read_on()
+                    self._wake_if_unheard(run)
+                    self._drop_if_forgotten(run)
+        self._tell()
+
+    def _drop_if_forgotten(self, run: KnownRun) -> None:
+        """Only once it is over: until then its supervisor is watched."""
+        if run.over and run.forgotten:
+            self._runs.pop(run.key, None)
+            self._unheard.discard(run.key)
+
+    def _wake_if_unheard(self, run: KnownRun) -> None:
+        if run.key in self._unheard and run.supervisor is not None:
+            self._unheard.discard(run.key)
+            run.supervisor.send(signal.SIGUSR1)
+
+    def _look_at_all(self) -> None:
+        with self._state:
+            self._read_journals(set(self._runs))
+            for run in list(self._runs.values()):
+                if not run.over and run.key not in self._clearing and not _is_held(run.directory):
+                    self._ended(run.key)
+
+    def _ended(self, key: Key) -> None:
+        """Its supervisor is gone. It may have said everything; if not, the run is lost, once nothing of it is left."""
+        self._read_journals({key})
+        with self._state:
+            run = self._runs.get(key)
+            if run is None or run.over or key in self._clearing:
+                return
+            self._clearing.add(key)
+        name = f"local-engine-clear-{key[0]}-{key[1]}"
+        threading.Thread(target=self._clear, args=(run, True), name=name, daemon=True).start()
+
+    def _take_over(self, run: KnownRun) -> None:
+        """A run of an earlier server."""
+        self._runs[run.key] = run
+        if run.over or self._watch is None:
+            return
+        pidfd = run.supervisor.pidfd() if run.supervisor is not None else None
+        if pidfd is not None:
+            self._watch.supervise(pidfd, run.key)
+        elif not _is_held(run.directory):
+            if run.supervisor is None:
+                del self._runs[run.key]  # never begun: whoever wants it orders it again
+            else:
+                self._clearing.add(run.key)
+                threading.Thread(target=self._clear, args=(run, False), daemon=True).start()
+
+    def _clear(self, run: KnownRun, just_now: bool) -> None:
+        """In a thread of its own: a process that the kernel does not let go of holds up nobody else."""
+        try:
+            lock = birth.take_lock(run.directory)
+            if lock is None:
+                return
+            try:
+                remains.clear(self._premises.engine_id, run, just_now=just_now)
+                journal.append(run.directory.journal, _end_of(run), durable=True)
+            finally:
+                os.close(lock)
+        except Exception:
+            log.exception("local engine: %s run %s could not be cleared; tried again", run.job, run.run)
+        finally:
+            with self._state:
+                self._clearing.discard(run.key)
+        self._read_journals({run.key})
+
+    def _watch_gpus(self, health: HealthWatch) -> None:
+        """In a thread of its own: a driver in trouble may take its time to answer."""
+        while not self._closing.is_set():
+            try:
+                reports = health.look()
+            except Exception:
+                log.exception("local engine: the GPUs could not be looked at")
+                reports = []
+            with self._state:
+                self._told += reports
+            self._tell()
+            self._closing.wait(HEALTH_SECONDS)
+
+    def _tell(self) -> None:
+        """In order, and outside the lock: whoever listens may call back."""
+        with self._telling:
+            with self._state:
+                told, self._told, report = self._told, [], self._report
+            if report is not None:
+                for one in told:
+                    report(one)
+
+
+def _replica(order: Any) -> dict[str, Any]:
+    shape = order.shape
+    return {
+        "replica": order.replica, "node": order.node, "devices": list(order.devices),
+        "gpu_milli": shape.gpu_milli, "cpu_milli": shape.cpu_milli, "memory_mib": shape.memory_mib,
+    }  # fmt: skip
+
+
+def _is_held(run: RunDir) -> bool:
+    lock = birth.take_lock(run)
+    if lock is None:
+        return os.path.exists(run.path)
+    os.close(lock)
+    return False
+
+
+def _end_of(run: KnownRun) -> dict[str, Any]:
+    """Lost, unless the supervisor broke by its own fault: then it would do so again and again."""
+    why = birth.last_words(run.directory)
+    if why:
+        return {"is": "exited", "outcome": "failed", "detail": f"its supervisor broke: {why}"}
+    return {"is": "lost", "detail": "its supervisor was killed"}
+
+
+def _runs_on_disk(directory: EngineDir) -> Iterator[KnownRun]:
+    """All that are not forgotten."""
+    for job in _names(directory.jobs):
+        runs = os.path.join(directory.jobs, job, "runs")
+        for name in sorted(_names(runs)):
+            path = RunDir(os.path.join(runs, name))
+            if name.isdecimal() and not os.path.exists(path.forgotten):
+                run = read_run(path)
+                if run is not None:
+                    yield run
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,0 +1,211 @@
+"""What is known of a run? Its orders and its journal, read into one record; the same after a restart as before it.
+
+A replica is there from the order that starts it until the journal says that it left or that the run is over. The engine
+orders a replica again only after it read that it had left: so the numbers of both say who is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from quotatree.core.job import JobId
+from quotatree.core.policy import Module
+from quotatree.engines.base import (
+    Checkpointed,
+    Confirmed,
+    Endpoint,
+    Exited,
+    Idled,
+    Left,
+    Lost,
+    Outcome,
+    Report,
+)
+from quotatree.engines.local import journal
+from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.layout import RunDir
+
+Key = tuple[JobId, int]
+
+
+@dataclass(slots=True)
+class KnownRun:
+    job: JobId
+    run: int
+    module: Module
+    directory: RunDir
+    replicas: set[int] = field(default_factory=set)  # there, also those in their grace
+    confirmed: set[int] = field(default_factory=set)
+    processes: dict[int, Identity] = field(default_factory=dict)  # main process by replica, as last started
+    groups: dict[int, list[str]] = field(default_factory=dict)  # control groups by replica
+    ready: set[int] = field(default_factory=set)
+    address: tuple[str, str] | None = None
+    supervisor: Identity | None = None
+    exited: Exited | None = None
+    over: bool = False  # a final line was read: nothing of it is left
+    forgotten: bool = False  # its end is written down
+    lost_detail: str = ""
+    notices: list[str] = field(default_factory=list)
+    offset: int = 0
+
+    @property
+    def key(self) -> Key:
+        return (self.job, self.run)
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        if self.address is None or self.over:
+            return None
+        return Endpoint(*self.address, len(self.ready))
+
+    def read_on(self) -> list[Report]:
+        """What the journal says since we last looked."""
+        try:
+            if os.stat(self.directory.journal).st_size <= self.offset:
+                return []
+        except FileNotFoundError:
+            return []
+        entries, self.offset = journal.read(self.directory.journal, self.offset)
+        return [report for entry in entries for report in self.hear(entry)]
+
+    def hear(self, entry: dict[str, Any]) -> list[Report]:
+        """One line of the journal. Unknown ones are for others."""
+        heard = _HEARERS.get(entry.get("is", ""))
+        return [] if heard is None or self.over else heard(self, entry)
+
+    def conclusion(self, replicas: tuple[int, ...]) -> Report:
+        """What whoever starts a run again that is over is told."""
+        if self.exited is not None:
+            return self.exited
+        return Lost(*self.key, replicas, self.lost_detail or "this run is over")
+
+
+def read_run(directory: RunDir) -> KnownRun | None:
+    """From disk, after a restart. None if it was never really begun: nobody supervised it."""
+    try:
+        with open(directory.spec, encoding="utf-8") as file:
+            spec = json.load(file)
+    except (FileNotFoundError, ValueError):
+        return None
+    run = KnownRun(JobId(spec["job"]), int(spec["run"]), Module(spec["module"]), directory)
+    orders, _ = journal.read(directory.orders)
+    there = Counter(
+        int(one["replica"]) for order in orders if order.get("do") == "start" for one in order["replicas"]
+    )
+    entries, run.offset = journal.read(directory.journal)
+    for entry in entries:
+        if entry.get("is") == "left":
+            there.subtract(int(replica) for replica in entry["replicas"])
+    run.replicas = set(there)
+    for entry in entries:
+        run.hear(entry)
+    if not run.over:
+        run.replicas = {replica for replica, times in there.items() if times > 0}
+    return run
+
+
+# -- one line ----------------------------------------------------------------------------------------------------------
+
+
+def _supervising(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    run.supervisor = Identity.read(entry)
+    return []
+
+
+def _started(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    boot = run.supervisor.boot if run.supervisor is not None else ""
+    replica = int(entry["replica"])
+    run.processes[replica] = Identity.read({"boot": boot, **entry})
+    run.groups[replica] = [str(path) for path in entry.get("groups") or ()]
+    return []
+
+
+def _confirmed(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    replicas = tuple(int(replica) for replica in entry["replicas"])
+    run.confirmed.update(replicas)
+    return [Confirmed(*run.key, replicas)]
+
+
+def _left(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    replicas = tuple(r for replica in entry["replicas"] if (r := int(replica)) in run.replicas)
+    _gone(run, replicas)
+    return [Left(*run.key, replicas)] if replicas else []
+
+
+def _gone(run: KnownRun, replicas: tuple[int, ...]) -> None:
+    for kept in (run.replicas, run.confirmed, run.ready):
+        kept.difference_update(replicas)
+
+
+def _checkpoint(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    return [Checkpointed(*run.key)]
+
+
+def _idle(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    return [Idled(*run.key, str(entry.get("detail", "")))]
+
+
+def _ready(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    run.ready.add(int(entry["replica"]))
+    return []
+
+
+def _unready(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    run.ready.discard(int(entry["replica"]))
+    return []
+
+
+def _endpoint(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    run.address = (str(entry["address"]), str(entry.get("token") or ""))
+    return []
+
+
+def _notice(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    run.notices.append(str(entry.get("text", "")))
+    return []
+
+
+def _exited(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    run.over = True
+    run.replicas.clear()
+    run.exited = Exited(*run.key, Outcome(entry["outcome"]), str(entry.get("detail", "")))
+    return [run.exited]
+
+
+def _lost(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    run.over = True
+    run.lost_detail = str(entry.get("detail", ""))
+    replicas = tuple(sorted(run.replicas))
+    run.replicas.clear()
+    return [Lost(*run.key, replicas, run.lost_detail)]
+
+
+def _over(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    """All that was ordered has left; what was ordered in the very last moment nobody started."""
+    return _lost(run, {"detail": "ordered when the run was over"}) if run.replicas else _just_over(run)
+
+
+def _just_over(run: KnownRun) -> list[Report]:
+    run.over = True
+    return []
+
+
+_HEARERS = {
+    "supervising": _supervising,
+    "started": _started,
+    "confirmed": _confirmed,
+    "left": _left,
+    "checkpoint": _checkpoint,
+    "idle": _idle,
+    "ready": _ready,
+    "unready": _unready,
+    "endpoint": _endpoint,
+    "notice": _notice,
+    "exited": _exited,
+    "lost": _lost,
+    "over": _over,
+}

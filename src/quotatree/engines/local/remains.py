@@ -1,0 +1,62 @@
+"""What is left of a run whose supervisor was killed, and how does it end? By force, until nothing is found any more.
+
+Main processes die with their supervisor. Their children are found by the mark in their environment, by the session of a
+main process, and by the control group where there was one. What cleared its environment, left its session and had no
+control group cannot be told from a stranger's process once the supervisor is gone.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import Final
+
+from quotatree.engines.local import tree
+from quotatree.engines.local.cgroups import Group
+from quotatree.engines.local.environment import mark
+from quotatree.engines.local.identity import Identity, boot_id, stat
+from quotatree.engines.local.known import KnownRun
+
+AGAIN_SECONDS: Final = 0.01
+LONGEST_AGAIN_SECONDS: Final = 1.0
+
+
+def clear(engine: str, run: KnownRun, *, just_now: bool) -> None:
+    """Returns when nothing is left; a process the kernel does not let go of is waited for.
+
+    `just_now`: we saw the supervisor die. Later than that, a session's number may long be a stranger's.
+    """
+    groups = [Group(paths) for paths in run.groups.values() if paths]
+    pause = AGAIN_SECONDS
+    while kill_all(engine, run, just_now=just_now) + sum(group.kill() for group in groups):
+        time.sleep(pause)
+        pause = min(pause * 2, LONGEST_AGAIN_SECONDS)
+    for group in groups:
+        group.remove()
+
+
+def kill_all(engine: str, run: KnownRun, *, just_now: bool) -> int:
+    """How many were found. Stopped before they are killed, or one that forks could outrun us."""
+    known: dict[tuple[int, int], Identity] = {}
+    sessions = _sessions(run) if just_now else []
+    for _ in range(tree.STOPPING_ROUNDS):
+        found = [*tree.marked(mark(engine, run.job, run.run)), *tree.in_sessions(sessions)]
+        new = [one for one in found if (one.pid, one.started) not in known]
+        if not new:
+            break
+        for process in new:
+            known[process.pid, process.started] = process
+            process.send(signal.SIGSTOP)
+    for process in known.values():
+        process.send(signal.SIGKILL)
+    return len(known)
+
+
+def _sessions(run: KnownRun) -> list[int]:
+    """Of main processes of this boot whose number is nobody else's: while a session has members it stays taken."""
+    found = []
+    for process in run.processes.values():
+        now = stat(process.pid)
+        if process.boot == boot_id() and (now is None or now.started == process.started):
+            found.append(process.pid)
+    return found

@@ -1,0 +1,42 @@
+"""Which nodes does `--nodes 16x8:H100` mean? For machines without GPUs, tests and the demo.
+
+Several kinds are joined by commas: `4x8:H100,2x4:L20`. A node may have no GPU (`1x0`). Virtual nodes carry the label
+`virtual=true`; their CPUs and memory are as large as declared, whatever this machine has.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from quotatree.core.errors import Refused
+from quotatree.core.node import NodeSpec
+
+MOST_NODES: Final = 10_000
+MOST_GPUS: Final = 64
+VIRTUAL_LABELS: Final = (("virtual", "true"),)
+
+_KIND: Final = re.compile(r"(\d{1,6})x(\d{1,6})(?::([A-Za-z0-9][A-Za-z0-9._-]{0,62}))?")
+
+
+def virtual_nodes(text: str, pool: str = "default") -> tuple[NodeSpec, ...]:
+    """The nodes, named n0, n1, … in the order in which they are written."""
+    nodes: list[NodeSpec] = []
+    for part in text.split(","):
+        match = _KIND.fullmatch(part.strip())
+        if match is None:
+            raise _refused(text, "say NODESxGPUS or NODESxGPUS:MODEL, such as 16x8 or 16x8:H100")
+        count, gpus, model = int(match[1]), int(match[2]), match[3] or "GPU"
+        if not 1 <= count <= MOST_NODES - len(nodes):
+            raise _refused(text, f"there may be 1 to {MOST_NODES} nodes")
+        if gpus > MOST_GPUS:
+            raise _refused(text, f"a node may have 0 to {MOST_GPUS} GPUs")
+        begin = len(nodes)
+        nodes += [
+            NodeSpec(f"n{n}", pool, model, gpus, labels=VIRTUAL_LABELS) for n in range(begin, begin + count)
+        ]
+    return tuple(nodes)
+
+
+def _refused(text: str, message: str) -> Refused:
+    return Refused("nodes", text, "R2", message)

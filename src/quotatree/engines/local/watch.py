@@ -1,0 +1,117 @@
+"""How does the engine notice that something happened? A supervisor wakes it, or dies, or a second has passed.
+
+Supervisors write into a named pipe after every line of their journal; what gets lost there is found by the sweep.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import stat
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from quotatree.core.job import JobId
+from quotatree.engines.local.known import Key
+
+log = logging.getLogger(__name__)
+
+SWEEP_SECONDS: Final = 1.0
+READ_BYTES: Final = 65_536
+
+
+class Watch:
+    """One thread. `woken` gets the runs that may have news, `ended` the run whose supervisor is gone."""
+
+    def __init__(
+        self,
+        fifo: str,
+        *,
+        woken: Callable[[set[Key]], None],
+        ended: Callable[[Key], None],
+        sweep: Callable[[], None],
+    ) -> None:
+        self._woken = woken
+        self._ended = ended
+        self._sweep = sweep
+        self._poll = select.epoll()
+        self._fifo = _open_fifo(fifo)
+        self._bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._poll.register(self._fifo, select.EPOLLIN)
+        self._poll.register(self._bell, select.EPOLLIN)
+        self._runs: dict[int, Key] = {}  # by pidfd
+        self._torn = b""
+        self._closing = False
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="local-engine", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def supervise(self, pidfd: int, key: Key) -> None:
+        """From any thread. The number is ours now."""
+        with self._lock:
+            self._runs[pidfd] = key
+            self._poll.register(pidfd, select.EPOLLIN)
+
+    def close(self) -> None:
+        self._closing = True
+        os.eventfd_write(self._bell, 1)
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
+        self._poll.close()
+        for fd in (self._fifo, self._bell, *self._runs):
+            os.close(fd)
+
+    def _run(self) -> None:
+        next_sweep = time.monotonic() + SWEEP_SECONDS
+        while not self._closing:
+            for fd, _ in self._poll.poll(max(0.0, next_sweep - time.monotonic())):
+                try:
+                    self._happened(fd)
+                except Exception:
+                    log.exception(
+                        "local engine: what happened could not be dealt with; the next sweep looks again"
+                    )
+            if time.monotonic() >= next_sweep and not self._closing:
+                try:
+                    self._sweep()
+                except Exception:
+                    log.exception("local engine: a sweep broke; the next one looks again")
+                next_sweep = time.monotonic() + SWEEP_SECONDS
+
+    def _happened(self, fd: int) -> None:
+        if fd == self._fifo:
+            self._woken(self._read_fifo())
+        elif fd != self._bell:
+            with self._lock:
+                key = self._runs.pop(fd)
+                self._poll.unregister(fd)
+            os.close(fd)
+            self._ended(key)
+
+    def _read_fifo(self) -> set[Key]:
+        try:
+            data = self._torn + os.read(self._fifo, READ_BYTES)
+        except BlockingIOError:
+            return set()
+        *lines, self._torn = data.split(b"\n")
+        return {key for line in lines if (key := _key(line)) is not None}
+
+
+def _open_fifo(path: str) -> int:
+    """Open for both ends, so that it never seems closed while no supervisor has it open."""
+    try:
+        os.mkfifo(path, 0o600)
+    except FileExistsError:
+        if not stat.S_ISFIFO(os.lstat(path).st_mode):
+            raise
+    return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _key(line: bytes) -> Key | None:
+    job, _, run = line.decode(errors="replace").rpartition(" ")
+    return (JobId(job), int(run)) if run.isdecimal() else None

@@ -1,0 +1,29 @@
+"""`--nodes 16x8` (R2): virtual nodes where there are no GPUs."""
+
+import pytest
+
+from quotatree.core.errors import Refused
+from quotatree.engines.local.virtual import virtual_nodes
+
+
+def test_sixteen_nodes_of_eight():
+    nodes = virtual_nodes("16x8")
+    assert [node.name for node in nodes] == [f"n{n}" for n in range(16)]
+    assert {(node.gpus, node.model, node.pool) for node in nodes} == {(8, "GPU", "default")}
+
+
+def test_several_kinds_are_numbered_through():
+    nodes = virtual_nodes("2x8:H100, 1x4:L20", pool="p")
+    assert [(n.name, n.gpus, n.model, n.pool) for n in nodes] == [
+        ("n0", 8, "H100", "p"),
+        ("n1", 8, "H100", "p"),
+        ("n2", 4, "L20", "p"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "8", "x8", "0x8", "16x65", "16x8:", "16x8:a b", "-1x8", "9999x8,2x8", "1x8,,"]
+)
+def test_anything_else_is_refused_with_an_example(text):
+    with pytest.raises(Refused, match=r"NODESxGPUS|1 to 10000|0 to 64"):
+        virtual_nodes(text)
