@@ -8,8 +8,8 @@ is every request that was not answered with 200 and the right body. Exits with 1
 from __future__ import annotations
 
 import asyncio
-import pwd
 import os
+import pwd
 import sys
 import tempfile
 import threading
