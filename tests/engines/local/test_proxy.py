@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import socket
@@ -12,6 +13,10 @@ from contextlib import suppress
 
 import pytest
 
+from quotatree.engines.local import forward
+from quotatree.engines.local.backends import Backends, Health
+from quotatree.engines.local.forward import Client
+from quotatree.engines.local.wire import Wire
 from tests.engines.local.backend import Replica
 from tests.engines.local.proxy_process import Proxy, eventually
 
@@ -276,6 +281,26 @@ def test_what_is_no_proper_request_is_refused_and_reaches_no_replica(proxy: Prox
     assert answer.split()[1] == status
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["status"] == int(status)
     assert one.heads == []
+
+
+def test_a_client_that_dribbles_its_head_is_sent_away(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(forward, "HEAD_SECONDS", 0.05)
+
+    async def story() -> bytes:
+        backends = Backends(Health(), lambda _: None)
+        tasks = []
+        server = await asyncio.get_running_loop().create_server(
+            lambda: Wire(lambda wire: tasks.append(asyncio.create_task(Client(wire, backends).serve()))), "127.0.0.1", 0
+        )  # fmt: skip
+        async with server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(b"GET / HTTP/1.1\r\nHost:")
+            answer = await reader.read()
+            writer.close()
+            await asyncio.gather(*tasks)
+            return answer
+
+    assert asyncio.run(story()).startswith(b"HTTP/1.1 408")
 
 
 def test_two_lengths_leave_no_second_request_behind(proxy: Proxy, one):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import pwd
 import signal
 import socket
 import threading
@@ -16,12 +17,18 @@ from typing import Any
 
 import pytest
 
+from quotatree.core.job import JobId, Shape
+from quotatree.core.policy import Module
+from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, RestartOrder, StartOrder, StopOrder
 from quotatree.engines.local import service, tree
+from quotatree.engines.local.engine import LocalEngine
 from quotatree.engines.local.identity import GONE_STATES, stat
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
 
 Serve = Callable[..., Run]
+JOB = JobId("a")
+RUN_AS = "root" if os.geteuid() == 0 else None
 
 
 @pytest.fixture
@@ -266,3 +273,42 @@ def test_a_service_that_runs_too_long_ends(serve: Serve):
 def test_a_port_may_stand_in_the_command(serve: Serve):
     run = serve(command=["sh", "-c", f"QUOTATREE_PORT={{port}} exec {' '.join(SERVER)}"]).confirmed(0)
     assert run.ask() == (200, b"0")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run jobs as somebody else")
+def test_replicas_and_proxy_run_as_the_jobs_user(engine_directory: Path):
+    nobody = pwd.getpwnam("nobody")
+    server = "import os, http.server as h; h.test(h.SimpleHTTPRequestHandler, port=int(os.environ['QUOTATREE_PORT']), bind='127.0.0.1')"
+    run = Run(engine_directory, "EAS", user="nobody", command=["/usr/bin/env", "python3", "-c", server])
+    try:
+        os.chmod(run.dir.job.path, 0o711)
+        run.confirmed(0)
+        assert run.ask()[0] == 200
+        assert {os.stat(f"/proc/{pid}").st_uid for pid in (run.pid(0), run.proxy_pid())} == {nobody.pw_uid}
+    finally:
+        run.end()
+
+
+def test_the_engine_tells_where_a_service_answers_and_passes_orders_on(tmp_path: Path):
+    """The whole way (A7): engine, supervisor, proxy, replica, and a second engine that takes over."""
+    reports: list[Report] = []
+    engine = LocalEngine(tmp_path / "engine", run_as=RUN_AS, limits=False)
+    engine.open(reports.append)
+    orders = tuple(ReplicaOrder(n, "here", (), Shape(0, 0, 0)) for n in (0, 1))
+    engine.start(StartOrder(JOB, 1, Module.EAS, orders, {"command": SERVER}, 5000))
+    eventually(lambda: (found := engine.endpoint(JOB, 1)) is not None and found.ready == 2)
+    assert {n for r in reports if isinstance(r, Confirmed) for n in r.replicas} == {0, 1}
+    address = engine.endpoint(JOB, 1)
+    engine.close()  # nobody but the server is gone
+    engine = LocalEngine(tmp_path / "engine", run_as=RUN_AS, limits=False)
+    engine.open(reports.append)
+    try:
+        assert engine.endpoint(JOB, 1) == address
+        journal = Path(engine._directory.run(JOB, 1).journal)
+        engine.restart(RestartOrder(JOB, 1, "k"))
+        eventually(lambda: journal.read_text().count('"is":"ready"') == 4)
+    finally:
+        engine.stop(StopOrder(JOB, 1, 5000))
+        eventually(lambda: {n for r in reports if isinstance(r, Left) for n in r.replicas} == {0, 1})
+        eventually(lambda: engine.endpoint(JOB, 1) is None)
+        engine.close()
