@@ -42,8 +42,8 @@ def test_a_new_server_finds_the_same_processes_and_can_stop_them(local: LocalHar
     assert replicas_running(local.engine) == {(JOB, 1): (0, 1)}
     assert {r: p.pid for r, p in local.engine._runs[JOB, 1].processes.items()} == before
     local.engine.stop(stop_order())
-    until(lambda: told(local, Left))
-    assert replicas_running(local.engine) == {}
+    until(lambda: replicas_running(local.engine) == {})
+    assert told(local, Left)
 
 
 def test_a_server_killed_with_its_whole_session_leaves_supervisors_alone(local: LocalHarness, tmp_path: Path):
@@ -199,8 +199,12 @@ def test_a_second_supervisor_of_a_run_never_begins(local: LocalHarness):
 
 
 def test_a_nursery_that_was_killed_is_replaced(local: LocalHarness):
-    local.engine._nursery._process.kill()
-    local.engine._nursery._process.wait()
+    local.engine.start(start_order(local.program(), job="dlc-b"))
+    local.pass_time(0)
+    nursery = Identity.of(local.engine._nursery.pid)
+    assert nursery is not None
+    nursery.send(signal.SIGKILL)
+    until(lambda: not nursery.alive())
     local.engine.start(start_order(local.program(seconds=1)))
     until(lambda: told(local, Exited))
 

@@ -35,6 +35,9 @@ BYTES_A_SECOND = 128 * 1024 * 1024
 """Who prints faster waits for us: what is thrown away within the second is not worth a whole core."""
 
 KILL_AGAIN_SECONDS = 0.01
+LONGEST_KILL_AGAIN_SECONDS = 1.0
+UNKILLABLE_SECONDS = 10.0
+"""Whoever survives SIGKILL that long hangs in the kernel, often in a driver. Its devices are not free until it is gone."""
 
 
 class Ended:
@@ -72,6 +75,7 @@ class Replica:
         strays: Callable[[int], Iterable[int]],
         started: Callable[[Replica], None],
         gone: Callable[[Replica], None],
+        notice: Callable[[str], None],
     ) -> None:
         """`strays`: children of the supervisor it did not start itself and that may be this replica's. `gone` is called
         once, when nothing is left.
@@ -90,12 +94,14 @@ class Replica:
         self._strays = strays
         self._on_started = started
         self._on_gone = gone
+        self._notice = notice
         self._pidfd = self._output = self._exec_pipe = -1
         self._command: spawn.Command | None = None
         self._deadline: float | None = None
         self._timer: Timer | None = None
         self._allowance = BYTES_A_SECOND
         self._reaped = False
+        self._killing_since = 0.0
 
     # What the run's course may do
 
@@ -157,8 +163,8 @@ class Replica:
     def look(self) -> None:
         """See whether something of it is left, and go on killing if it may not be. Called when any child ended."""
         if self.state == KILLING:
-            if self._kill_all():
-                self._set_timer(now() + KILL_AGAIN_SECONDS, self.look)
+            if left := self._kill_all():
+                self._kill_again(left)
                 return
         elif self.state != STOPPING or self.ended is None or self._remains():
             return
@@ -250,6 +256,14 @@ class Replica:
         if self._group is not None:
             left += self._group.kill()
         return left
+
+    def _kill_again(self, left: int) -> None:
+        self._killing_since = self._killing_since or now()
+        lasting = now() - self._killing_since
+        if lasting > UNKILLABLE_SECONDS:
+            self._notice(f"replica {self.number}: {left} of its processes do not die and are waited for")
+        wait = min(max(KILL_AGAIN_SECONDS, lasting / 4), LONGEST_KILL_AGAIN_SECONDS)
+        self._set_timer(now() + wait, self.look)
 
     def _remains(self) -> list[Identity]:
         found = tree.below(self._roots())
