@@ -27,7 +27,7 @@ from quotatree.engines.local.engine import LocalEngine
 REPLICAS = 4
 CLIENTS = 32
 WORK_SECONDS = 0.005
-LATENCY_REQUESTS = 2_000
+TIMES = 5
 STEADY_SECONDS = 3.0
 DEADLINE_SECONDS = 60.0
 BODY = b"x" * 1000
@@ -91,11 +91,9 @@ def _under_load(running: _Service) -> Table:
     running.scale_to(REPLICAS)
     stories: list[tuple[str, Callable[[], None]]] = [
         ("nothing", lambda: sleep(STEADY_SECONDS)),
-        (f"surplus taken: {REPLICAS} to 1 replica", lambda: running.scale_to(1)),
-        (f"surplus back: 1 to {REPLICAS}", lambda: running.scale_to(REPLICAS)),
-        (f"rolling restart of {REPLICAS}", running.restart),
-        (f"{REPLICAS} to 1 once more", lambda: running.scale_to(1)),
-        ("rolling restart of the only one", running.restart),
+        (f"surplus evicted and given back, {TIMES} times", lambda: _surplus(running)),
+        (f"rolling restart, {TIMES} times", lambda: _restarts(running)),
+        (f"rolling restart of only one replica, {TIMES} times", lambda: _restarts(running, alone=True)),
     ]
     for name, story in stories:
         seen = _load(running.port, CLIENTS, story)
@@ -104,6 +102,18 @@ def _under_load(running: _Service) -> Table:
         for what in sorted(set(seen.dropped)):
             print(f"dropped: {name}: {what} ({seen.dropped.count(what)})", file=sys.stderr)
     return table
+
+
+def _surplus(running: _Service) -> None:
+    for _ in range(TIMES):
+        running.scale_to(1)
+        running.scale_to(REPLICAS)
+
+
+def _restarts(running: _Service, *, alone: bool = False) -> None:
+    running.scale_to(1 if alone else REPLICAS)
+    for _ in range(TIMES):
+        running.restart()
 
 
 def _added(running: _Service) -> Table:
