@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED, fail
 
 if TYPE_CHECKING:
     from quotatree.cli.demo_stage import Stage
@@ -43,13 +43,15 @@ def demo(script: bool, directory: Path | None) -> None:
 
     signal.signal(signal.SIGTERM, _interrupt)
     tell = Teller()
-    with stage(directory or own_directory()) as opened:
-        try:
+    try:
+        with stage(directory or own_directory()) as opened:
             opened.open()
             Story(opened, tell).play()
-        except StageFailed as error:
-            fail(str(error), EXIT_FAILED)
-        _close(tell, opened, waits=not script and sys.stdout.isatty())
+            _close(tell, opened, waits=not script and sys.stdout.isatty())
+    except StageFailed as error:
+        fail(str(error), EXIT_FAILED)
+    except KeyboardInterrupt:
+        fail("all jobs and the server are ended, the directory is removed", EXIT_INTERRUPTED)
     if tell.missed:
         fail(f"{len(tell.missed)} of {tell.checks} expectations were not seen", EXIT_FAILED)
 
@@ -68,16 +70,18 @@ def _close(tell: Teller, opened: Stage, waits: bool) -> None:
 
 
 def hints(opened: Stage) -> list[str]:
-    command = shlex.quote(str(Path(sys.argv[0]).absolute()))
+    """As bob, who trains; the other tokens lie beside his."""
+    there = shlex.quote(str(Path(sys.executable).parent))
+    token = shlex.quote(str(opened.tokens["bob"]))
     return [
-        f"export QUOTATREE_URL={opened.url} QUOTATREE_TOKEN=$(cat {shlex.quote(str(opened.tokens['bob']))})   # as bob",
-        f"{command} get jobs              # with reasons and places in the queue",
-        f"{command} tree",
-        f"{command} preemptions           # who took what, by which rule, at which cost",
-        f"{command} logs -f sweep-a       # what a training prints",
-        f"{command} submit --workspace workspace-b --quota Quota1.1 --gpus 8 --name mine -- sleep 60",
-        f"{command} explain mine          # why it waits, and what would help",
-        f"ls {shlex.quote(str(opened.directory))}      # tokens of ada, bob, cai and admin, and the server's log",
+        f"export PATH={there}:$PATH QUOTATREE_URL={opened.url} QUOTATREE_WORKSPACE=workspace-b",
+        f"export QUOTATREE_TOKEN=$(cat {token})",
+        "quotatree get jobs                  # reasons, places in the queue",
+        "quotatree tree",
+        "quotatree preemptions               # who took what, and what it cost",
+        "quotatree logs -f sweep-a           # what a training prints",
+        "quotatree submit --quota Quota1.1 --gpus 8 --name mine -- sleep 60",
+        "quotatree explain mine              # why it waits, what would help",
     ]
 
 

@@ -29,6 +29,7 @@ from quotatree.engines.local.wire import Wire
 PR_SET_PDEATHSIG: Final = 1
 SPARE_FILES: Final = 64
 BACKLOG: Final = 1024
+LAST_WORDS_SECONDS: Final = 0.5  # less than the supervisor waits
 
 
 def main() -> None:
@@ -45,24 +46,26 @@ def main() -> None:
 
 async def serve(listening: socket.socket, health: Health) -> None:
     backends = Backends(health, _tell)
-    clients: set[asyncio.Task[None]] = set()
+    clients: dict[asyncio.Task[None], Client] = {}
     most_clients = _open_files() // 2 - SPARE_FILES
 
     def opened(wire: Wire) -> None:
         if len(clients) >= most_clients:
             wire.abort()
             return
-        task = asyncio.create_task(Client(wire, backends).serve())
-        clients.add(task)
-        task.add_done_callback(clients.discard)
+        client = Client(wire, backends)
+        task = asyncio.create_task(client.serve())
+        clients[task] = client
+        task.add_done_callback(clients.pop)
 
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Wire(opened), sock=listening, backlog=BACKLOG)
     async for order in _orders():
         obey(backends, order)
     server.close()
-    for task in clients:
-        task.cancel()
+    talking = [task for task, client in clients.items() if client.talking]
+    if talking:
+        await asyncio.wait(talking, timeout=LAST_WORDS_SECONDS)
 
 
 def obey(backends: Backends, order: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ CODE = (
 LISTEN_FD = 3
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5
+CLOSE_SECONDS = 1.0
 FIRST_PAUSE_SECONDS = 0.05
 
 
@@ -56,6 +57,7 @@ class ProxyLink:
         self._started_at = 0.0
         self._short_lives = 0
         self._closed = False
+        self._then: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Again and again, unless it was closed meanwhile."""
@@ -102,7 +104,7 @@ class ProxyLink:
 
     def say(self, **order: Any) -> None:
         """Lost if it is dead: whoever starts it again says all that still matters."""
-        if self._pid:
+        if self._pid and not self._closed:
             try:
                 os.write(self._orders, json.dumps(order).encode() + b"\n")
             except BlockingIOError:
@@ -110,12 +112,16 @@ class ProxyLink:
             except BrokenPipeError:
                 pass
 
-    def close(self) -> None:
-        """For good. Afterwards the port is free."""
+    def close(self, then: Callable[[], None]) -> None:
+        """For good. What it is just saying to its clients it may finish; the port is free when `then` is called."""
         self._closed = True
+        self._then = then
         if self._pid:
-            self._bury()
-        os.close(self._listening_fd)
+            os.close(self._orders)
+            self._orders = -1
+            self._sup.loop.after(CLOSE_SECONDS, self._kill)
+        else:
+            self._sup.loop.after(0, self._finish)
 
     @property
     def _errors(self) -> str:
@@ -135,6 +141,9 @@ class ProxyLink:
 
     def _died(self) -> None:
         status = self._bury()
+        if self._closed:
+            self._finish()
+            return
         self._try_again(self._last_words() or f"it ended with {status}")
 
     def _try_again(self, why: str) -> None:
@@ -151,10 +160,19 @@ class ProxyLink:
         self._sup.own_children.discard(self._pid)
         self._sup.loop.unwatch(self._told)
         os.close(self._told)
-        os.close(self._orders)
+        if self._orders >= 0:
+            os.close(self._orders)
         self._pid = 0
         self._rest = b""
         return os.waitstatus_to_exitcode(status)
+
+    def _kill(self) -> None:
+        if self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+
+    def _finish(self) -> None:
+        os.close(self._listening_fd)
+        self._then()
 
     def _open_errors(self) -> int:
         try:

@@ -95,6 +95,8 @@ class Service:
     # What the supervisor says
 
     def start(self, orders: list[Order]) -> None:
+        if self._over:
+            return
         if self._proxy is None and not self._failed:
             self._open()
         if self._failed:
@@ -327,12 +329,15 @@ class Service:
         if self._failed or not self._sup.wanted:
             self._over = True
             if self._proxy is not None:
-                self._proxy.close()  # before the end is told: the next run wants the same port
-                self._proxy = None
-            if self._sup.wanted:
-                self._sup.exited("failed", self._failed)
+                self._proxy.close(self._tell_end)  # before the end is told: the next run wants the same port
             else:
-                self._sup.over()
+                self._tell_end()
+
+    def _tell_end(self) -> None:
+        if self._failed and self._sup.wanted:
+            self._sup.exited("failed", self._failed)
+        else:
+            self._sup.over()
 
 
 def backoff_seconds(failures: int, first_seconds: float) -> float:

@@ -79,7 +79,7 @@ def spawn(command: Command, *, join_limits: Callable[[], None], adopts: bool) ->
 
 def failure(step: str, code: int, command: Command) -> str:
     """In words for the one who submitted it."""
-    name, why = command.arguments[0], os.strerror(code)
+    name, why = command.arguments[0], os.strerror(code) if code else "its arguments or variables are no text"
     if step == "exec" and code == errno.ENOENT:
         if "/" in name and os.path.exists(os.path.join(command.workdir, name)):
             return f"command not found: the interpreter that {name} names in its first line"
@@ -135,14 +135,14 @@ def _in_child(
 
 
 def _as_if_never_touched() -> None:
-    """Signals as a fresh process has them: Python ignores SIGPIPE, and whoever started the server may have ignored more."""
-    for signum in signal.valid_signals():
-        if signum in (signal.SIGKILL, signal.SIGSTOP):
-            continue
+    """Signals as a fresh process has them, and only then let in what came meanwhile.
+
+    Python ignores SIGPIPE, whoever started the server may have ignored more, and a SIGTERM that met a handler of ours
+    would be swallowed: the job would never hear of it.
+    """
+    for signum in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         if signal.getsignal(signum) is not signal.SIG_DFL:
-            signal.signal(
-                signum, signal.SIG_DFL
-            )  # also where we have a handler: it would swallow what is pending
+            signal.signal(signum, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 

@@ -13,16 +13,18 @@ On stdin: one line of JSON with the secrets. Without a whole line it ends and le
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import signal
 import socket
 import sys
+import traceback
 
 from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
 from quotatree.engines.local.batch import Batch
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.identity import Identity, boot_id
 from quotatree.engines.local.layout import RunDir
 from quotatree.engines.local.log_writer import ReplicaLog
 from quotatree.engines.local.loop import Loop
@@ -53,12 +55,33 @@ def main(arguments: list[str] | None = None) -> None:
     told = sys.argv[1:] if arguments is None else arguments
     lock = int(told[1]) if len(told) > 1 else None
     if lock is not None:
-        os.set_inheritable(
-            lock, False
-        )  # before anything else: no process of ours may hold it when we are gone
+        os.set_inheritable(lock, False)  # first of all: no process of ours may hold it when we are gone
     secrets = read_secrets(0)
     if secrets is not None:
         supervise(RunDir(told[0]), secrets, lock)
+
+
+def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> None:
+    """As a fork of the nursery, with the run's lock if the engine gave it. Never returns."""
+    code = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        supervise(RunDir(run_dir), secrets, lock)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def warm_up() -> None:
+    """What every supervisor finds out at its start and is the same for all, found out before they are forked."""
+    import quotatree.engines.local.notebook
+    import quotatree.engines.local.service  # noqa: F401 — only loaded, so that all share them
+
+    boot_id()
+    cgroups.find_hierarchies()
+    users.find(None)
+    free_port()
 
 
 def read_secrets(fd: int) -> dict[str, str] | None:
@@ -78,16 +101,22 @@ def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = No
     os.chdir("/")
     if lock is None:
         lock = os.open(run_dir.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # no matter if we were born with it
+    except BlockingIOError:
+        return
     if journal.read(run_dir.journal)[0]:
         return  # it was supervised before: what ran then is lost and not begun again
     with open(run_dir.spec, encoding="utf-8") as file:
         spec = json.load(file)
     spawn.become_subreaper()
-    Supervisor(run_dir, spec, secrets).run()
+    try:
+        Supervisor(run_dir, spec, secrets).run()
+    except BaseException:
+        # Ours die with us, and the engine will call the run lost. Why is kept next to it.
+        with open(run_dir.crash, "a", encoding="utf-8") as file:
+            traceback.print_exc(file=file)
+        raise
 
 
 class Supervisor:
@@ -128,14 +157,13 @@ class Supervisor:
             self.loop.on_signal(signum, self._told_to_end)
         # Only now: whoever reads this line may signal us.
         self.journal_add({"is": "supervising", **identity.fields()})
-        if self._groups.notice:
-            self.notice(self._groups.notice)
         self.new_attempt()
         self._look()
         while not self._concluded or self._journal.behind:
             self._tell()
             self.loop.turn()
         self._tell()
+        self._groups.tidy()
 
     # For courses: processes
 
@@ -144,15 +172,18 @@ class Supervisor:
         number = int(order["replica"])
         port = port or self.port(number)
         log = self._log(number)
-        group = self._groups.make(self._group_name(number), order)
+        group, unlimited = self._groups.make(self._group_name(number), order)
+        if unlimited and self.spec.get("limits", True):
+            self.notice(unlimited)
         replica = Replica(
             number,
             self.loop,
             log,
             group=group,
-            strays=self._strays,
+            strays=self._strays_of,
             started=self._course.started,
             gone=self._gone,
+            notice=self.notice,
         )
         replica.port = port
         replica.memory_mib = int(order.get("memory_mib") or 0)
@@ -163,7 +194,9 @@ class Supervisor:
             replica.never_began(Ended(why_not_started=f"cannot be started: {_words(error)}"))
             return None
         assert replica.identity is not None
-        self.journal_add({"is": "started", "replica": number, "port": port, **replica.identity.fields()})
+        paths = group.paths if group is not None else []
+        identity = replica.identity.fields()
+        self.journal_add({"is": "started", "replica": number, "port": port, "groups": paths, **identity})
         return replica
 
     def port(self, replica: int) -> int:
@@ -239,16 +272,18 @@ class Supervisor:
         self._course.stop(list(self.wanted), self.grace_seconds)
 
     def _child_ended(self) -> None:
-        for pid in self._strays():
-            try:
-                os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:
-                continue
+        self._reap()
         for replica in list(self.replicas.values()):
             if replica.alive:
                 replica.look()
 
+    def _reap(self) -> None:
+        for pid in self._strays():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
     def _gone(self, replica: Replica) -> None:
+        self._reap()
         self._see_checkpoint()
         self._course.gone(replica)
 
@@ -264,6 +299,12 @@ class Supervisor:
         return [
             pid for pid in tree.children(os.getpid()) if pid not in mains and pid not in self.own_children
         ]
+
+    def _strays_of(self, number: int) -> list[int]:
+        """Without control groups: all but those that say they belong to another that still has its grace."""
+        others = {self._mark(n) for n, replica in self.replicas.items() if n != number and replica.alive}
+        strays = self._strays()
+        return [pid for pid in strays if tree.mark_of(pid) not in others] if others else strays
 
     # Telling
 
@@ -324,6 +365,11 @@ class Supervisor:
             )
             self._logs[number] = log
         return log
+
+    def _mark(self, number: int) -> str:
+        return environment.mark(
+            str(self.spec["engine"]), str(self.spec["job"]), int(self.spec["run"]), number
+        )
 
     def _group_name(self, number: int) -> str:
         return cgroups.group_name(str(self.spec["job"]), int(self.spec["run"]), number)
