@@ -76,7 +76,7 @@ class LocalEngine:
         self._watch: Watch | None = None
         self._closing = threading.Event()
         self._state = threading.RLock()
-        self._telling = threading.RLock()
+        self._telling = False
 
     @property
     def capabilities(self) -> Capabilities:
@@ -369,13 +369,25 @@ class LocalEngine:
             self._closing.wait(HEALTH_SECONDS)
 
     def _tell(self) -> None:
-        """In order, and never while holding the state: whoever listens may call back, or wait for one who does."""
-        with self._telling:
+        """In order, by one thread at a time, and never while holding the state: whoever listens may call back.
+
+        Who comes while somebody tells leaves it to him.
+        """
+        with self._state:
+            if self._telling:
+                return
+            self._telling = True
+        while True:
             with self._state:
                 told, self._told, report = self._told, [], self._report
-            if report is not None:
-                for one in told:
+                if not told or report is None:
+                    self._telling = False
+                    return
+            for one in told:
+                try:
                     report(one)
+                except Exception:
+                    log.exception("local engine: nobody could be told of %s", one)
 
 
 def _replica(order: Any) -> dict[str, Any]:
