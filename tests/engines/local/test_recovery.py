@@ -199,8 +199,12 @@ def test_a_second_supervisor_of_a_run_never_begins(local: LocalHarness):
 
 
 def test_a_nursery_that_was_killed_is_replaced(local: LocalHarness):
-    local.engine._nursery._process.kill()
-    local.engine._nursery._process.wait()
+    local.engine.start(start_order(local.program(), job="dlc-b"))
+    local.pass_time(0)
+    nursery = Identity.of(local.engine._nursery.pid)
+    assert nursery is not None
+    nursery.send(signal.SIGKILL)
+    until(lambda: not nursery.alive())
     local.engine.start(start_order(local.program(seconds=1)))
     until(lambda: told(local, Exited))
 

@@ -55,9 +55,13 @@ class Group:
             _write(path, "cgroup.procs", "0")
 
     def processes(self) -> list[Identity]:
-        pids = {int(line) for path in self.paths for line in _read(path, "cgroup.procs").split()}
-        found = [Identity.of(pid) for pid in sorted(pids) if pid]
-        return [process for process in found if process is not None and process.alive()]
+        found = [Identity.of(pid) for pid in sorted(self._pids())]
+        # Looked up twice: a number that changed hands in between is not in the group any more, or is one of ours.
+        still = self._pids()
+        return [p for p in found if p is not None and p.pid in still and p.alive()]
+
+    def _pids(self) -> set[int]:
+        return {int(line) for path in self.paths for line in _read(path, "cgroup.procs").split()} - {0}
 
     def kill(self) -> int:
         """Everything in it. How many were found; called again until none is."""
@@ -203,7 +207,7 @@ def make_room() -> bool:
 
     True if it did. Otherwise nothing changed: where others live in the same group it is not ours to arrange.
     """
-    for hierarchy in find_hierarchies():
+    for hierarchy in hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo")):
         inside = {line for line in _read(hierarchy.own, "cgroup.procs").split() if line != "0"}
         if not hierarchy.v2 or inside != {str(os.getpid())} or hierarchy.own.endswith(SERVER_GROUP):
             continue
@@ -217,8 +221,15 @@ def make_room() -> bool:
     return False
 
 
+_found: list[Hierarchy] | None = None
+
+
 def find_hierarchies() -> list[Hierarchy]:
-    return hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo"))
+    """Looked for once: supervisors inherit from the nursery what it found, and stay where it is."""
+    global _found  # noqa: PLW0603
+    if _found is None:
+        _found = hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo"))
+    return _found
 
 
 def group_name(job: str, run: int, replica: int | str) -> str:
@@ -283,10 +294,18 @@ def _make(path: str) -> None:
 
 def _read(path: str, name: str) -> str:
     try:
-        with open(os.path.join(path, name), encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        fd = os.open(os.path.join(path, name), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return ""
+    try:
+        parts = []
+        while part := os.read(fd, 65536):
+            parts.append(part)
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+    return os.fsdecode(b"".join(parts))
 
 
 def _write(path: str, name: str, text: str) -> None:

@@ -10,7 +10,6 @@ the SIGTERM on which its child writes a checkpoint. In `killing` nothing may.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 
@@ -36,6 +35,9 @@ BYTES_A_SECOND = 128 * 1024 * 1024
 """Who prints faster waits for us: what is thrown away within the second is not worth a whole core."""
 
 KILL_AGAIN_SECONDS = 0.01
+LONGEST_KILL_AGAIN_SECONDS = 1.0
+UNKILLABLE_SECONDS = 10.0
+"""Whoever survives SIGKILL that long hangs in the kernel, often in a driver. Its devices are not free until it is gone."""
 
 
 class Ended:
@@ -70,12 +72,13 @@ class Replica:
         log: ReplicaLog,
         *,
         group: Group | None,
-        strays: Callable[[], Iterable[int]],
+        strays: Callable[[int], Iterable[int]],
         started: Callable[[Replica], None],
         gone: Callable[[Replica], None],
+        notice: Callable[[str], None],
     ) -> None:
-        """`strays` are children of the supervisor that nobody started knowingly; `gone` is called once, when nothing
-        is left.
+        """`strays`: children of the supervisor it did not start itself and that may be this replica's. `gone` is called
+        once, when nothing is left.
         """
         self.number = number
         self.state = STARTING
@@ -91,12 +94,14 @@ class Replica:
         self._strays = strays
         self._on_started = started
         self._on_gone = gone
+        self._notice = notice
         self._pidfd = self._output = self._exec_pipe = -1
         self._command: spawn.Command | None = None
         self._deadline: float | None = None
         self._timer: Timer | None = None
-        self._allowance = BYTES_A_SECOND
+        self._allowance, self._second_began = BYTES_A_SECOND, now()
         self._reaped = False
+        self._killing_since = 0.0
 
     # What the run's course may do
 
@@ -158,8 +163,8 @@ class Replica:
     def look(self) -> None:
         """See whether something of it is left, and go on killing if it may not be. Called when any child ended."""
         if self.state == KILLING:
-            if self._kill_all():
-                self._set_timer(now() + KILL_AGAIN_SECONDS, self.look)
+            if left := self._kill_all():
+                self._kill_again(left)
                 return
         elif self.state != STOPPING or self.ended is None or self._remains():
             return
@@ -206,45 +211,65 @@ class Replica:
             try:
                 data = os.read(self._output, READ_BYTES)
             except BlockingIOError:
-                return
+                break
             if not data:  # it closed its output, and goes on for all we know
                 self._close_output()
                 return
             self._log.add(data)
             self._allowance -= len(data)
         if self._allowance <= 0:
+            self._wait_with_reading()
+
+    def _wait_with_reading(self) -> None:
+        """Until the second is over in which it printed all it may; a new one begins with the next byte."""
+        over = self._second_began + 1.0
+        if now() < over:
             self._loop.unwatch(self._output)
-            self._loop.after(1.0, self._read_again)
+            self._loop.at(over, self._read_again)
+        self._second_began, self._allowance = max(now(), over), BYTES_A_SECOND
 
     def _read_again(self) -> None:
-        self._allowance = BYTES_A_SECOND
         if self._output >= 0:
             self._loop.watch(self._output, self._read_output)
 
     # Signals and the end
 
     def _terminate(self) -> None:
+        """Each process once: a second SIGTERM means "at once" to some."""
         assert self.identity is not None
-        if self.ended is None:
-            try:
-                os.killpg(self.identity.pid, signal.SIGTERM)
-            except ProcessLookupError:  # just forked: it has no group of its own yet
-                os.kill(self.identity.pid, signal.SIGTERM)
-        for process in self._remains():
-            known = stat(process.pid)
-            if known is not None and known.group != self.identity.pid:
+        # Found before any is told: who dies of it at once leaves its children to us, where they are not looked for yet.
+        found = [(process, stat(process.pid)) for process in self._remains()]
+        grouped = self.identity.pid if self.ended is None and self._signal_group(signal.SIGTERM) else 0
+        for process, known in found:
+            if known is not None and known.group != grouped:
                 process.send(signal.SIGTERM)
+
+    def _signal_group(self, signum: int) -> bool:
+        """False if nobody is in it: all gone, or the main process has not come so far yet."""
+        assert self.identity is not None
+        try:
+            os.killpg(self.identity.pid, signum)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
 
     def _kill_all(self) -> int:
         """How many were still there."""
         assert self.identity is not None
         if not self._reaped:
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left in the group
-                os.killpg(self.identity.pid, signal.SIGKILL)
+            self._signal_group(signal.SIGKILL)
         left = tree.kill(self._roots())
         if self._group is not None:
             left += self._group.kill()
         return left
+
+    def _kill_again(self, left: int) -> None:
+        self._killing_since = self._killing_since or now()
+        lasting = now() - self._killing_since
+        if lasting > UNKILLABLE_SECONDS:
+            self._notice(f"replica {self.number}: {left} of its processes do not die and are waited for")
+        wait = min(max(KILL_AGAIN_SECONDS, lasting / 4), LONGEST_KILL_AGAIN_SECONDS)
+        self._set_timer(now() + wait, self.look)
 
     def _remains(self) -> list[Identity]:
         found = tree.below(self._roots())
@@ -257,7 +282,7 @@ class Replica:
         assert self.identity is not None
         if self.ended is None:
             return [self.identity.pid]
-        return list(self._strays()) if self._group is None else []
+        return list(self._strays(self.number)) if self._group is None else []
 
     def _over(self) -> None:
         assert self.identity is not None

@@ -39,38 +39,46 @@ def children(pid: int) -> list[int]:
 
 
 def below(pids: Iterable[int]) -> list[Identity]:
-    """These processes and all their descendants that still run."""
-    todo, seen, found = list(pids), set[int](), []
+    """These processes and all their descendants that still run.
+
+    A number whose parent is not the one that named it has changed hands since, or lost its parent and turns up at ours.
+    """
+    todo: list[tuple[int, int]] = [(pid, 0) for pid in pids]
+    seen, found = set[int](), []
     while todo:
-        pid = todo.pop()
-        if pid in seen:
+        pid, parent = todo.pop()
+        known = stat(pid)
+        if pid in seen or known is None or parent not in (0, known.parent):
             continue
         seen.add(pid)
-        known = stat(pid)
-        if known is None:
-            continue
         if known.state not in GONE_STATES:
             found.append(Identity(pid, known.started, boot_id()))
-        todo.extend(children(pid))
+        todo.extend((child, pid) for child in children(pid))
     return found
 
 
 def marked(beginning: str) -> list[Identity]:
     """All processes on the machine whose mark begins so, as far as we may look. For when the supervisor is gone."""
-    wanted = f"{MARK}={beginning}".encode()
     found = []
     for pid in _all_pids():
         identity = Identity.of(pid)
-        if identity is None:
-            continue
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                variables = file.read().split(b"\0")
-        except OSError:
-            continue
-        if any(variable.startswith(wanted) for variable in variables) and identity.alive():
+        if identity is not None and mark_of(pid).startswith(beginning) and identity.alive():
             found.append(identity)
     return found
+
+
+def mark_of(pid: int) -> str:
+    """The mark it was started with; empty if it has none, is gone or is none of ours to read."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            variables = file.read().split(b"\0")
+    except OSError:
+        return ""
+    beginning = f"{MARK}=".encode()
+    for variable in variables:
+        if variable.startswith(beginning):
+            return variable[len(beginning) :].decode("utf-8", "replace")
+    return ""
 
 
 def in_sessions(sessions: Iterable[int]) -> list[Identity]:
