@@ -19,7 +19,7 @@ from tests.faults.world import QUOTAS
 
 RUN_AS = "root" if os.geteuid() == 0 else None
 JOB = Path(__file__).with_name("local_job.py")
-HABITS = ("good", "good", "good", "fails", "leaves", "deaf", "forks")
+HABITS = ("good", "fails", "leaves", "deaf", "forks", "forks", "forks", "forks")
 
 
 def open_local_server(directory: Path) -> tuple[Controller, Store]:
@@ -29,7 +29,7 @@ def open_local_server(directory: Path) -> tuple[Controller, Store]:
 
 
 def local_wish(directory: Path, dice: random.Random) -> dict[str, Any]:
-    seconds, habit = round(dice.uniform(0.0, 0.4), 3), dice.choice(HABITS)
+    seconds, habit = round(dice.uniform(0.0, 0.5), 3), dice.choice(HABITS)
     witness = [sys.executable, "-I", "-S", str(JOB), str(directory / "evidence"), str(seconds), habit]
     return {
         "quota": dice.choice(QUOTAS),

@@ -1,6 +1,7 @@
 """The process that forks supervisors: it gives them the run's lock, outlives the engine, and cleans up behind the killed."""
 
 import os
+import signal
 import socket
 import uuid
 from collections.abc import Iterator
@@ -42,6 +43,17 @@ def test_a_daemon_without_any_mark_does_not_outlive_a_killed_supervisor(own_runs
     daemon = run.pid_written("daemon")
     run.kill_supervisor()
     wait_for(lambda: not daemon.alive(), "the death of the daemon")
+
+
+def test_main_processes_die_with_their_supervisor_also_when_nobody_else_is_there(own_runs: Runs):
+    run = own_runs.start(["sleep", "1000"], replicas=2)
+    run.wait_until(lambda: sum(len(line["replicas"]) for line in run.lines("confirmed")) == 2, "both")
+    nursery = nursery_of(own_runs)
+    nursery.send(signal.SIGKILL)
+    wait_for(lambda: not nursery.alive(), "the end of the nursery")
+    assert run.main(0).alive()
+    run.kill_supervisor()
+    run.wait_until(lambda: not run.main(0).alive() and not run.main(1).alive(), "their death")
 
 
 def test_it_outlives_the_engine_until_its_last_supervisor_is_gone(own_runs: Runs):

@@ -99,7 +99,7 @@ class Replica:
         self._command: spawn.Command | None = None
         self._deadline: float | None = None
         self._timer: Timer | None = None
-        self._allowance = BYTES_A_SECOND
+        self._allowance, self._second_began = BYTES_A_SECOND, now()
         self._reaped = False
         self._killing_since = 0.0
 
@@ -211,18 +211,24 @@ class Replica:
             try:
                 data = os.read(self._output, READ_BYTES)
             except BlockingIOError:
-                return
+                break
             if not data:  # it closed its output, and goes on for all we know
                 self._close_output()
                 return
             self._log.add(data)
             self._allowance -= len(data)
         if self._allowance <= 0:
+            self._wait_with_reading()
+
+    def _wait_with_reading(self) -> None:
+        """Until the second is over in which it printed all it may; a new one begins with the next byte."""
+        over = self._second_began + 1.0
+        if now() < over:
             self._loop.unwatch(self._output)
-            self._loop.after(1.0, self._read_again)
+            self._loop.at(over, self._read_again)
+        self._second_began, self._allowance = max(now(), over), BYTES_A_SECOND
 
     def _read_again(self) -> None:
-        self._allowance = BYTES_A_SECOND
         if self._output >= 0:
             self._loop.watch(self._output, self._read_output)
 
