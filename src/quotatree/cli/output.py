@@ -16,6 +16,7 @@ EXIT_NOT_FOUND: Final = 3
 EXIT_NO_RIGHTS: Final = 4
 EXIT_CONFLICT: Final = 5
 EXIT_UNAVAILABLE: Final = 6
+EXIT_INTERRUPTED: Final = 130
 
 FORMATS: Final = ("table", "wide", "json", "yaml", "name", "csv")
 STYLES: Final[Mapping[str, str]] = {

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Final
 
 import click
 
 from quotatree.cli.files import EXIT_BAD_INPUT, bad_input_exits, echo_json, echo_table, fail
+from quotatree.cli.output import EXIT_INTERRUPTED
 from quotatree.cli.simulate_files import command_line, destination, write_files
 from quotatree.cli.simulate_progress import progress_bar
 from quotatree.cli.simulate_table import compared_rows, group_rows, overall_rows, safety_rows
@@ -23,8 +23,6 @@ from quotatree.sim.baselines import BASELINES
 from quotatree.sim.export import as_json
 from quotatree.sim.private import Alone, waits_alone
 from quotatree.sim.result import SimResult, conclude, prepare
-
-EXIT_INTERRUPTED: Final = 130
 
 
 @click.command()
