@@ -115,6 +115,7 @@ WHEN: Final = {
         "`evict` in a server: the engine does not know the run any more. Queued again like work of a lost node; not counted as a preemption.",
     ),
     "CancelledByOwner": ("P9", "`stop` of a running job."),
+    "StoppedByOwner": ("P14", "`stop`, or the end of a hold: its owner may start the job again."),
     "HeldByOwner": (
         "section 4",
         "In a server: its owner put a waiting job on hold; it takes no part in the queue.",

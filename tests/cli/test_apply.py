@@ -107,3 +107,61 @@ def test_nodes_by_count(cli: Cli):
     told = apply(cli, "nodes: [{name: extra, count: 2, pool: spare, gpus: 4}]", "--dry-run").stdout
     assert "+ node extra-0: 4 x GPU in spare" in told
     assert "2 change(s); nothing has been changed" in told
+
+
+# -- a file that can only be applied in part -----------------------------------------------------------------------
+
+PARTLY = """
+users: [pia]
+quotas:
+  - {id: pilot, parent: company, min: {gpus: 0}}
+  - {id: greedy, parent: company, min: {gpus: 5}}
+workspaces:
+  - {id: pilot, members: {pia: developer}, quotas: [pilot]}
+"""
+
+
+def test_a_refused_change_says_what_was_made_and_what_not(cli: Cli):
+    """Q3: company is given away, so `greedy` has no room. What came before stays, and applying again goes on from there."""
+    failed = apply(cli, PARTLY, "-y", status=1)
+    told = failed.stderr.splitlines()
+    assert "min" in told[0] and "Q3" in told[0]
+    assert told[1:] == [
+        "made, and stays so:",
+        "  + user pia",
+        "  + quota pilot below company: 0 GPU",
+        "not made:",
+        "  + quota greedy below company: 5 GPU",
+        "not tried:",
+        "  + workspace pilot",
+        "  + member pia of pilot: developer",
+        "  + quota pilot for workspace pilot",
+        "2 of 6 change(s) made; apply again when it can be made: it goes on from here",
+    ]
+    assert "change(s) made" not in failed.stdout
+    assert cli.json("get", "quota", "pilot")["parent"] == "company"
+    cli.run("get", "quota", "greedy", status=3)
+
+    lines = apply(cli, PARTLY.replace("gpus: 5", "gpus: 0"), "-y").stdout.splitlines()
+    assert [line for line in lines if line.startswith("+")] == [
+        "+ quota greedy below company: 0 GPU",
+        "+ workspace pilot",
+        "+ member pia of pilot: developer",
+        "+ quota pilot for workspace pilot",
+    ]
+    assert lines[-1] == "4 change(s) made"
+    assert apply(cli, PARTLY.replace("gpus: 5", "gpus: 0")).stdout == "everything is as the file says\n"
+
+
+def test_a_change_whose_answer_is_lost_is_not_called_unmade(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    """The server may have made it: only applying again tells."""
+    from quotatree.client.errors import NotReachable
+    from quotatree.client.workspaces import Workspaces
+
+    def cut(*_: object, **__: object) -> None:
+        raise NotReachable("cut off")
+
+    monkeypatch.setattr(Workspaces, "create", cut)
+    text = "users: [ida]\nworkspaces:\n  - {id: lost, members: {ida: viewer}}\n"
+    told = apply(cli, text, "-y", status=6).stderr
+    assert "made, and stays so:\n  + user ida\nnot known whether it was made:\n  + workspace lost\n" in told

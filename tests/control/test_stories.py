@@ -221,6 +221,47 @@ def test_a_size_that_the_engine_cannot_run_is_refused(server: Server, monkeypatc
         server.do(do.ResizeJob(actor="ann", job=service, replicas=2))
 
 
+def test_an_owner_stops_a_job_and_starts_it_again(server: Server):
+    job = server.submit(seconds=None, leaves_after=10)
+    server.do(do.StopJob(actor="ann", job=job))
+    assert server.phase(job) == "Stopped"
+    assert replicas_running(server.engine) == {(job, 1): (0,)}, "it has its grace"
+    server.kill()
+    server.boot()
+    with pytest.raises(Refused, match="is Stopped already"):
+        server.do(do.StopJob(actor="ann", job=job))
+    server.pass_time(11)
+    assert replicas_running(server.engine) == {}
+    server.do(do.ResubmitJob(actor="ann", job=job))
+    assert replicas_running(server.engine) == {(job, 2): (0,)}
+    runs = {run.run: run.outcome for run in server.store.table(RunRow)}
+    assert runs == {1: "stopped", 2: None}
+    assert "job.stopped" in server.kinds(job)
+    assert "job.stop" in [row.action for row in server.store.table(AuditRow)]
+    assert not server.store.table(PreemptionRow)
+
+
+def test_a_waiting_job_is_stopped_and_one_on_hold_is_not(server: Server):
+    server.submit(gpus=4, seconds=None)
+    waits = server.submit(gpus=4)
+    server.do(do.StopJob(actor="ann", job=waits))
+    assert server.phase(waits) == "Stopped"
+    server.do(do.ResubmitJob(actor="ann", job=waits))
+    assert server.phase(waits) == "Waiting"
+    server.do(do.HoldJob(actor="ann", job=waits))
+    with pytest.raises(Refused, match="on hold"):
+        server.do(do.StopJob(actor="ann", job=waits))
+
+
+def test_only_who_may_cancel_a_job_may_stop_it(server: Server):
+    job = server.submit(actor="pat", seconds=None)
+    with pytest.raises(Forbidden):
+        server.do(do.StopJob(actor="ann", job=job))
+    with pytest.raises(NotFound):
+        server.do(do.StopJob(actor="out", job=job))
+    assert server.phase(job) == "Running"
+
+
 def standing(server: Server, job_id: str) -> list[int]:
     job = server.job(job_id)
     return sorted([*job.core_indexes, *job.surplus])

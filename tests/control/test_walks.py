@@ -48,6 +48,7 @@ def random_command(dice: random.Random, jobs: list[str]) -> do.Command:
         do.SetPriority(actor="pat", job=job, priority=dice.randint(1, 9)),
         do.HoldJob(actor="pat", job=job),
         do.ReleaseJob(actor="pat", job=job),
+        do.StopJob(actor="pat", job=job),
         do.ResubmitJob(actor="pat", job=job),
         do.ResizeJob(actor="pat", job=job, min_replicas=dice.randint(1, 2)),
         do.ResizeJob(actor="pat", job=job, replicas=dice.randint(1, 4)),

@@ -71,7 +71,7 @@ class _Output:
             try:
                 return self.copy(run, tail, follow=True)
             except NotFound:
-                if time.monotonic() > until:
+                if time.monotonic() > until or self._client.jobs.get(self._job)["phase"] in ENDED:
                     raise
                 time.sleep(0.2)
 

@@ -92,6 +92,11 @@ class CancelJob(JobCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopJob(JobCommand):
+    """It stops, with its state kept where it can, until its owner starts it again (P14)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetPriority(JobCommand):
     priority: int
 

@@ -19,6 +19,7 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.SubmitJob: jobs.submit,
     do.SubmitJobs: jobs.submit_many,
     do.CancelJob: jobs.cancel,
+    do.StopJob: jobs.stop,
     do.SetPriority: jobs.set_priority,
     do.HoldJob: jobs.hold,
     do.ReleaseJob: jobs.release,

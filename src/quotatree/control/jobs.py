@@ -1,4 +1,4 @@
-"""Commands about jobs: submit, cancel, priority, hold and release, checkpoint, resize, resubmit (W1-W5, P12, P14)."""
+"""Commands about jobs: submit, cancel, stop, priority, hold and release, checkpoint, resize, resubmit (W1-W5, P12, P14)."""
 
 from __future__ import annotations
 
@@ -92,6 +92,15 @@ def cancel(turn: Turn, command: do.CancelJob) -> Answer:
     turn.apply(ev.JobCancelled(job.id))
     turn.tell("job.cancelled", {}, job=job.id)
     return _done(turn, command, "job.cancel", job)
+
+
+def stop(turn: Turn, command: do.StopJob) -> Answer:
+    job = _allowed(turn, command, Action.CANCEL_JOB)
+    if turn.world.cards[job.id].on_hold:
+        raise Refused("job", job.id, "P14", "is on hold: there is nothing to stop")
+    turn.apply(ev.JobStopped(job.id, because(Code.StoppedByOwner)))
+    turn.tell("job.stopped", {"reason": Code.StoppedByOwner.name}, job=job.id)
+    return _done(turn, command, "job.stop", job)
 
 
 def set_priority(turn: Turn, command: do.SetPriority) -> Answer:

@@ -48,6 +48,7 @@ class Code(Enum):
     HoldTaken = "the hold was taken for {preemptor}"
     RunLost = "its replica(s) {replicas} vanished and nobody knows how they ended"
     CancelledByOwner = "cancelled"
+    StoppedByOwner = "stopped by its owner, who may start it again"
     HeldByOwner = "on hold until its owner releases it"
     LongestRun = "ran longer than the {limit} that {workspace} allows in {quota}"
     LongestWait = "waited longer than the {limit} that {workspace} allows in {quota}"

@@ -20,6 +20,7 @@ from quotatree.core.events import (
     JobPriorityChanged,
     JobResized,
     JobResubmitted,
+    JobStopped,
     JobSubmitted,
     LoanReturned,
     NodeChanged,
@@ -33,6 +34,7 @@ from quotatree.core.events import (
 from quotatree.core.job import JobId, Phase
 from quotatree.core.node import NodeState
 from quotatree.core.quota import QuotaSpec
+from quotatree.core.reasons import Code, because
 from quotatree.core.resources import Bounds
 from quotatree.scenario.amounts import as_count, as_text, as_text_or_texts, as_time_ms, moment_text, one_of
 from quotatree.scenario.errors import RuleBroken, ScenarioError
@@ -119,6 +121,10 @@ def _for_jobs(make: Callable[[JobId], Event]) -> Callable[[Table, str, int, Decl
 
 def _fail(job: JobId) -> Event:
     return JobEnded(job, Phase.FAILED)
+
+
+def _stop(job: JobId) -> Event:
+    return JobStopped(job, because(Code.StoppedByOwner))
 
 
 def _priority(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:
@@ -216,6 +222,7 @@ def _inner(table: Table, word: str) -> Table:
 STEPS: Final[dict[str, Callable[[Table, str, int, Declarations], _Read]]] = {
     "submit": _submit,
     "cancel": _for_jobs(JobCancelled),
+    "stop": _for_jobs(_stop),
     "end": _for_jobs(JobEnded),
     "fail": _for_jobs(_fail),
     "checkpoint": _for_jobs(JobCheckpointed),
