@@ -22,9 +22,23 @@ class Harness(Protocol):
 
     def pass_time(self, seconds: float) -> None: ...
 
+    def ms(self, seconds: float) -> int:
+        """So many milliseconds are the contract's seconds here: with real processes they are shorter."""
+
     def program(
-        self, *, seconds: float | None = None, leaves_after: float = 0, outcome: str = "succeeded"
+        self,
+        *,
+        seconds: float | None = None,
+        leaves_after: float = 0,
+        outcome: str = "succeeded",
+        prints: str = "",
     ) -> Program: ...
+
+    def lose(self, job: str, run: int) -> bool:
+        """Take a run away so that nobody knows how it ended. False: this engine cannot lose anything."""
+
+    def close(self) -> None:
+        """After the test: end all that runs."""
 
 
 def start_order(

@@ -1,14 +1,17 @@
 """The promises of engines/base.py, for every engine there is."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from quotatree.core.job import JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.policy import Module
-from quotatree.engines.base import Confirmed, Exited, Left, Outcome, Program, Report
+from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome, Program, Report
 from quotatree.engines.timer import TimerEngine
 from tests.engines.contract import Harness, replicas_running, start_order, stop_order, told
+from tests.engines.local.harness import LocalHarness
+from tests.engines.local.harness import until as wait_for
 
 
 class TimerHarness:
@@ -29,16 +32,33 @@ class TimerHarness:
         self._now_ms += round(seconds * 1000)
         self.engine.run_due()
 
+    def ms(self, seconds: float) -> int:
+        return round(seconds * 1000)
+
+    def lose(self, job: str, run: int) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.engine.close()
+
     def program(
-        self, *, seconds: float | None = None, leaves_after: float = 0, outcome: str = "succeeded"
+        self,
+        *,
+        seconds: float | None = None,
+        leaves_after: float = 0,
+        outcome: str = "succeeded",
+        prints: str = "",
     ) -> Program:
         found: dict[str, object] = {"leaves_after": leaves_after, "outcome": outcome}
         return found if seconds is None else {**found, "seconds": seconds}
 
 
-@pytest.fixture(params=["timer"])
-def harness(request, tmp_path) -> Harness:
-    return {"timer": TimerHarness}[request.param](tmp_path / "table")
+@pytest.fixture(params=["timer", "local"])
+def harness(request, tmp_path) -> Iterator[Harness]:
+    kinds: dict[str, Callable[[Path], Harness]] = {"timer": TimerHarness, "local": LocalHarness}
+    made = kinds[request.param](tmp_path / "table")
+    yield made
+    made.close()
 
 
 def test_a_start_sent_twice_happens_once_and_is_confirmed_again(harness: Harness):
@@ -73,6 +93,7 @@ def test_stopping_what_is_unknown_does_nothing(harness: Harness):
 
 def test_a_stopped_run_leaves_within_its_grace_and_says_so_once(harness: Harness):
     harness.engine.start(start_order(harness.program(leaves_after=2), (0, 1)))
+    harness.pass_time(0)
     harness.engine.stop(stop_order())
     harness.engine.stop(stop_order())
     assert replicas_running(harness.engine) == {("dlc-a", 1): (0, 1)}, "in its grace it still has its devices"
@@ -85,7 +106,8 @@ def test_a_stopped_run_leaves_within_its_grace_and_says_so_once(harness: Harness
 
 def test_who_does_not_leave_in_time_is_killed_when_the_grace_is_over(harness: Harness):
     harness.engine.start(start_order(harness.program(leaves_after=60)))
-    harness.engine.stop(stop_order(grace_ms=4_000))
+    harness.pass_time(0)
+    harness.engine.stop(stop_order(grace_ms=harness.ms(4)))
     harness.pass_time(3)
     assert told(harness, Left) == []
     harness.pass_time(2)
@@ -133,6 +155,38 @@ def test_time_goes_on_while_nobody_listens(harness: Harness):
     harness.pass_time(6)
     assert replicas_running(harness.engine) == {("dlc-long", 1): (0,)}
     assert [e.job for e in harness.engine.observe().exits] == ["dlc-short"]
+
+
+def test_what_is_lost_is_told_once_runs_no_more_and_is_not_begun_again(harness: Harness):
+    order = start_order(harness.program(), (0, 1))
+    harness.engine.start(order)
+    harness.pass_time(1)
+    if not harness.lose("dlc-a", 1):
+        pytest.skip("this engine cannot lose anything")
+    wait_for(lambda: told(harness, Lost))
+    assert [sorted(one.replicas) for one in told(harness, Lost)] == [[0, 1]]  # type: ignore[union-attr]
+    assert replicas_running(harness.engine) == {}
+    assert harness.engine.observe().exits == (), "how it ended is not known"
+    harness.engine.start(order)
+    assert replicas_running(harness.engine) == {}
+    assert len(told(harness, Lost)) == 2, "whoever starts it again is told again"
+    harness.reopen()
+    assert replicas_running(harness.engine) == {}
+
+
+def test_what_a_replica_prints_can_be_read_while_it_runs_and_after_it_was_forgotten(harness: Harness):
+    if not harness.engine.capabilities.logs:
+        pytest.skip("this engine keeps no logs")
+    harness.engine.start(start_order(harness.program(seconds=3, prints="0123456789")))
+    harness.pass_time(1)
+    piece = harness.engine.log(JobId("dlc-a"), 1, 0, 4, 3)
+    assert piece == (4, b"456", 10, False)
+    harness.pass_time(3)
+    harness.engine.forget(JobId("dlc-a"), 1)
+    harness.reopen()
+    assert harness.engine.log(JobId("dlc-a"), 1, 0, -2, 100) == (8, b"89", 10, True)
+    assert harness.engine.log(JobId("dlc-a"), 1, 7, 0, 100) is None
+    assert harness.engine.log(JobId("dlc-b"), 1, 0, 0, 100) is None
 
 
 def test_a_job_of_a_declared_module_is_not_refused(harness: Harness):

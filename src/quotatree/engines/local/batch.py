@@ -117,7 +117,8 @@ class Batch:
         if self._next_attempt is not None:
             return
         wait = None if self._final else self._retries.after_failure(could_start=self._could_start)
-        why = self._failed + ("" if self._final else self._retries.attempts_words())
+        counted = self._could_start and not self._final
+        why = self._failed + (self._retries.attempts_words() if counted else "")
         if wait is None:
             sup.exited("failed", why)
             return

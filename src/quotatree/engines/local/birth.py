@@ -1,6 +1,6 @@
 """How does a supervisor come to life? In a session of its own, with the run's lock already in its hands.
 
-The engine takes the lock and the supervisor inherits it, open file and all: from the moment in which a process may come
+The engine takes the lock and hands it to the supervisor, open file and all: from the moment in which a process may come
 to be until its last one there is always somebody who holds it. A server killed in between finds the lock held, and so
 never takes a run for gone that is only just beginning. A lock that is free says: nothing will come of this run any more.
 """
@@ -10,22 +10,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import signal
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import quotatree
 from quotatree.engines.local.layout import JobDir, RunDir
+from quotatree.engines.local.nursery import Nursery
 from quotatree.engines.local.users import User
 
 SOURCE: Final = str(Path(quotatree.__file__).resolve().parents[1])
-LOCK_FD: Final = 3
-_CODE: Final = (
-    f"import sys; sys.path.insert(0, {SOURCE!r}); from quotatree.engines.local.supervisor import main; main()"
-)
-_ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 
 def make_directories(job: JobDir, run: RunDir, user: User) -> None:
@@ -75,43 +69,28 @@ def _replace(path: str, text: str) -> None:
     os.replace(fresh, path)
 
 
-def spawn_supervisor(run: RunDir, lock: int, secrets: Mapping[str, str]) -> int:
-    """Its process id. Secrets go by a file that exists in memory only, so that it can neither be torn nor block."""
-    told = os.memfd_create("secrets")
-    errors = os.open(
-        os.path.join(run.path, "errors"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
-    )
+def spawn_supervisor(nursery: Nursery, run: RunDir, lock: int, secrets: Mapping[str, str]) -> int | None:
+    """Its process id; None if it is there and its number got lost. The lock is given away, whatever happens.
+
+    A nursery that failed is asked once more, unless the lock says that somebody was born nevertheless.
+    """
     try:
-        _write_all(told, json.dumps({"secrets": dict(secrets)}).encode() + b"\n")
-        os.lseek(told, 0, os.SEEK_SET)
-        # In the child, in this order. The lock's own number may be any; in the supervisor it is always the same.
-        files = (
-            (os.POSIX_SPAWN_DUP2, told, 0),
-            (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
-            (os.POSIX_SPAWN_DUP2, errors, 2),
-            (os.POSIX_SPAWN_DUP2, lock, LOCK_FD),
-        )
-        return os.posix_spawn(
-            sys.executable, [sys.executable, "-I", "-S", "-c", _CODE, run.path, str(LOCK_FD)], _ENVIRONMENT,
-            file_actions=files, setsid=True, setsigmask=(), setsigdef=_IGNORED_BY_PYTHON,
-        )  # fmt: skip
+        return nursery.start(run.path, secrets, lock)
+    except OSError:
+        os.close(lock)
+        again = take_lock(run)
+        if again is None:
+            return None
+        lock = again
+        return nursery.start(run.path, secrets, lock)
     finally:
-        os.close(told)
-        os.close(errors)
+        os.close(lock)
 
 
 def last_words(run: RunDir) -> str:
-    """The last line that a supervisor wrote when it died."""
+    """What a supervisor died of, if that was its own fault."""
     try:
-        lines = Path(run.path, "errors").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        lines = Path(run.crash).read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:
         return ""
     return lines[-1][:300] if lines else ""
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
-
-
-_IGNORED_BY_PYTHON: Final = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGHUP)

@@ -1,41 +1,297 @@
-"""Which limits can the kernel keep for us?"""
+"""Which limits can the kernel keep for us, and does it know for us who belongs together? Control groups v1, v2, or none.
+
+Every replica that can have one gets a group below our own, so that what the server was limited to still holds:
+
+    <own group>/quotatree-<engine>/<job>+<run>+<replica>
+
+CPU and memory are limited by v2 where those controllers are given to us, else by v1. A v2 group without any controller is
+still worth having: it names all processes of a replica, whatever they did to get away, and `cgroup.kill` ends them
+at once. Where nothing is permitted, the tree of processes does (`tree.py`), and a notice says that limits are not kept.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+
+from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.layout import folder_name
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from quotatree.engines.local.identity import Identity
+V1_CONTROLLERS = ("cpu", "memory")
+PERIOD_US = 100_000
+SERVER_GROUP = "quotatree-server"
+"""Where a server that was given a group of its own moves to: v2 allows limits only below groups without processes."""
+
+
+class Hierarchy:
+    """One mounted tree of groups, and the directory of our own group in it."""
+
+    __slots__ = ("controllers", "own", "v2")
+
+    def __init__(self, own: str, controllers: frozenset[str], *, v2: bool) -> None:
+        self.own = own
+        self.controllers = controllers
+        self.v2 = v2
 
 
 class Group:
-    def join(self) -> None: ...
+    """The groups of one replica, one in each hierarchy."""
 
-    def kill(self) -> int:
-        return 0
+    __slots__ = ("_limited_by", "paths")
+
+    def __init__(self, paths: list[str], limited_by: Mapping[str, str] | None = None) -> None:
+        self.paths = paths  # v2 first
+        self._limited_by = limited_by or {}  # controller -> directory
+
+    def join(self) -> None:
+        """The calling process and all that will come of it."""
+        for path in self.paths:
+            _write(path, "cgroup.procs", "0")
 
     def processes(self) -> list[Identity]:
-        return []
+        pids = {int(line) for path in self.paths for line in _read(path, "cgroup.procs").split()}
+        found = [Identity.of(pid) for pid in sorted(pids) if pid]
+        return [process for process in found if process is not None and process.alive()]
+
+    def kill(self) -> int:
+        """Everything in it. How many were found; called again until none is."""
+        found = self.processes()
+        if found:
+            for path in self.paths:
+                with contextlib.suppress(OSError):
+                    _write(path, "cgroup.kill", "1")
+            for process in found:
+                process.send(signal.SIGKILL)
+        return len(found)
 
     def out_of_memory(self) -> bool:
-        return False
+        """Did the kernel kill something here because the limit was reached?"""
+        path = self._limited_by.get("memory")
+        if path is None:
+            return False
+        counts = _read(path, "memory.events") or _read(path, "memory.oom_control")
+        return any(
+            name == "oom_kill" and count != "0"
+            for name, _, count in (line.partition(" ") for line in counts.splitlines())
+        )
+
+    def remove(self) -> bool:
+        """False while something is still in it."""
+        gone = True
+        for path in self.paths:
+            try:
+                os.rmdir(path)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                gone = False
+        return gone
 
 
 class Groups:
-    notice = ""
+    """All groups of one engine on this machine."""
 
-    def make(self, name: str, order: Mapping[str, Any]) -> Group | None:
-        return None
+    def __init__(self, engine: str, hierarchies: Iterable[Hierarchy]) -> None:
+        self._engine = engine
+        self._usable = [h for h in hierarchies if self._take(h)]
+
+    def make(self, name: str, order: Mapping[str, Any]) -> tuple[Group | None, str]:
+        """A group with the limits of this order, and what must be said about limits that will not be kept."""
+        paths: list[str] = []
+        limited_by: dict[str, str] = {}
+        troubles: list[str] = []
+        for hierarchy in self._usable:
+            path = os.path.join(self._base(hierarchy), name)
+            try:
+                self._make_directory(hierarchy, path)
+            except OSError:
+                continue
+            paths.append(path)
+            for controller in hierarchy.controllers - limited_by.keys():
+                try:
+                    _limit(path, controller, order, v2=hierarchy.v2)
+                    limited_by[controller] = path
+                except OSError as error:
+                    troubles.append(f"{controller}: {error.strerror}")
+        missing = [c for c in _asked_for(order) if c not in limited_by]
+        return (Group(paths, limited_by) if paths else None), _notice(missing, troubles)
+
+    def of_run(self, job: str, run: int) -> list[Group]:
+        """What is there of a run, for cleaning up behind a supervisor that died."""
+        beginning = group_name(job, run, "")
+        names: dict[str, list[str]] = {}
+        for hierarchy in self._usable:
+            base = self._base(hierarchy)
+            with contextlib.suppress(OSError):
+                for name in os.listdir(base):
+                    if name.startswith(beginning):
+                        names.setdefault(name, []).append(os.path.join(base, name))
+        return [Group(paths) for _, paths in sorted(names.items())]
+
+    def tidy(self) -> None:
+        """Take our own directories away if no replica of any run is left."""
+        for hierarchy in self._usable:
+            with contextlib.suppress(OSError):
+                os.rmdir(self._base(hierarchy))
+
+    def _base(self, hierarchy: Hierarchy) -> str:
+        return os.path.join(hierarchy.own, f"quotatree-{self._engine}")
+
+    def _take(self, hierarchy: Hierarchy) -> bool:
+        """Whether we may have groups here; with v2 the controllers we get are known only now."""
+        try:
+            _make(self._base(hierarchy))
+        except OSError:
+            return False
+        if hierarchy.v2:
+            hierarchy.controllers = self._hand_down(hierarchy)
+        return True
+
+    def _hand_down(self, hierarchy: Hierarchy) -> frozenset[str]:
+        """v2 controllers work in a group only if every group above it, up to the root, passes them on."""
+        base, wanted = self._base(hierarchy), set(V1_CONTROLLERS)
+        got = wanted & set(_read(hierarchy.own, "cgroup.controllers").split())
+        for path in (hierarchy.own, base):
+            for controller in sorted(got - set(_read(path, "cgroup.subtree_control").split())):
+                try:
+                    _write(path, "cgroup.subtree_control", f"+{controller}")
+                except OSError:
+                    got.discard(controller)
+        return frozenset(got)
+
+    def _make_directory(self, hierarchy: Hierarchy, path: str) -> None:
+        try:
+            _make(path)
+        except FileNotFoundError:  # another supervisor tidied up between two of our steps
+            self._take(hierarchy)
+            _make(path)
 
 
-NONE = Groups()
+NONE = Groups("", ())
 
 
 def find(engine: str) -> Groups:
-    return NONE
+    """What this process may use."""
+    return Groups(engine, find_hierarchies())
 
 
-def group_name(job: str, run: int, replica: int) -> str:
-    return f"{job}-{run}-{replica}"
+def hierarchies(membership: str, mounts: str) -> list[Hierarchy]:
+    """From /proc/self/cgroup and /proc/self/mountinfo; v2 first."""
+    ours = dict(_memberships(membership))
+    found: dict[str, Hierarchy] = {}
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        root, point = before.split()[3:5]
+        kind, _, options = after.split()[:3]
+        names = [""] if kind == "cgroup2" else [c for c in V1_CONTROLLERS if c in options.split(",")]
+        if kind not in ("cgroup", "cgroup2") or not names or names[0] not in ours:
+            continue
+        own = _own_directory(point, root, ours[names[0]])
+        if own is not None and point not in found:
+            found[point] = Hierarchy(own, frozenset(filter(None, names)), v2=kind == "cgroup2")
+    return sorted(found.values(), key=lambda h: not h.v2)
+
+
+def make_room() -> bool:
+    """For the server, once: step aside in a v2 group that is ours alone, so that limits become possible below it.
+
+    True if it did. Otherwise nothing changed: where others live in the same group it is not ours to arrange.
+    """
+    for hierarchy in find_hierarchies():
+        inside = {line for line in _read(hierarchy.own, "cgroup.procs").split() if line != "0"}
+        if not hierarchy.v2 or inside != {str(os.getpid())} or hierarchy.own.endswith(SERVER_GROUP):
+            continue
+        if not set(V1_CONTROLLERS) & set(_read(hierarchy.own, "cgroup.controllers").split()):
+            continue
+        with contextlib.suppress(OSError):
+            path = os.path.join(hierarchy.own, SERVER_GROUP)
+            _make(path)
+            _write(path, "cgroup.procs", "0")
+            return True
+    return False
+
+
+def find_hierarchies() -> list[Hierarchy]:
+    return hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo"))
+
+
+def group_name(job: str, run: int, replica: int | str) -> str:
+    return f"{folder_name(job)}+{run}+{replica}"
+
+
+def _memberships(text: str) -> Iterable[tuple[str, str]]:
+    """(controller, path); the v2 hierarchy has no name. A path that leads out of what we see is not usable."""
+    for line in text.splitlines():
+        _, names, path = line.split(":", 2)
+        if "/.." not in path:
+            for name in names.split(","):
+                yield name, path.removesuffix(f"/{SERVER_GROUP}") or "/"
+
+
+def _own_directory(point: str, root: str, path: str) -> str | None:
+    """Mounts in containers show only what lies below `root`."""
+    if root != "/":
+        if path != root and not path.startswith(f"{root}/"):
+            return None
+        path = path[len(root) :]
+    own = os.path.join(point, path.strip("/"))
+    return own.rstrip("/") if os.path.isdir(own) else None
+
+
+def _asked_for(order: Mapping[str, Any]) -> list[str]:
+    asked = {"cpu": order.get("cpu_milli"), "memory": order.get("memory_mib")}
+    return [controller for controller, amount in asked.items() if amount]
+
+
+def _limit(path: str, controller: str, order: Mapping[str, Any], *, v2: bool) -> None:
+    if controller not in _asked_for(order):
+        return
+    if controller == "cpu":
+        quota_us = max(1000, int(order["cpu_milli"]) * PERIOD_US // 1000)
+        if v2:
+            _write(path, "cpu.max", f"{quota_us} {PERIOD_US}")
+        else:
+            _write(path, "cpu.cfs_period_us", str(PERIOD_US))
+            _write(path, "cpu.cfs_quota_us", str(quota_us))
+        return
+    limit_bytes = str(int(order["memory_mib"]) * 1024 * 1024)
+    _write(path, "memory.max" if v2 else "memory.limit_in_bytes", limit_bytes)
+    with contextlib.suppress(OSError):  # where swap is not counted there is nothing to forbid
+        if v2:
+            _write(path, "memory.swap.max", "0")
+        else:
+            _write(path, "memory.memsw.limit_in_bytes", limit_bytes)
+
+
+def _notice(missing: list[str], troubles: list[str]) -> str:
+    if not missing:
+        return ""
+    why = f" ({'; '.join(troubles)})" if troubles else ": no control group of ours may limit it"
+    return f"the limit of {' and '.join(missing)} is not kept on this machine{why}"
+
+
+def _make(path: str) -> None:
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path, 0o755)
+
+
+def _read(path: str, name: str) -> str:
+    try:
+        with open(os.path.join(path, name), encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _write(path: str, name: str, text: str) -> None:
+    fd = os.open(os.path.join(path, name), os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)

@@ -7,11 +7,13 @@ A run whose supervisor was killed is cleared away and then reported lost; until 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import secrets
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -34,11 +36,12 @@ from quotatree.engines.base import (
     StopOrder,
     lacks,
 )
-from quotatree.engines.local import birth, journal, remains
+from quotatree.engines.local import birth, cgroups, journal, remains
 from quotatree.engines.local.devices import HealthWatch
 from quotatree.engines.local.known import Key, KnownRun, read_run
 from quotatree.engines.local.layout import EngineDir, RunDir
 from quotatree.engines.local.log_reader import read_log
+from quotatree.engines.local.nursery import Nursery
 from quotatree.engines.local.premises import Premises
 from quotatree.engines.local.program import BadProgram, parse
 from quotatree.engines.local.watch import Watch
@@ -46,8 +49,6 @@ from quotatree.engines.local.watch import Watch
 log = logging.getLogger(__name__)
 
 HEALTH_SECONDS: Final = 5.0
-
-Status = os.waitid_result | None
 
 
 class LocalEngine:
@@ -62,6 +63,7 @@ class LocalEngine:
     ) -> None:
         """`limits`: hold replicas to their CPUs and memory where this machine permits it. `health`: of real GPUs."""
         self._premises = Premises(directory, run_as)
+        self._nursery = Nursery(birth.SOURCE)
         self._directory: EngineDir = self._premises.directory
         self.nodes = tuple(nodes)
         self._limits = limits
@@ -100,6 +102,8 @@ class LocalEngine:
         """Raises EngineUnavailable where the directory cannot be used."""
         try:
             self._premises.prepare()
+            cgroups.make_room()
+            self._nursery.warm_up()
             watch = Watch(
                 self._directory.wake, woken=self._read_journals, ended=self._ended, sweep=self._look_at_all
             )
@@ -197,6 +201,7 @@ class LocalEngine:
             watch, self._watch, self._report = self._watch, None, None
         if watch is not None:
             watch.close()
+        self._nursery.close()
 
     # -- orders ------------------------------------------------------------------------------------------------------
 
@@ -209,26 +214,31 @@ class LocalEngine:
         if lock is None:
             raise EngineUnavailable(f"run {order.run} of {order.job} is supervised, and not known yet")
         run = KnownRun(order.job, order.run, order.module, path)
+        spec = self._spec(order, user.name)
+        first = {"do": "start", "replicas": [_replica(one) for one in order.replicas]}
         try:
-            spec = self._spec(order, user.name)
-            first = {"do": "start", "replicas": [_replica(one) for one in order.replicas]}
-            try:
-                program = parse(order.program, order.module, len(order.replicas))
-            except BadProgram as error:  # it was fine when it was submitted: a directory is gone since
-                birth.write_spec(path, spec, [first])
-                end = {"is": "exited", "outcome": "failed", "detail": str(error)}
-                journal.append(path.journal, end, durable=True)
-                self._runs[run.key] = run
-                self._told += run.read_on()
-                return
+            program = parse(order.program, order.module, len(order.replicas))
             birth.write_spec(path, {**spec, "program": program.public()}, [first])
-            pid = birth.spawn_supervisor(path, lock, program.secrets or {})
-        finally:
+        except BadProgram as error:  # it was fine when it was submitted: a directory is gone since
+            birth.write_spec(path, spec, [first])
+            end = {"is": "exited", "outcome": "failed", "detail": str(error)}
+            journal.append(path.journal, end, durable=True)
+            self._told += run.read_on()
             os.close(lock)
-        run.replicas.update(one.replica for one in order.replicas)
+        except OSError:
+            os.close(lock)
+            raise
+        else:
+            pid = birth.spawn_supervisor(self._nursery, path, lock, program.secrets or {})
+            run.replicas.update(one.replica for one in order.replicas)
+            self._watch_over(run, pid)
         self._runs[run.key] = run
-        if self._watch is not None:
-            self._watch.supervise(os.pidfd_open(pid), run.key)
+
+    def _watch_over(self, run: KnownRun, pid: int | None) -> None:
+        """One that is gone already, or whose number is not known, is left to the sweep."""
+        if self._watch is not None and pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._watch.supervise(os.pidfd_open(pid), run.key)
 
     def _spec(self, order: StartOrder, user: str) -> dict[str, Any]:
         spec = {
@@ -240,7 +250,7 @@ class LocalEngine:
 
     def _order(self, run: KnownRun, line: dict[str, Any]) -> None:
         """Written down is given: a supervisor that does not hear the signal looks by itself."""
-        journal.append(run.directory.orders, line)
+        journal.append(run.directory.orders, {"at_ms": time.time_ns() // 1_000_000, **line})
         if run.supervisor is None:
             self._unheard.add(run.key)
         else:
@@ -279,9 +289,9 @@ class LocalEngine:
             self._read_journals(set(self._runs))
             for run in list(self._runs.values()):
                 if not run.over and run.key not in self._clearing and not _is_held(run.directory):
-                    self._ended(run.key, None)
+                    self._ended(run.key)
 
-    def _ended(self, key: Key, status: Status) -> None:
+    def _ended(self, key: Key) -> None:
         """Its supervisor is gone. It may have said everything; if not, the run is lost, once nothing of it is left."""
         self._read_journals({key})
         with self._state:
@@ -290,7 +300,7 @@ class LocalEngine:
                 return
             self._clearing.add(key)
         name = f"local-engine-clear-{key[0]}-{key[1]}"
-        threading.Thread(target=self._clear, args=(run, status, True), name=name, daemon=True).start()
+        threading.Thread(target=self._clear, args=(run, True), name=name, daemon=True).start()
 
     def _take_over(self, run: KnownRun) -> None:
         """A run of an earlier server."""
@@ -305,9 +315,9 @@ class LocalEngine:
                 del self._runs[run.key]  # never begun: whoever wants it orders it again
             else:
                 self._clearing.add(run.key)
-                threading.Thread(target=self._clear, args=(run, None, False), daemon=True).start()
+                threading.Thread(target=self._clear, args=(run, False), daemon=True).start()
 
-    def _clear(self, run: KnownRun, status: Status, just_now: bool) -> None:
+    def _clear(self, run: KnownRun, just_now: bool) -> None:
         """In a thread of its own: a process that the kernel does not let go of holds up nobody else."""
         try:
             lock = birth.take_lock(run.directory)
@@ -315,7 +325,7 @@ class LocalEngine:
                 return
             try:
                 remains.clear(self._premises.engine_id, run, just_now=just_now)
-                journal.append(run.directory.journal, _end_of(run, status), durable=True)
+                journal.append(run.directory.journal, _end_of(run), durable=True)
             finally:
                 os.close(lock)
         except Exception:
@@ -364,15 +374,12 @@ def _is_held(run: RunDir) -> bool:
     return False
 
 
-def _end_of(run: KnownRun, status: Status) -> dict[str, Any]:
-    """Lost, unless the supervisor gave up by itself before it had begun: then it would do so again and again."""
-    if status is not None and status.si_code == os.CLD_EXITED and run.supervisor is None:
-        why = birth.last_words(run.directory) or f"code {status.si_status}"
-        detail = f"its supervisor could not start: {why}"
-        return {"is": "exited", "outcome": "failed", "detail": detail}
-    if status is not None and status.si_code != os.CLD_EXITED:
-        return {"is": "lost", "detail": f"its supervisor was killed by signal {status.si_status}"}
-    return {"is": "lost", "detail": "its supervisor is gone"}
+def _end_of(run: KnownRun) -> dict[str, Any]:
+    """Lost, unless the supervisor broke by its own fault: then it would do so again and again."""
+    why = birth.last_words(run.directory)
+    if why:
+        return {"is": "exited", "outcome": "failed", "detail": f"its supervisor broke: {why}"}
+    return {"is": "lost", "detail": "its supervisor was killed"}
 
 
 def _runs_on_disk(directory: EngineDir) -> Iterator[KnownRun]:

@@ -41,6 +41,7 @@ class KnownRun:
     replicas: set[int] = field(default_factory=set)  # there, also those in their grace
     confirmed: set[int] = field(default_factory=set)
     processes: dict[int, Identity] = field(default_factory=dict)  # main process by replica, as last started
+    groups: dict[int, list[str]] = field(default_factory=dict)  # control groups by replica
     ready: set[int] = field(default_factory=set)
     address: tuple[str, str] | None = None
     supervisor: Identity | None = None
@@ -117,7 +118,9 @@ def _supervising(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
 
 def _started(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
     boot = run.supervisor.boot if run.supervisor is not None else ""
-    run.processes[int(entry["replica"])] = Identity.read({"boot": boot, **entry})
+    replica = int(entry["replica"])
+    run.processes[replica] = Identity.read({"boot": boot, **entry})
+    run.groups[replica] = [str(path) for path in entry.get("groups") or ()]
     return []
 
 

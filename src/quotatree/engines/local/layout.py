@@ -122,6 +122,11 @@ class RunDir:
         return os.path.join(self.path, "lock")
 
     @property
+    def crash(self) -> str:
+        """What a supervisor died of, if it was its own fault."""
+        return os.path.join(self.path, "crash")
+
+    @property
     def forgotten(self) -> str:
         return os.path.join(self.path, "forgotten")
 

@@ -12,6 +12,7 @@ import time
 from typing import Final
 
 from quotatree.engines.local import tree
+from quotatree.engines.local.cgroups import Group
 from quotatree.engines.local.environment import mark
 from quotatree.engines.local.identity import Identity, boot_id, stat
 from quotatree.engines.local.known import KnownRun
@@ -25,10 +26,13 @@ def clear(engine: str, run: KnownRun, *, just_now: bool) -> None:
 
     `just_now`: we saw the supervisor die. Later than that, a session's number may long be a stranger's.
     """
+    groups = [Group(paths) for paths in run.groups.values() if paths]
     pause = AGAIN_SECONDS
-    while kill_all(engine, run, just_now=just_now):
+    while kill_all(engine, run, just_now=just_now) + sum(group.kill() for group in groups):
         time.sleep(pause)
         pause = min(pause * 2, LONGEST_AGAIN_SECONDS)
+    for group in groups:
+        group.remove()
 
 
 def kill_all(engine: str, run: KnownRun, *, just_now: bool) -> int:

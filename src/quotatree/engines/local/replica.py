@@ -147,6 +147,8 @@ class Replica:
 
     def never_began(self, ended: Ended) -> None:
         """Not even a process came of it."""
+        if self._group is not None:
+            self._group.remove()
         self.ended = ended
         self.state = GONE
         self._loop.after(0, lambda: self._on_gone(self))
@@ -224,7 +226,10 @@ class Replica:
     def _terminate(self) -> None:
         assert self.identity is not None
         if self.ended is None:
-            os.killpg(self.identity.pid, signal.SIGTERM)
+            try:
+                os.killpg(self.identity.pid, signal.SIGTERM)
+            except ProcessLookupError:  # just forked: it has no group of its own yet
+                os.kill(self.identity.pid, signal.SIGTERM)
         for process in self._remains():
             known = stat(process.pid)
             if known is not None and known.group != self.identity.pid:
@@ -262,6 +267,8 @@ class Replica:
         os.waitid(os.P_PID, self.identity.pid, os.WEXITED | os.WNOHANG)
         self._reaped = True
         os.close(self._pidfd)
+        if self._group is not None:
+            self._group.remove()
         self.state = GONE
         self._on_gone(self)
 

@@ -135,11 +135,13 @@ def _in_child(
 
 
 def _as_if_never_touched() -> None:
-    """Signals as a fresh process has them: Python ignores SIGPIPE, and whoever started the server may have ignored more."""
-    for signum in signal.valid_signals():
-        if signum in (signal.SIGKILL, signal.SIGSTOP):
-            continue
-        if signal.getsignal(signum) is signal.SIG_IGN:
+    """Signals as a fresh process has them, and only then let in what came meanwhile.
+
+    Python ignores SIGPIPE, whoever started the server may have ignored more, and a SIGTERM that met a handler of ours
+    would be swallowed: the job would never hear of it.
+    """
+    for signum in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(signum) is not signal.SIG_DFL:
             signal.signal(signum, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 

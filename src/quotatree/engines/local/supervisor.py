@@ -19,6 +19,7 @@ import os
 import signal
 import socket
 import sys
+import traceback
 
 from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
 from quotatree.engines.local.batch import Batch
@@ -48,12 +49,22 @@ def main(arguments: list[str] | None = None) -> None:
     told = sys.argv[1:] if arguments is None else arguments
     lock = int(told[1]) if len(told) > 1 else None
     if lock is not None:
-        os.set_inheritable(
-            lock, False
-        )  # before anything else: no process of ours may hold it when we are gone
+        os.set_inheritable(lock, False)  # first of all: no process of ours may hold it when we are gone
     secrets = read_secrets(0)
     if secrets is not None:
         supervise(RunDir(told[0]), secrets, lock)
+
+
+def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> None:
+    """As a fork of the nursery, with the run's lock if the engine gave it. Never returns."""
+    code = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        supervise(RunDir(run_dir), secrets, lock)
+        code = 0
+    finally:
+        os._exit(code)
 
 
 def read_secrets(fd: int) -> dict[str, str] | None:
@@ -82,7 +93,13 @@ def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = No
     with open(run_dir.spec, encoding="utf-8") as file:
         spec = json.load(file)
     spawn.become_subreaper()
-    Supervisor(run_dir, spec, secrets).run()
+    try:
+        Supervisor(run_dir, spec, secrets).run()
+    except BaseException:
+        # Ours die with us, and the engine will call the run lost. Why is kept next to it.
+        with open(run_dir.crash, "a", encoding="utf-8") as file:
+            traceback.print_exc(file=file)
+        raise
 
 
 class Supervisor:
@@ -123,14 +140,13 @@ class Supervisor:
             self.loop.on_signal(signum, self._told_to_end)
         # Only now: whoever reads this line may signal us.
         self.journal_add({"is": "supervising", **identity.fields()})
-        if self._groups.notice:
-            self.notice(self._groups.notice)
         self.new_attempt()
         self._look()
         while not self._concluded or self._journal.behind:
             self._tell()
             self.loop.turn()
         self._tell()
+        self._groups.tidy()
 
     # For courses: processes
 
@@ -139,7 +155,9 @@ class Supervisor:
         number = int(order["replica"])
         port = self.port(number)
         log = self._log(number)
-        group = self._groups.make(self._group_name(number), order)
+        group, unlimited = self._groups.make(self._group_name(number), order)
+        if unlimited and self.spec.get("limits", True):
+            self.notice(unlimited)
         replica = Replica(
             number,
             self.loop,
@@ -158,7 +176,9 @@ class Supervisor:
             replica.never_began(Ended(why_not_started=f"cannot be started: {_words(error)}"))
             return None
         assert replica.identity is not None
-        self.journal_add({"is": "started", "replica": number, "port": port, **replica.identity.fields()})
+        paths = group.paths if group is not None else []
+        identity = replica.identity.fields()
+        self.journal_add({"is": "started", "replica": number, "port": port, "groups": paths, **identity})
         return replica
 
     def port(self, replica: int) -> int:

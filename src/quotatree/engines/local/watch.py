@@ -24,15 +24,14 @@ READ_BYTES: Final = 65_536
 
 
 class Watch:
-    """One thread. `woken` gets the runs that may have news, `ended` the run whose supervisor is gone, and how it ended if
-    that is known."""
+    """One thread. `woken` gets the runs that may have news, `ended` the run whose supervisor is gone."""
 
     def __init__(
         self,
         fifo: str,
         *,
         woken: Callable[[set[Key]], None],
-        ended: Callable[[Key, os.waitid_result | None], None],
+        ended: Callable[[Key], None],
         sweep: Callable[[], None],
     ) -> None:
         self._woken = woken
@@ -91,9 +90,8 @@ class Watch:
             with self._lock:
                 key = self._runs.pop(fd)
                 self._poll.unregister(fd)
-            result = reap(fd)
             os.close(fd)
-            self._ended(key, result)
+            self._ended(key)
 
     def _read_fifo(self) -> set[Key]:
         try:
@@ -102,14 +100,6 @@ class Watch:
             return set()
         *lines, self._torn = data.split(b"\n")
         return {key for line in lines if (key := _key(line)) is not None}
-
-
-def reap(pidfd: int) -> os.waitid_result | None:
-    """A supervisor of ours must not stay a zombie; one of an earlier server is not ours to reap."""
-    try:
-        return os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
-    except ChildProcessError:
-        return None
 
 
 def _open_fifo(path: str) -> int:

@@ -1,0 +1,241 @@
+"""A7 with real processes: after a crash of anybody, what runs is found, what ended is known, nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quotatree.core.job import JobId
+from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome
+from quotatree.engines.local import birth, journal, remains, tree
+from quotatree.engines.local.engine import LocalEngine
+from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.layout import EngineDir
+from tests.engines.contract import replicas_running, start_order, stop_order, told
+from tests.engines.local.harness import RUN_AS, LocalHarness, until
+
+ROOT = Path(__file__).resolve().parents[3]
+JOB = JobId("dlc-a")
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[LocalHarness]:
+    harness = LocalHarness(tmp_path / "engine")
+    yield harness
+    harness.close()
+
+
+def test_a_new_server_finds_the_same_processes_and_can_stop_them(local: LocalHarness):
+    local.engine.start(start_order(local.program(), (0, 1)))
+    local.pass_time(0)
+    before = {r: p.pid for r, p in local.engine._runs[JOB, 1].processes.items()}
+    local.reopen()
+    assert replicas_running(local.engine) == {(JOB, 1): (0, 1)}
+    assert {r: p.pid for r, p in local.engine._runs[JOB, 1].processes.items()} == before
+    local.engine.stop(stop_order())
+    until(lambda: told(local, Left))
+    assert replicas_running(local.engine) == {}
+
+
+def test_a_server_killed_with_its_whole_session_leaves_supervisors_alone(local: LocalHarness, tmp_path: Path):
+    """The real thing: another process starts a job and is killed; nothing of the job notices."""
+    directory = tmp_path / "other"
+    script = textwrap.dedent(
+        f"""
+        import os, signal
+        from pathlib import Path
+        from quotatree.engines.local.engine import LocalEngine
+        from tests.engines.contract import start_order
+        engine = LocalEngine(Path({str(directory)!r}), run_as={RUN_AS!r})
+        engine.open(lambda report: os.killpg(0, signal.SIGKILL))
+        engine.start(start_order({{"command": "sleep 0.5; exit 3"}}))
+        signal.pause()
+        """
+    )
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    died = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, start_new_session=True,
+        check=False, timeout=30,
+    )  # fmt: skip
+    assert died.returncode == -signal.SIGKILL
+    engine = LocalEngine(directory, run_as=RUN_AS)
+    engine.open(lambda _: None)
+    assert replicas_running(engine) == {(JOB, 1): (0,)}
+    until(lambda: engine.observe().exits)
+    assert [(e.outcome, e.detail) for e in engine.observe().exits] == [
+        (Outcome.FAILED, "replica 0 exited with code 3")
+    ]
+    engine.close()
+
+
+def test_what_a_killed_supervisor_leaves_behind_is_killed_too(local: LocalHarness):
+    """A child in a session of its own, and one of another process group, survive the main process."""
+    command = "setsid sleep 1000 & (set -m; sleep 1000 & wait) & echo ready; wait"
+    local.engine.start(start_order({"command": command}))
+    until(lambda: len(marked(local)) >= 4)
+    local.lose(JOB, 1)
+    until(lambda: told(local, Lost))
+    assert marked(local) == [], "lost is said only when nothing is left"
+    assert told(local, Lost) == [Lost(JOB, 1, (0,), "its supervisor was killed")]
+
+
+def test_what_was_lost_while_no_server_was_there_is_cleared_when_one_comes(local: LocalHarness):
+    local.engine.start(start_order({"command": "setsid sleep 1000 & wait"}))
+    until(lambda: len(marked(local)) >= 2)
+    supervisor = local.engine._runs[JOB, 1].supervisor
+    assert supervisor is not None
+    local.engine.close()
+    supervisor.send(signal.SIGKILL)
+    until(lambda: not supervisor.alive())
+    local.reopen()
+    until(lambda: told(local, Lost))
+    assert marked(local) == []
+    assert replicas_running(local.engine) == {}
+
+
+def test_until_the_remains_are_cleared_the_devices_are_taken(local: LocalHarness, monkeypatch):
+    local.engine.start(start_order(local.program()))
+    local.pass_time(0)
+    may_go_on = threading.Event()
+    really_clear = remains.clear
+
+    def clear(*arguments: Any, **more: Any) -> None:
+        assert may_go_on.wait(30)
+        really_clear(*arguments, **more)
+
+    monkeypatch.setattr("quotatree.engines.local.remains.clear", clear)
+    local.lose(JOB, 1)
+    until(lambda: local.engine._clearing)
+    assert replicas_running(local.engine) == {(JOB, 1): (0,)}
+    may_go_on.set()
+    until(lambda: told(local, Lost))
+    assert replicas_running(local.engine) == {}
+
+
+def test_after_a_reboot_what_ran_is_lost_and_strangers_are_left_alone(local: LocalHarness):
+    """The numbers in the journal belong to others by now: here, to ourselves."""
+    innocent = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    path = EngineDir(local._directory).run(JOB, 1)
+    os.makedirs(path.path)
+    birth.write_spec(
+        path, {"job": JOB, "run": 1, "module": "DLC", "program": {"env": {}}},
+        [{"do": "start", "replicas": [{"replica": 0}]}],
+    )  # fmt: skip
+    found = Identity.of(innocent.pid)
+    assert found is not None
+    of_old = {"pid": innocent.pid, "started": found.started, "boot": "another-boot"}
+    journal.append(path.journal, {"is": "supervising", **of_old})
+    journal.append(path.journal, {"is": "started", "replica": 0, "port": 1, **of_old})
+    journal.append(path.journal, {"is": "confirmed", "replicas": [0]})
+    local.reopen()
+    until(lambda: told(local, Lost))
+    assert replicas_running(local.engine) == {}
+    assert innocent.poll() is None
+    innocent.kill()
+    innocent.wait()
+
+
+def test_a_journal_torn_in_the_middle_of_a_line_is_read_up_to_there(local: LocalHarness):
+    local.engine.start(start_order(local.program()))
+    local.pass_time(0)
+    with Path(local.engine._runs[JOB, 1].directory.journal).open("ab") as file:
+        file.write(b'{"at_ms": 1, "is": "exi')
+    local.lose(JOB, 1)
+    until(lambda: told(local, Lost))
+    local.reopen()
+    assert (replicas_running(local.engine), local.engine.observe().exits) == ({}, ())
+
+
+def test_a_run_that_was_written_down_and_never_begun_is_begun_by_the_next_order(local: LocalHarness):
+    """The server died between writing the order and asking for a supervisor."""
+    path = EngineDir(local._directory).run(JOB, 1)
+    os.makedirs(path.path)
+    spec = {"job": JOB, "run": 1, "module": "DLC", "program": {"env": {}}}
+    birth.write_spec(path, spec, [{"do": "start", "replicas": [{"replica": 0}]}])
+    local.reopen()
+    assert replicas_running(local.engine) == {}
+    local.engine.start(start_order(local.program()))
+    until(lambda: told(local, Confirmed))
+    assert replicas_running(local.engine) == {(JOB, 1): (0,)}
+    starts = [line for line in journal.read(path.orders)[0] if line["do"] == "start"]
+    assert len(starts) == 1, "the order of old is replaced, not repeated"
+
+
+def test_a_supervisor_being_born_when_the_server_dies_counts_as_running(local: LocalHarness):
+    """Nothing is journalled yet, but the lock is held: nobody may give its GPU away."""
+    path = EngineDir(local._directory).run(JOB, 1)
+    os.makedirs(path.path)
+    spec = {"job": JOB, "run": 1, "module": "DLC", "program": {"env": {}}}
+    birth.write_spec(path, spec, [{"do": "start", "replicas": [{"replica": 0}]}])
+    unborn = birth.take_lock(path)
+    assert unborn is not None
+    local.reopen()
+    assert replicas_running(local.engine) == {(JOB, 1): (0,)}
+    os.close(unborn)  # it never came to be
+    until(lambda: told(local, Lost))
+    assert replicas_running(local.engine) == {}
+
+
+def test_a_second_supervisor_of_a_run_never_begins(local: LocalHarness):
+    local.engine.start(start_order(local.program()))
+    local.pass_time(0)
+    before = marked(local)
+    path = local.engine._runs[JOB, 1].directory
+    assert birth.take_lock(path) is None
+    other = os.open("/dev/null", os.O_RDONLY)
+    local.engine._nursery.start(path.path, {}, other)  # with something that is not the lock
+    os.close(other)
+    local.pass_time(1)
+    assert marked(local) == before
+
+
+def test_a_nursery_that_was_killed_is_replaced(local: LocalHarness):
+    local.engine._nursery._process.kill()
+    local.engine._nursery._process.wait()
+    local.engine.start(start_order(local.program(seconds=1)))
+    until(lambda: told(local, Exited))
+
+
+def test_a_directory_that_vanished_since_the_submit_fails_the_job_with_the_reason(
+    local: LocalHarness, tmp_path: Path
+):
+    local.engine.start(start_order({"command": ["true"], "workdir": str(tmp_path / "gone")}))
+    (ended,) = told(local, Exited)
+    assert isinstance(ended, Exited)
+    assert "there is no such directory" in ended.detail
+    local.reopen()
+    assert local.engine.observe().exits == (ended,)
+
+
+def test_secrets_reach_the_job_and_no_file(local: LocalHarness):
+    program = {"command": 'printf %s "$TOKEN" | tr a-z A-Z', "secrets": {"TOKEN": "hunter-two"}}
+    local.engine.start(start_order(program))
+    until(lambda: told(local, Exited))
+    piece = local.engine.log(JOB, 1, 0, 0, 100)
+    assert piece is not None
+    assert piece.data == b"HUNTER-TWO"
+    texts = [path.read_bytes() for path in local._directory.rglob("*") if path.is_file()]
+    assert not any(b"hunter-two" in text for text in texts)
+
+
+def test_thousands_of_old_runs_do_not_matter_when_forgotten(local: LocalHarness):
+    """Forgotten runs are not read again."""
+    path = EngineDir(local._directory).run(JOB, 1)
+    os.makedirs(path.path)
+    Path(path.spec).write_text("not even JSON")
+    Path(path.forgotten).touch()
+    local.reopen()
+    assert local.engine._runs == {}
+
+
+def marked(local: LocalHarness) -> list[int]:
+    return sorted(process.pid for process in tree.marked(local.engine._premises.engine_id))
