@@ -115,42 +115,48 @@ PARTLY = """
 users: [pia]
 quotas:
   - {id: pilot, parent: company, min: {gpus: 0}}
-  - {id: greedy, parent: company, min: {gpus: 5}}
 workspaces:
-  - {id: pilot, members: {pia: developer}, quotas: [pilot]}
+  - {id: pilot, members: {ghost: viewer, pia: developer}, quotas: [pilot]}
 """
 
 
 def test_a_refused_change_says_what_was_made_and_what_not(cli: Cli):
-    """Q3: company is given away, so `greedy` has no room. What came before stays, and applying again goes on from there."""
+    """There is no user ghost. What came before stays, and applying again goes on from there."""
     failed = apply(cli, PARTLY, "-y", status=1)
     told = failed.stderr.splitlines()
-    assert "min" in told[0] and "Q3" in told[0]
+    assert "ghost" in told[0]
     assert told[1:] == [
         "made, and stays so:",
         "  + user pia",
         "  + quota pilot below company: 0 GPU",
-        "not made:",
-        "  + quota greedy below company: 5 GPU",
-        "not tried:",
         "  + workspace pilot",
+        "not made:",
+        "  + member ghost of pilot: viewer",
+        "not tried:",
         "  + member pia of pilot: developer",
         "  + quota pilot for workspace pilot",
-        "2 of 6 change(s) made; apply again when it can be made: it goes on from here",
+        "3 of 6 change(s) made; apply again when it can be made: it goes on from here",
     ]
-    assert "change(s) made" not in failed.stdout
+    assert "made" not in failed.stdout
     assert cli.json("get", "quota", "pilot")["parent"] == "company"
-    cli.run("get", "quota", "greedy", status=3)
+    assert cli.json("get", "workspace", "pilot")["members"] == []
 
-    lines = apply(cli, PARTLY.replace("gpus: 5", "gpus: 0"), "-y").stdout.splitlines()
+    cured = PARTLY.replace("[pia]", "[pia, ghost]")
+    lines = apply(cli, cured, "-y").stdout.splitlines()
     assert [line for line in lines if line.startswith("+")] == [
-        "+ quota greedy below company: 0 GPU",
-        "+ workspace pilot",
+        "+ user ghost",
+        "+ member ghost of pilot: viewer",
         "+ member pia of pilot: developer",
         "+ quota pilot for workspace pilot",
     ]
-    assert lines[-1] == "4 change(s) made"
-    assert apply(cli, PARTLY.replace("gpus: 5", "gpus: 0")).stdout == "everything is as the file says\n"
+    assert apply(cli, cured).stdout == "everything is as the file says\n"
+
+
+def test_what_a_preview_refuses_changes_nothing(cli: Cli):
+    """Q1: the children of company would have more than company; the user that stands before them is not made either."""
+    greedy = "users: [gus]\nquotas: [{id: greedy, parent: company, min: {gpus: 99}}]\n"
+    assert "nothing has been changed" in apply(cli, greedy, "-y", status=1).stderr
+    assert "gus" not in [user["name"] for user in cli.json("get", "users")["items"]]
 
 
 def test_a_change_whose_answer_is_lost_is_not_called_unmade(cli: Cli, monkeypatch: pytest.MonkeyPatch):

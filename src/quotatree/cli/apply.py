@@ -9,7 +9,7 @@ import click
 
 from quotatree.cli.decided import TAKING, ask, decision_row, echo_exposed
 from quotatree.cli.manifest import read_manifest
-from quotatree.cli.output import EXIT_FAILED, EXIT_UNAVAILABLE, echo_table
+from quotatree.cli.output import EXIT_FAILED, EXIT_UNAVAILABLE, echo_table, fail
 from quotatree.cli.remote import Remote, remote_options, status_of, text_of
 
 if TYPE_CHECKING:
@@ -87,6 +87,9 @@ def _tell_part(title: str, steps: list[Step]) -> None:
 
 
 def _show_losses(client: Client, steps: list[Step]) -> None:
+    """What the server would refuse of nodes and quotas is refused here, before anything is changed."""
+    from quotatree.client.errors import ApiError
+
     changes = [step.preview for step in steps if step.preview is not None]
     if not changes:
         return
@@ -95,7 +98,12 @@ def _show_losses(client: Client, steps: list[Step]) -> None:
             f"more than {MOST_PREVIEWED} changes of nodes and quotas: who would have to go is not looked at"
         )
         return
-    seen = client.preview(changes)
+    try:
+        seen = client.preview(changes)
+    except ApiError as error:
+        if status_of(error) == EXIT_UNAVAILABLE:
+            raise
+        fail(f"{text_of(error)}; nothing has been changed", EXIT_FAILED)
     taken = [decision_row(one) for one in seen["decisions"] if one["kind"] in TAKING]
     started = sum(1 for one in seen["decisions"] if one["kind"] in ("Start", "Hold"))
     if taken:

@@ -117,11 +117,6 @@ class CheckpointJob(JobCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopJob(JobCommand):
-    """What runs gets notice and its grace, and can be started again (P14)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ResizeJob(JobCommand):
     """More or fewer replicas, or another core (P12); None: as before."""
 
