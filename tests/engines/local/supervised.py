@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from quotatree.engines.local import cgroups, journal, tree
+from quotatree.engines.local.birth import take_lock
 from quotatree.engines.local.identity import Identity
 from quotatree.engines.local.layout import EngineDir
 from quotatree.engines.local.nursery import Nursery
@@ -101,7 +102,21 @@ class Run:
         Path(self.dir.spec).write_text(json.dumps(spec))
 
     def supervise(self) -> None:
-        self.runs.nursery.start(self.dir.path, self.secrets)
+        lock = take_lock(self.dir)
+        assert lock is not None
+        try:
+            self.runs.nursery.start(self.dir.path, self.secrets, lock)
+        finally:
+            os.close(lock)
+
+    def supervise_again(self) -> None:
+        """As if somebody did not know that it was; until that supervisor has ended."""
+        lock = os.open(self.dir.lock, os.O_RDWR)
+        try:
+            pid = self.runs.nursery.start(self.dir.path, self.secrets, lock)
+        finally:
+            os.close(lock)
+        wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the end of the second supervisor")
 
     # Orders
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quotatree.engines.local import journal
-from tests.engines.local.supervised import Runs, wait_for
+from tests.engines.local.supervised import Runs
 
 FOREVER = ["sleep", "1000"]
 
@@ -232,8 +232,7 @@ def test_a_notice_that_comes_before_the_command_runs_is_not_lost(runs: Runs):
 def test_only_one_supervisor_has_a_run(runs: Runs):
     run = runs.start(FOREVER)
     run.wait("confirmed")
-    second = runs.nursery.start(run.dir.path, {})
-    wait_for(lambda: not os.path.exists(f"/proc/{second}"), "the end of the second")
+    run.supervise_again()
     assert len(run.lines("supervising")) == len(run.lines("started")) == 1
     assert run.main().alive()
 
@@ -241,9 +240,8 @@ def test_only_one_supervisor_has_a_run(runs: Runs):
 def test_a_run_that_is_over_is_not_run_again(runs: Runs):
     run = runs.start("echo once >> count")
     assert run.end() == succeeded()
-    wait_for(lambda: not run.supervisor_alive(), "its end")
-    again = runs.nursery.start(run.dir.path, {})
-    wait_for(lambda: not os.path.exists(f"/proc/{again}"), "the end of the second")
+    run.wait_for_its_supervisor()
+    run.supervise_again()
     assert run.work("count").read_text() == "once\n"
 
 

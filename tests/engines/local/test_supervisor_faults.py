@@ -67,6 +67,32 @@ def test_when_one_replica_leaves_the_daemon_of_another_lives_on(both_ways: Runs)
     assert not daemon.alive()
 
 
+def test_one_that_ends_does_not_cut_short_the_grace_of_what_another_left(both_ways: Runs):
+    """Replica 1's shell is dead, its child still saves; then replica 0 ends by itself and is cleaned up."""
+    child = (
+        "import os, signal, sys, time\n"
+        "def notice(*_):\n"
+        "    while os.getppid() == parent: time.sleep(0.001)\n"
+        "    open('saving', 'w').close()\n"
+        "    while not os.path.exists('seen'): time.sleep(0.001)\n"
+        "    open('saved', 'w').close(); sys.exit(0)\n"
+        "parent = os.getppid(); signal.signal(signal.SIGTERM, notice); print('up', flush=True); signal.pause()\n"
+    )
+    wait = "while [ ! -e finish ]; do sleep 0.01; done; sleep 1000 & echo $! > behind; exit 0"
+    run = both_ways.start(f"if [ $RANK = 0 ]; then {wait}; fi; {python(child)}; true", replicas=2)
+    run.wait_for_output(b"up", 1)
+    run.stop([1])
+    run.wait_until(lambda: run.work("saving").exists(), "the notice")
+    run.work("finish").touch()
+    run.wait_until(lambda: not run.main(0).alive(), "the end of replica 0")
+    run.wait_until(
+        lambda: (text := run.work("behind").read_text()) and Identity.of(int(text)) is None, "its remains"
+    )
+    run.work("seen").touch()
+    assert run.end() == succeeded()
+    assert run.work("saved").exists()
+
+
 def test_a_crowd_of_processes_in_many_sessions_is_killed_to_the_last(both_ways: Runs):
     run = both_ways.start(["python3", "-c", FORK_BOMB])
     run.wait_until(lambda: len(run.processes()) >= 60, "a crowd")

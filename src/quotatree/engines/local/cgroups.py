@@ -203,7 +203,7 @@ def make_room() -> bool:
 
     True if it did. Otherwise nothing changed: where others live in the same group it is not ours to arrange.
     """
-    for hierarchy in find_hierarchies():
+    for hierarchy in hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo")):
         inside = {line for line in _read(hierarchy.own, "cgroup.procs").split() if line != "0"}
         if not hierarchy.v2 or inside != {str(os.getpid())} or hierarchy.own.endswith(SERVER_GROUP):
             continue
@@ -217,8 +217,15 @@ def make_room() -> bool:
     return False
 
 
+_found: list[Hierarchy] | None = None
+
+
 def find_hierarchies() -> list[Hierarchy]:
-    return hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo"))
+    """Looked for once: supervisors inherit from the nursery what it found, and stay where it is."""
+    global _found  # noqa: PLW0603
+    if _found is None:
+        _found = hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo"))
+    return _found
 
 
 def group_name(job: str, run: int, replica: int | str) -> str:
@@ -283,10 +290,18 @@ def _make(path: str) -> None:
 
 def _read(path: str, name: str) -> str:
     try:
-        with open(os.path.join(path, name), encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        fd = os.open(os.path.join(path, name), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return ""
+    try:
+        parts = []
+        while part := os.read(fd, 65536):
+            parts.append(part)
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+    return os.fsdecode(b"".join(parts))
 
 
 def _write(path: str, name: str, text: str) -> None:

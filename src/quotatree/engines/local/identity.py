@@ -113,6 +113,6 @@ _boot = ""
 def boot_id() -> str:
     global _boot  # noqa: PLW0603 — it cannot change while this process lives
     if not _boot:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
             _boot = file.read().strip()
     return _boot

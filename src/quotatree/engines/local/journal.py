@@ -112,7 +112,7 @@ def _parsed(line: bytes) -> Entry | None:
 
 def _rest_of(fd: int, offset: int) -> bytes:
     parts = []
-    while part := os.pread(fd, 1 << 20, offset):
+    while part := os.pread(fd, 1 << 16, offset):
         parts.append(part)
         offset += len(part)
     return b"".join(parts)

@@ -110,6 +110,7 @@ def main() -> None:
     os.dup2(null, 0)
     os.close(null)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps them; we wait for nobody
+    supervisor.warm_up()
     gc.collect()
     gc.freeze()  # a collection in a child would write to every object and so copy it
     while (request := _request(asked)) is not None:

@@ -10,7 +10,6 @@ the SIGTERM on which its child writes a checkpoint. In `killing` nothing may.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 
@@ -70,12 +69,12 @@ class Replica:
         log: ReplicaLog,
         *,
         group: Group | None,
-        strays: Callable[[], Iterable[int]],
+        strays: Callable[[int], Iterable[int]],
         started: Callable[[Replica], None],
         gone: Callable[[Replica], None],
     ) -> None:
-        """`strays` are children of the supervisor that nobody started knowingly; `gone` is called once, when nothing
-        is left.
+        """`strays`: children of the supervisor it did not start itself and that may be this replica's. `gone` is called
+        once, when nothing is left.
         """
         self.number = number
         self.state = STARTING
@@ -224,23 +223,29 @@ class Replica:
     # Signals and the end
 
     def _terminate(self) -> None:
+        """Each process once: a second SIGTERM means "at once" to some."""
         assert self.identity is not None
-        if self.ended is None:
-            try:
-                os.killpg(self.identity.pid, signal.SIGTERM)
-            except ProcessLookupError:  # just forked: it has no group of its own yet
-                os.kill(self.identity.pid, signal.SIGTERM)
-        for process in self._remains():
-            known = stat(process.pid)
-            if known is not None and known.group != self.identity.pid:
+        # Found before any is told: who dies of it at once leaves its children to us, where they are not looked for yet.
+        found = [(process, stat(process.pid)) for process in self._remains()]
+        grouped = self.identity.pid if self.ended is None and self._signal_group(signal.SIGTERM) else 0
+        for process, known in found:
+            if known is not None and known.group != grouped:
                 process.send(signal.SIGTERM)
+
+    def _signal_group(self, signum: int) -> bool:
+        """False if nobody is in it: all gone, or the main process has not come so far yet."""
+        assert self.identity is not None
+        try:
+            os.killpg(self.identity.pid, signum)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
 
     def _kill_all(self) -> int:
         """How many were still there."""
         assert self.identity is not None
         if not self._reaped:
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left in the group
-                os.killpg(self.identity.pid, signal.SIGKILL)
+            self._signal_group(signal.SIGKILL)
         left = tree.kill(self._roots())
         if self._group is not None:
             left += self._group.kill()
@@ -257,7 +262,7 @@ class Replica:
         assert self.identity is not None
         if self.ended is None:
             return [self.identity.pid]
-        return list(self._strays()) if self._group is None else []
+        return list(self._strays(self.number)) if self._group is None else []
 
     def _over(self) -> None:
         assert self.identity is not None

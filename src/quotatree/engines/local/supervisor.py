@@ -13,6 +13,7 @@ On stdin: one line of JSON with the secrets. Without a whole line it ends and le
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -23,7 +24,7 @@ import traceback
 
 from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
 from quotatree.engines.local.batch import Batch
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.identity import Identity, boot_id
 from quotatree.engines.local.layout import RunDir
 from quotatree.engines.local.log_writer import ReplicaLog
 from quotatree.engines.local.loop import Loop
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
 
     from quotatree.engines.local.batch import Order
     from quotatree.engines.local.journal import Entry
+    from quotatree.engines.local.notebook import Notebook
+    from quotatree.engines.local.service import Service
+
+    Arguments = str | list[str]
+    Course = Batch | Notebook | Service
 
 LOOK_SECONDS = 1.0
 """How often orders and the checkpoint file are looked at unasked: for a signal that was lost."""
@@ -67,6 +73,17 @@ def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> N
         os._exit(code)
 
 
+def warm_up() -> None:
+    """What every supervisor finds out at its start and is the same for all, found out before they are forked."""
+    import quotatree.engines.local.notebook
+    import quotatree.engines.local.service  # noqa: F401 — only loaded, so that all share them
+
+    boot_id()
+    cgroups.find_hierarchies()
+    users.find(None)
+    free_port()
+
+
 def read_secrets(fd: int) -> dict[str, str] | None:
     """None if whoever should have told them died over it."""
     raw = b""
@@ -84,10 +101,10 @@ def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = No
     os.chdir("/")
     if lock is None:
         lock = os.open(run_dir.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # no matter if we were born with it
+    except BlockingIOError:
+        return
     if journal.read(run_dir.journal)[0]:
         return  # it was supervised before: what ran then is lost and not begun again
     with open(run_dir.spec, encoding="utf-8") as file:
@@ -129,7 +146,7 @@ class Supervisor:
         self._checkpoint_seen = _touched(self._checkpoint_file)
         self._master_port = 0
         self._user: users.User | None = None
-        self._course = Batch(self)
+        self._course = _course(self)
 
     def run(self) -> None:
         identity = Identity.of(os.getpid())
@@ -150,10 +167,10 @@ class Supervisor:
 
     # For courses: processes
 
-    def launch(self, order: Order) -> Replica | None:
+    def launch(self, order: Order, *, port: int = 0, command: Arguments | None = None) -> Replica | None:
         """Start a process for this replica. None: the machine could not, and the course heard of it by `gone`."""
         number = int(order["replica"])
-        port = self.port(number)
+        port = port or self.port(number)
         log = self._log(number)
         group, unlimited = self._groups.make(self._group_name(number), order)
         if unlimited and self.spec.get("limits", True):
@@ -163,7 +180,7 @@ class Supervisor:
             self.loop,
             log,
             group=group,
-            strays=self._strays,
+            strays=self._strays_of,
             started=self._course.started,
             gone=self._gone,
         )
@@ -171,7 +188,7 @@ class Supervisor:
         replica.memory_mib = int(order.get("memory_mib") or 0)
         self.replicas[number] = replica
         try:
-            replica.start(self._command(order, port))
+            replica.start(self._command(order, port, command))
         except (OSError, LookupError) as error:
             replica.never_began(Ended(why_not_started=f"cannot be started: {_words(error)}"))
             return None
@@ -254,16 +271,18 @@ class Supervisor:
         self._course.stop(list(self.wanted), self.grace_seconds)
 
     def _child_ended(self) -> None:
-        for pid in self._strays():
-            try:
-                os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:
-                continue
+        self._reap()
         for replica in list(self.replicas.values()):
             if replica.alive:
                 replica.look()
 
+    def _reap(self) -> None:
+        for pid in self._strays():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
     def _gone(self, replica: Replica) -> None:
+        self._reap()
         self._see_checkpoint()
         self._course.gone(replica)
 
@@ -279,6 +298,12 @@ class Supervisor:
         return [
             pid for pid in tree.children(os.getpid()) if pid not in mains and pid not in self.own_children
         ]
+
+    def _strays_of(self, number: int) -> list[int]:
+        """Without control groups: all but those that say they belong to another that still has its grace."""
+        others = {self._mark(n) for n, replica in self.replicas.items() if n != number and replica.alive}
+        strays = self._strays()
+        return [pid for pid in strays if tree.mark_of(pid) not in others] if others else strays
 
     # Telling
 
@@ -307,7 +332,7 @@ class Supervisor:
 
     # Making a command
 
-    def _command(self, order: Order, port: int) -> spawn.Command:
+    def _command(self, order: Order, port: int, asked: Arguments | None) -> spawn.Command:
         if self._user is None:
             self._user = users.find(self.spec.get("user"))
         user, job = self._user, self.run_dir.job
@@ -324,7 +349,7 @@ class Supervisor:
             checkpoints=job.checkpoints,
             checkpoint_file=self._checkpoint_file,
         )
-        asked = self.program["command"]
+        asked = asked or self.program["command"]
         arguments = ["/bin/sh", "-c", asked] if isinstance(asked, str) else [str(part) for part in asked]
         return spawn.Command(arguments, variables, self.program.get("workdir") or job.work, user)
 
@@ -340,8 +365,27 @@ class Supervisor:
             self._logs[number] = log
         return log
 
+    def _mark(self, number: int) -> str:
+        return environment.mark(
+            str(self.spec["engine"]), str(self.spec["job"]), int(self.spec["run"]), number
+        )
+
     def _group_name(self, number: int) -> str:
         return cgroups.group_name(str(self.spec["job"]), int(self.spec["run"]), number)
+
+
+def _course(supervisor: Supervisor) -> Course:
+    """Only what a run needs is imported: most are training runs."""
+    module = supervisor.spec["module"]
+    if module == "EAS":
+        from quotatree.engines.local.service import Service
+
+        return Service(supervisor)
+    if module == "DSW":
+        from quotatree.engines.local.notebook import Notebook
+
+        return Notebook(supervisor)
+    return Batch(supervisor)
 
 
 def wake(fifo: str, job: str, run: int) -> None:

@@ -57,20 +57,26 @@ def below(pids: Iterable[int]) -> list[Identity]:
 
 def marked(beginning: str) -> list[Identity]:
     """All processes on the machine whose mark begins so, as far as we may look. For when the supervisor is gone."""
-    wanted = f"{MARK}={beginning}".encode()
     found = []
     for pid in _all_pids():
         identity = Identity.of(pid)
-        if identity is None:
-            continue
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                variables = file.read().split(b"\0")
-        except OSError:
-            continue
-        if any(variable.startswith(wanted) for variable in variables) and identity.alive():
+        if identity is not None and mark_of(pid).startswith(beginning) and identity.alive():
             found.append(identity)
     return found
+
+
+def mark_of(pid: int) -> str:
+    """The mark it was started with; empty if it has none, is gone or is none of ours to read."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            variables = file.read().split(b"\0")
+    except OSError:
+        return ""
+    beginning = f"{MARK}=".encode()
+    for variable in variables:
+        if variable.startswith(beginning):
+            return variable[len(beginning) :].decode("utf-8", "replace")
+    return ""
 
 
 def in_sessions(sessions: Iterable[int]) -> list[Identity]:

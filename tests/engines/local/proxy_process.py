@@ -1,0 +1,69 @@
+"""The proxy as a real process, and its supervisor played by the test."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path(__file__).parents[3] / "src"
+
+
+class Proxy:
+    def __init__(self, **health: Any) -> None:
+        self.listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.port: int = self.listening.getsockname()[1]
+        self._health = {"interval_seconds": 0.05, **health}
+        self.told: list[dict[str, Any]] = []
+        self.process: subprocess.Popen[bytes]
+        self.start()
+
+    def start(self) -> None:
+        fd = self.listening.fileno()
+        options = json.dumps({"listen": fd, "health": self._health, "user": None})
+        code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); from quotatree.engines.local.proxy import main; main()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-c", code, options],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[fd],
+        )  # fmt: skip
+
+    def say(self, **order: Any) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(order).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def hear(self, **expected: Any) -> dict[str, Any]:
+        """Read on until this was told; pytest's own time is the limit, since the proxy has nothing else to say."""
+        assert self.process.stdout is not None
+        while line := self.process.stdout.readline():
+            self.told.append(json.loads(line))
+            if expected.items() <= self.told[-1].items():
+                return self.told[-1]
+        raise AssertionError(f"the proxy ended without saying {expected}: {self.told}")
+
+    def add(self, key: str, port: int) -> None:
+        self.say(add=key, port=port)
+        self.hear(ready=key)
+
+    def end(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self.process.wait(10)
+        self.listening.close()
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+
+
+def eventually(condition: Any, seconds: float = 20.0) -> Any:
+    """Poll until it holds; what it returned."""
+    until = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < until, "did not happen in time"
+        time.sleep(0.005)
+    return found

@@ -1,0 +1,268 @@
+"""Does a service stay there whatever its replicas do, and lose no request when they are taken (issue 5, EAS; P12, P14)?"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quotatree.engines.local import service, tree
+from quotatree.engines.local.identity import GONE_STATES, stat
+from tests.engines.local.proxy_process import eventually
+from tests.engines.local.serving import SERVER, Run
+
+Serve = Callable[..., Run]
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    made: list[Run] = []
+
+    def begin(**more: Any) -> Run:
+        made.append(Run(tmp_path, "EAS", **more))
+        return made[-1]
+
+    yield begin
+    for run in made:
+        run.end()
+
+
+class Load:
+    """Clients that ask without pause, half by GET and half by POST; what they got is counted."""
+
+    def __init__(self, run: Run, clients: int = 8) -> None:
+        self.answers: Counter[int | str] = Counter()
+        self.replicas: Counter[bytes] = Counter()
+        self._run = run
+        self._on = True
+        self._threads = [threading.Thread(target=self._client, args=(n,)) for n in range(clients)]
+
+    def __enter__(self) -> Load:
+        self._run.port  # noqa: B018 — known before the clients ask
+        for thread in self._threads:
+            thread.start()
+        self.some_more()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._on = False
+        for thread in self._threads:
+            thread.join()
+
+    def some_more(self, count: int = 50) -> None:
+        before = self.answers.total()
+        eventually(lambda: self.answers.total() >= before + count)
+
+    def _client(self, number: int) -> None:
+        port = self._run.port
+        while self._on:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            try:
+                for _ in range(20):
+                    if number % 2:
+                        connection.request("GET", "/slow?0.01")
+                    else:
+                        connection.request("POST", "/", b"x" * 1000)
+                    response = connection.getresponse()
+                    body = response.read()
+                    self.answers[response.status] += 1
+                    self.replicas[response.getheader("X-Replica", "").encode()] += 1
+                    assert response.status != 200 or number % 2 or body == b"1000"
+            except OSError as error:
+                self.answers[type(error).__name__] += 1
+            finally:
+                connection.close()
+
+
+def test_a_replica_is_confirmed_when_it_answers_and_not_before(serve: Serve):
+    run = serve(env={"START_SECONDS": "0.4"})
+    started = run.wait("started")
+    run.confirmed(0)
+    assert run.lines("confirmed")[0]["at_ms"] - started["at_ms"] >= 400
+    assert run.ask() == (200, b"0")
+
+
+def test_the_address_is_the_same_in_every_run_of_the_job(serve: Serve):
+    first = serve().confirmed(0)
+    port = first.port
+    first.stop()
+    assert first.over() == {"is": "over"}
+    second = serve(run=2).confirmed(0)
+    assert second.port == port
+    assert oct(os.stat(second.dir.job.service_file).st_mode & 0o777) == "0o600"
+
+
+def test_replicas_that_come_later_share_the_load(serve: Serve):
+    run = serve().confirmed(0)
+    run.start([1, 2])
+    run.confirmed(0, 1, 2)
+    assert {run.ask()[1] for _ in range(9)} == {b"0", b"1", b"2"}
+
+
+def test_surplus_replicas_leave_under_load_without_a_dropped_request(serve: Serve):
+    run = serve(replicas=4).confirmed(0, 1, 2, 3)
+    with Load(run) as load:
+        run.stop([2, 3])
+        eventually(lambda: sorted(n for line in run.lines("left") for n in line["replicas"]) == [2, 3])
+        load.some_more()
+    assert set(load.answers) == {200}
+    assert set(load.replicas) == {b"0", b"1", b"2", b"3"}
+    assert not tree.marked(f"{run.engine_id}:a:1:3")
+
+
+def test_a_rolling_restart_under_load_replaces_every_process_and_drops_nothing(serve: Serve):
+    run = serve(replicas=2).confirmed(0, 1)
+    before = {n: run.pid(n) for n in (0, 1)}
+    with Load(run) as load:
+        run.order(do="restart", key="k1")
+        run.order(do="restart", key="k1")  # sent twice, it happens once
+        run.wait("ready", count=4)
+        load.some_more()
+    assert set(load.answers) == {200}
+    assert all(run.pid(n) != before[n] for n in (0, 1))
+    assert len(run.lines("restarting")) == 2
+    # One after the other: the second turn came when the first new process was healthy.
+    turns = [(e["is"], e["replica"]) for e in run.journal if e["is"] in ("ready", "restarting")]
+    assert turns[2:] == [("restarting", 0), ("ready", 0), ("restarting", 1), ("ready", 1)]
+
+
+def test_requests_wait_while_the_only_replica_is_restarted(serve: Serve):
+    run = serve(env={"START_SECONDS": "0.3"}).confirmed(0)
+    with Load(run) as load:
+        run.order(do="restart", key="k1")
+        run.wait("ready", count=2)
+        load.some_more()
+    assert set(load.answers) == {200}
+
+
+def test_a_stopped_service_answers_what_it_has_before_it_goes(serve: Serve):
+    run = serve().confirmed(0)
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(run.ask, "/slow?1")
+        eventually(lambda: len(_connections(run)) > 0)
+        run.stop()
+        run.wait("unready")
+        assert run.ask()[0] == 503
+        assert slow.result() == (200, b"0")
+    assert run.over() == {"is": "over"}
+
+
+def _connections(run: Run) -> list[str]:
+    """Established ones at the port of the replica."""
+    port = f":{run.lines('started')[-1]['port']:04X}"
+    return [row for row in Path("/proc/net/tcp").read_text().split("\n") if port in row and " 01 " in row]
+
+
+def test_what_is_not_answered_within_the_grace_is_cut_off(serve: Serve):
+    run = serve().confirmed(0)
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(run.ask, "/slow?20")
+        eventually(lambda: len(_connections(run)) > 0)
+        begun = time.monotonic()
+        run.stop(grace_ms=60_000)
+        run.wait("unready")
+        run.stop(grace_ms=500)  # a shorter one shortens it
+        assert run.over() == {"is": "over"}
+        assert time.monotonic() - begun < 5
+        assert slow.result()[0] == 502  # and its client is told
+
+
+def test_a_replica_that_crashes_is_started_again_ever_later(serve: Serve):
+    run = serve(replicas=2, backoff_seconds=0.1).confirmed(0, 1)
+    for life in (1, 2):
+        os.kill(run.pid(0), signal.SIGKILL)
+        run.wait("unready", count=life, replica=0)
+        assert {run.ask()[1] for _ in range(4)} == {b"1"}  # the other one goes on
+        run.wait("ready", count=life + 1, replica=0)
+    again = run.lines("restarting", replica=0)
+    assert [line["in_seconds"] for line in again] == [0.1, 0.2]
+    assert again[0]["detail"] == "replica 0 was killed by signal KILL"
+    assert len(run.lines("ready", replica=1)) == 1
+
+
+def test_crashes_are_forgotten_after_a_healthy_minute():
+    assert [service.backoff_seconds(n, 1.0) for n in (1, 2, 3, 7, 100)] == [1, 2, 4, 60, 60]
+    member = service.Member({"replica": 0})
+    member.failures = 5
+    service._forgive(member)
+    assert member.failures == 0
+
+
+def test_a_service_that_never_becomes_healthy_fails_and_says_why(serve: Serve):
+    run = serve(command="exit 3", backoff_seconds=0.01)
+    assert run.over() == {
+        "is": "exited",
+        "outcome": "failed",
+        "detail": "replica 0 exited with code 3; the service was never healthy in 6 starts",
+    }
+
+
+def test_a_command_that_does_not_exist_fails_at_once(serve: Serve):
+    run = serve(command=["no-such-command"])
+    assert run.over()["detail"] == "replica 0 command not found: no-such-command"
+
+
+@pytest.mark.parametrize("field", ["port", "service_port"])
+def test_a_named_port_that_is_taken_fails_the_run_and_says_so(serve: Serve, field):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ended = serve(**{field: port}).over()
+    assert ended["outcome"] == "failed"
+    assert ended["detail"] == (
+        f"port {port} is taken by another program; name another {field}, or none to have one chosen"
+    )
+
+
+def test_a_kept_port_that_somebody_took_meanwhile_is_replaced_and_said(serve: Serve):
+    first = serve().confirmed(0)
+    port = first.port
+    first.stop()
+    first.over()
+    with socket.create_server(("127.0.0.1", port)):
+        second = serve(run=2).confirmed(0)
+    assert second.port != port
+    assert f"port {port} is taken by another program" in second.wait("notice")["text"]
+
+
+def test_a_killed_proxy_is_started_again_at_the_same_port(serve: Serve):
+    run = serve(replicas=2).confirmed(0, 1)
+    port = run.port
+    first = run.proxy_pid()
+    os.kill(first, signal.SIGKILL)
+    assert run.ask()[0] == 200  # waits in the open port
+    assert run.port == port
+    assert run.proxy_pid() != first
+    assert len(run.lines("started")) == 2  # the replicas did not notice
+
+
+def test_a_killed_supervisor_leaves_neither_proxy_nor_replica(serve: Serve):
+    run = serve().confirmed(0)
+    pids = [run.proxy_pid(), run.pid(0)]
+    run.process.kill()
+    run.process.wait()
+    eventually(lambda: all(_gone(pid) for pid in pids))
+
+
+def _gone(pid: int) -> bool:
+    known = stat(pid)
+    return known is None or known.state in GONE_STATES
+
+
+def test_a_service_that_runs_too_long_ends(serve: Serve):
+    run = serve(max_seconds=0.5)
+    assert run.over() == {"is": "exited", "outcome": "failed", "detail": "ran longer than 0.5 s"}
+
+
+def test_a_port_may_stand_in_the_command(serve: Serve):
+    run = serve(command=["sh", "-c", f"QUOTATREE_PORT={{port}} exec {' '.join(SERVER)}"]).confirmed(0)
+    assert run.ask() == (200, b"0")
