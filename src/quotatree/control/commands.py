@@ -129,6 +129,11 @@ class ResubmitJob(JobCommand):
     """A stopped job is started again."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartService(JobCommand):
+    """The replicas of a running service are replaced one after another, so that it stays reachable."""
+
+
 # -- quotas --------------------------------------------------------------------------------------------------------
 
 
