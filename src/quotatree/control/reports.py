@@ -104,6 +104,7 @@ def _checkpointed(turn: Turn, report: Checkpointed) -> None:
     job = _of_run(turn, report)
     if job is not None and job.phase is Phase.RUNNING:
         turn.apply(ev.JobCheckpointed(job.id))
+        turn.tell("job.checkpointed", {"run": job.run}, job=job.id)
 
 
 def _idled(turn: Turn, report: Idled) -> None:
