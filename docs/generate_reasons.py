@@ -116,6 +116,10 @@ WHEN: Final = {
     ),
     "CancelledByOwner": ("P9", "`stop` of a running job."),
     "StoppedByOwner": ("P14", "`stop`, or the end of a hold: its owner may start the job again."),
+    "IdleNotebook": (
+        "P14",
+        "`stop` in a server: the engine saw a notebook idle for as long as its `idle_stop` says; its owner may start it again.",
+    ),
     "HeldByOwner": (
         "section 4",
         "In a server: its owner put a waiting job on hold; it takes no part in the queue.",

@@ -25,6 +25,7 @@ from quotatree.identity.passwords import Passwords
 from quotatree.identity.tokens import new_token
 from quotatree.store import Store
 from tests.api.talking import TalkingTimer
+from tests.control.faulty_store import FaultyStore
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 PASSWORD = "correct horse battery"
@@ -49,7 +50,9 @@ class Api:
         self.store = Store.open(url or str(directory / "state.db"))
         self.store.migrate()
         self.engine = TalkingTimer()
-        self.controller = Controller(self.store, self.engine, "test")
+        self.faults = FaultyStore(self.store)
+        """What the loop writes to; whole until a test breaks it."""
+        self.controller = Controller(self.faults, self.engine, "test")
         self.services = Services(
             self.controller, self.store, self.engine, Passwords(QUICK), oidc, limits=limits or Limits()
         )

@@ -18,7 +18,10 @@ from quotatree.cli import main
 from quotatree.cli.server import Server
 from quotatree.client import Client
 from quotatree.store import Store
+from tests.cli.process import Process
+from tests.store.conftest import postgres_home
 
+__all__ = ["postgres_home"]
 TREE = """
 users: [ann, eve]
 quotas:
@@ -151,3 +154,13 @@ def cli(serving: Serving, tmp_path: Path) -> Iterator[Cli]:
             if job["phase"] not in ("Cancelled", "Succeeded", "Failed"):
                 client.jobs.cancel(job["id"])
         until(lambda: not list(client.jobs.list(active=True)))
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[list[Process]]:
+    running: list[Process] = []
+    yield running
+    for one in running:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.communicate()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from quotatree import __version__
+
+INTERRUPTED: Final = 130
 
 # name: (module, one line for --help). The function in the module has the name of the command.
 SECTIONS: Final = {
@@ -99,6 +101,13 @@ class LazyGroup(click.Group):
         module = import_module(COMMANDS[cmd_name][0])
         command: click.Command = getattr(module, NAMED.get(cmd_name, cmd_name.replace("-", "_")))
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Ctrl-C ends a watch, and is not the failure that click would make of it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, commands in SECTIONS.items():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
-from quotatree.cli.remote import Remote, bare, remote_options
+from quotatree.cli.remote import Remote, bare, patiently, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -71,7 +72,7 @@ class _Output:
             try:
                 return self.copy(run, tail, follow=True)
             except NotFound:
-                if time.monotonic() > until:
+                if time.monotonic() > until or self._client.jobs.get(self._job)["phase"] in ENDED:
                     raise
                 time.sleep(0.2)
 
@@ -80,7 +81,7 @@ class _Output:
         found: list[int | None] = []
 
         def look() -> None:
-            job = self._client.jobs.get(self._job)
+            job = patiently(partial(self._client.jobs.get, self._job))
             if job["run"] > seen:
                 found.append(job["run"])
             elif job["phase"] in ENDED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 from quotatree.cli.job_file import OF_A_GROUP, read_jobs
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
 from quotatree.cli.program import program_options, with_program
-from quotatree.cli.remote import Remote, problem_text, remote_options
+from quotatree.cli.remote import Remote, patiently, problem_text, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -131,7 +132,7 @@ def _waited(client: Client, ids: list[str], output: str) -> bool:
     def look() -> None:
         nonlocal good
         for name in list(left):
-            phase = client.jobs.get(name)["phase"]
+            phase = patiently(partial(client.jobs.get, name))["phase"]
             if phase in ENDED:
                 del left[name]
                 good = good and phase == "Succeeded"

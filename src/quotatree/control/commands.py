@@ -125,13 +125,13 @@ class ResizeJob(JobCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestartService(JobCommand):
-    """Replace the replicas of a running service one after another."""
+class ResubmitJob(JobCommand):
+    """A stopped job is started again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResubmitJob(JobCommand):
-    """A stopped job is started again."""
+class RestartService(JobCommand):
+    """The replicas of a running service are replaced one after another, so that it stays reachable."""
 
 
 # -- quotas --------------------------------------------------------------------------------------------------------

@@ -79,6 +79,7 @@ def card_body(card: Card) -> dict[str, Any]:
         "on_hold": card.on_hold,
         "confirmed": list(card.confirmed),
         "late_ms": card.late_ms,
+        "restart_key": card.restart_key,
     }
 
 
@@ -86,7 +87,7 @@ def card_from(row: JobRow) -> Card:
     body = row.card
     return Card(
         row.name, row.owner, sealed(body["program"]), body["on_hold"], row.first_started_ms, row.ended_ms,
-        tuple(body["confirmed"]), body["late_ms"],
+        tuple(body["confirmed"]), body["late_ms"], body.get("restart_key", ""),
     )  # fmt: skip
 
 

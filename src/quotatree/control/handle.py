@@ -26,6 +26,7 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.CheckpointJob: jobs.checkpoint,
     do.ResizeJob: jobs.resize,
     do.ResubmitJob: jobs.resubmit,
+    do.RestartService: jobs.restart_service,
     do.CreateQuota: quotas.create,
     do.UpdateQuota: quotas.update,
     do.ScaleQuota: quotas.scale,

@@ -1,4 +1,4 @@
-"""Commands about jobs: submit, cancel, stop, priority, hold and release, checkpoint, resize, resubmit (W1-W5, P12, P14)."""
+"""Commands about jobs: submit, cancel, stop, priority, hold and release, checkpoint, resize, resubmit, restart (W1-W5, P12, P14)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quotatree.core.job import Job, JobId, JobSpec, Phase
 from quotatree.core.job_sizes import resized_spec
 from quotatree.core.policy import Module
 from quotatree.core.reasons import Code, because
-from quotatree.engines.base import Program
+from quotatree.engines.base import Program, RestartOrder
 
 MOST_AT_ONCE: Final = 1_000
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
@@ -169,6 +169,25 @@ def resubmit(turn: Turn, command: do.ResubmitJob) -> Answer:
     turn.apply(ev.JobResubmitted(job.id))
     turn.tell("job.resubmitted", {}, job=job.id)
     return _done(turn, command, "job.resubmit", job)
+
+
+def restart_service(turn: Turn, command: do.RestartService) -> Answer:
+    """Two wishes of one moment are one restart: they have one key, and an engine does a key once."""
+    job = _allowed(turn, command, Action.RESTART_JOB)
+    if job.spec.module is not Module.EAS:
+        raise Refused(
+            "job", job.id, "section 1", f"is a {job.spec.module.value} job; only a service restarts"
+        )
+    if job.phase is not Phase.RUNNING:
+        raise Refused("job", job.id, "section 1", f"is {job.phase.value}; only a running service restarts")
+    can = turn.engine.capabilities
+    if not can.endpoints:
+        raise Refused("job", job.id, "section 9", f"the {can.name} engine has no way to restart a service")
+    key = f"{turn.now_ms:x}"
+    turn.change_card(job.id, restart_key=key)
+    turn.order(RestartOrder(job.id, job.run, key))
+    turn.tell("job.restarting", {"run": job.run}, job=job.id)
+    return _done(turn, command, "job.restart", job, run=job.run)
 
 
 def _allowed(turn: Turn, command: do.JobCommand, action: Action) -> Job:

@@ -49,6 +49,7 @@ class Code(Enum):
     RunLost = "its replica(s) {replicas} vanished and nobody knows how they ended"
     CancelledByOwner = "cancelled"
     StoppedByOwner = "stopped by its owner, who may start it again"
+    IdleNotebook = "did nothing for as long as its idle rule allows: {detail}"
     HeldByOwner = "on hold until its owner releases it"
     LongestRun = "ran longer than the {limit} that {workspace} allows in {quota}"
     LongestWait = "waited longer than the {limit} that {workspace} allows in {quota}"

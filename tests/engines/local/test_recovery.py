@@ -263,3 +263,28 @@ def test_whoever_is_told_may_wait_for_another_who_asks(local: LocalHarness, monk
 
 def marked(local: LocalHarness) -> list[int]:
     return sorted(process.pid for process in tree.marked(local.engine._premises.engine_id))
+
+
+def test_many_starts_from_many_threads_while_the_engine_sweeps(local: LocalHarness):
+    """A stress for the locks: all of them end, and all ends are told once."""
+    ended = threading.Event()
+
+    def sweep() -> None:
+        while not ended.is_set():
+            local.engine._sweep()
+            local.engine.observe()
+
+    def start(number: int) -> None:
+        for n in range(10):
+            local.engine.start(start_order({"command": ["true"]}, job=f"dlc-{number}-{n}"))
+
+    threads = [threading.Thread(target=sweep, daemon=True)]
+    threads += [threading.Thread(target=start, args=[number], daemon=True) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    until(lambda: len(told(local, Exited)) >= 40, 60)
+    ended.set()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert len({one.job for one in told(local, Exited)}) == len(told(local, Exited)) == 40  # type: ignore[union-attr]

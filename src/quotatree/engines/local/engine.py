@@ -36,7 +36,7 @@ from quotatree.engines.base import (
     StopOrder,
     lacks,
 )
-from quotatree.engines.local import birth, cgroups, journal, remains
+from quotatree.engines.local import birth, cgroups, journal, keep, remains
 from quotatree.engines.local.devices import HealthWatch
 from quotatree.engines.local.known import Key, KnownRun, read_run, runs_on_disk
 from quotatree.engines.local.layout import EngineDir
@@ -49,6 +49,7 @@ from quotatree.engines.local.watch import Watch
 log = logging.getLogger(__name__)
 
 HEALTH_SECONDS: Final = 5.0
+KEEP_HOUSE_SECONDS: Final = 3_600.0
 
 
 class LocalEngine:
@@ -115,6 +116,7 @@ class LocalEngine:
             self._told.clear()
             self._report = report
         watch.start()
+        threading.Thread(target=self._keep_house, name="local-engine-keep", daemon=True).start()
         if self._health is not None:
             threading.Thread(
                 target=self._watch_gpus, args=(self._health,), name="local-gpus", daemon=True
@@ -354,6 +356,13 @@ class LocalEngine:
         self._woken({run.key})
 
     # -- telling -------------------------------------------------------------------------------------------------------
+
+    def _keep_house(self) -> None:
+        while not self._closing.wait(KEEP_HOUSE_SECONDS):
+            try:
+                keep.throw_away(self._directory)
+            except Exception:
+                log.exception("local engine: old runs could not be thrown away")
 
     def _watch_gpus(self, health: HealthWatch) -> None:
         """In a thread of its own: a driver in trouble may take its time to answer."""
