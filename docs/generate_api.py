@@ -53,6 +53,7 @@ is 503 with `Retry-After`, and nothing was changed.
 
 TITLES: Final = {
     "jobs": "Jobs",
+    "output": "What jobs print, and where they answer",
     "explaining": "Why, and who took what",
     "previews": "Previews",
     "quotas": "Quotas",

@@ -105,12 +105,21 @@ WHEN: Final = {
         "`release` of what a guard kept: the job is over a limit, or no nodes could hold it any more.",
     ),
     "CoreResized": ("P12", "`release`: the owner changed `min_replicas` of a held job."),
+    "FewerReplicas": (
+        "P12",
+        "`shrink`: the owner wants fewer replicas; the newest surplus leaves with grace. Not counted as a preemption.",
+    ),
     "HoldTaken": ("P9", "`release`: whoever could evict the job took its hold; nothing of it was running."),
     "RunLost": (
         "A7, R5",
         "`evict` in a server: the engine does not know the run any more. Queued again like work of a lost node; not counted as a preemption.",
     ),
     "CancelledByOwner": ("P9", "`stop` of a running job."),
+    "StoppedByOwner": ("P14", "`stop`, or the end of a hold: its owner may start the job again."),
+    "IdleNotebook": (
+        "P14",
+        "`stop` in a server: the engine saw a notebook idle for as long as its `idle_stop` says; its owner may start it again.",
+    ),
     "HeldByOwner": (
         "section 4",
         "In a server: its owner put a waiting job on hold; it takes no part in the queue.",

@@ -110,6 +110,12 @@ manage-owners delete-workspace                speech             yes  404     40
 see-job explain-job see-exposure              job-of-dina        yes  404     yes  yes  yes  yes  yes  404  404
 see-job explain-job see-exposure              job-of-oto         yes  404     yes  yes  yes  yes  yes  404  404
 see-job explain-job see-exposure              job-of-otis        yes  404     404  404  404  404  404  yes  404
+see-endpoint                                  job-of-dina        yes  404     yes  yes  yes  yes  yes  404  404
+see-endpoint                                  job-of-oto         yes  404     yes  yes  yes  yes  yes  404  404
+see-endpoint                                  job-of-otis        yes  404     404  404  404  404  404  yes  404
+see-logs open-job stop-job                    job-of-dina        yes  404     yes  yes  yes  yes  403  404  404
+see-logs open-job stop-job                    job-of-oto         yes  404     yes  yes  yes  403  403  404  404
+see-logs open-job stop-job                    job-of-otis        yes  404     404  404  404  404  404  yes  404
 cancel-job hold-job resize-job restart-job    job-of-dina        yes  404     yes  yes  yes  yes  403  404  404
 cancel-job hold-job resize-job restart-job    job-of-oto         yes  404     yes  yes  yes  403  403  404  404
 cancel-job hold-job resize-job restart-job    job-of-otis        yes  404     404  404  404  404  404  yes  404

@@ -1,4 +1,4 @@
-"""A whole server behind its API, in one process: real loop, real store, timer engine; requests go straight to the app."""
+"""A whole server behind its API, in one process: real loop, real store, an engine of timers; requests go straight to the app."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from quotatree.control.world import SYSTEM
 from quotatree.core.node import NodeSpec
 from quotatree.core.quota import QuotaId, QuotaSpec
 from quotatree.core.resources import Bounds
-from quotatree.engines.timer import TimerEngine
 from quotatree.identity.passwords import Passwords
 from quotatree.identity.tokens import new_token
 from quotatree.store import Store
+from tests.api.talking import TalkingTimer
+from tests.control.faulty_store import FaultyStore
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 PASSWORD = "correct horse battery"
@@ -48,8 +49,10 @@ class Api:
     ) -> None:
         self.store = Store.open(url or str(directory / "state.db"))
         self.store.migrate()
-        self.engine = TimerEngine()
-        self.controller = Controller(self.store, self.engine, "test")
+        self.engine = TalkingTimer()
+        self.faults = FaultyStore(self.store)
+        """What the loop writes to; whole until a test breaks it."""
+        self.controller = Controller(self.faults, self.engine, "test")
         self.services = Services(
             self.controller, self.store, self.engine, Passwords(QUICK), oidc, limits=limits or Limits()
         )

@@ -51,6 +51,11 @@ ROWS = [
     Row("POST", "/jobs/{held}/release",              "200  404  200  200  200  200  403  404  404  401"),
     Row("POST", "/jobs/{running}/checkpoint",        "200  404  200  200  200  200  403  404  404  401"),
     Row("PUT", "/jobs/{job}/min-replicas",           "200  404  200  200  200  200  403  404  404  401", {"min_replicas": 1}),
+    Row("PUT", "/jobs/{job}/replicas",               "200  404  200  200  200  200  403  404  404  401", {"min_replicas": 1}),
+    Row("GET", "/jobs/{running}/logs",               "200  404  200  200  200  200  403  404  404  401"),
+    Row("GET", "/jobs/{running}/endpoint",           "200  404  200  200  200  200  200  404  404  401"),
+    Row("POST", "/jobs/{running}/stop",              "200  404  200  200  200  200  403  404  404  401"),
+    Row("POST", "/jobs/{held}/start",                "422  404  422  422  422  422  403  404  404  401"),
     Row("POST", "/jobs/{running}/restart",           "422  404  422  422  422  422  403  404  404  401"),
     Row("POST", "/previews",                         "200  404  200  200  200  200  403  404  404  401", {"changes": [{"change": "submit", "job": job()}]}),
     Row("POST", "/previews",                         "200  200  403  403  403  403  403  404  404  401", {"changes": [{"change": "scale", "quota": "a", "min": {"gpus": 3}, "mode": "lazy"}]}),
@@ -158,7 +163,7 @@ class Filled:
     def fill(self, text: str, user: str | None) -> str:
         makers = {
             "job": lambda: self.api.submit(gpus=4, min_replicas=1),
-            "running": lambda: self.api.submit(groups=[{"cpu": 0.001}]),
+            "running": self.running,
             "held": lambda: self.api.submit(on_hold=True),
             "quota": lambda: "a",
             "empty": self.empty,
@@ -176,6 +181,11 @@ class Filled:
             if blank in text:
                 text = text.replace(blank, make())
         return text
+
+    def running(self) -> str:
+        job_id = self.api.submit(groups=[{"cpu": 0.001}])
+        self.api.wait_phase(job_id, "Running")
+        return job_id
 
     def name(self) -> str:
         self.made += 1

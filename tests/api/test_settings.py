@@ -27,6 +27,9 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "data": ('"/srv/x"', Path("/srv/x")),
     "database": ('"postgresql://h/d"', "postgresql://h/d"),
     "engine": ('"timer"', "timer"),
+    "nodes": ('"4x8:H100,2x4:L20"', "4x8:H100,2x4:L20"),
+    "run_as": ('"nobody"', "nobody"),
+    "cgroups": ("false", False),
     "https": ("true", True),
     "tls_cert": ('"c.pem"', Path("c.pem")),
     "tls_key": ('"k.pem"', Path("k.pem")),
@@ -122,6 +125,8 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
             "tls_cert",
             "tls_key",
             "log_file",
+            "nodes",
+            "run_as",
             "oidc",
         )
 
@@ -134,7 +139,7 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
         ("[loop]\nlease = 15", "must be a duration"),
         ("loop = 5", "no setting loop"),
         ("https = 1", "true or false"),
-        ('engine = "magic"', 'must be "timer"'),
+        ('engine = "magic"', 'must be "local" or "timer"'),
         ('[limits]\nbody = "9Ti"', "1Mi"),
         ('[oidc]\nissuer = "https://x.example.org"', "client_id, redirect_uri must be set"),
         ('tls_key = "k"', "needs tls_cert"),

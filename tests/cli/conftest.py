@@ -15,10 +15,13 @@ from click.testing import CliRunner, Result
 
 from quotatree.api.settings import ServerSettings
 from quotatree.cli import main
-from quotatree.cli.server import Server, virtual_nodes
+from quotatree.cli.server import Server
 from quotatree.client import Client
 from quotatree.store import Store
+from tests.cli.process import Process
+from tests.store.conftest import postgres_home
 
+__all__ = ["postgres_home"]
 TREE = """
 users: [ann, eve]
 quotas:
@@ -45,9 +48,11 @@ class Serving:
         self.directory = directory
         self.store = Store.open(str(directory / "quotatree.db"))
         self.store.migrate()
-        self.server = Server(self.store, ServerSettings(data=directory), own_file=True)
+        self.server = Server(
+            self.store, ServerSettings(data=directory, engine="timer", nodes="2x8"), own_file=True
+        )
         self.server.start()
-        first = self.server.furnish(virtual_nodes("2x8"))
+        first, _ = self.server.furnish()
         assert first is not None
         self.token = first.token
         self._web = self.server.uvicorn("127.0.0.1", 0)
@@ -149,3 +154,13 @@ def cli(serving: Serving, tmp_path: Path) -> Iterator[Cli]:
             if job["phase"] not in ("Cancelled", "Succeeded", "Failed"):
                 client.jobs.cancel(job["id"])
         until(lambda: not list(client.jobs.list(active=True)))
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[list[Process]]:
+    running: list[Process] = []
+    yield running
+    for one in running:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.communicate()

@@ -107,3 +107,67 @@ def test_nodes_by_count(cli: Cli):
     told = apply(cli, "nodes: [{name: extra, count: 2, pool: spare, gpus: 4}]", "--dry-run").stdout
     assert "+ node extra-0: 4 x GPU in spare" in told
     assert "2 change(s); nothing has been changed" in told
+
+
+# -- a file that can only be applied in part -----------------------------------------------------------------------
+
+PARTLY = """
+users: [pia]
+quotas:
+  - {id: pilot, parent: company, min: {gpus: 0}}
+workspaces:
+  - {id: pilot, members: {ghost: viewer, pia: developer}, quotas: [pilot]}
+"""
+
+
+def test_a_refused_change_says_what_was_made_and_what_not(cli: Cli):
+    """There is no user ghost. What came before stays, and applying again goes on from there."""
+    failed = apply(cli, PARTLY, "-y", status=1)
+    told = failed.stderr.splitlines()
+    assert "ghost" in told[0]
+    assert told[1:] == [
+        "made, and stays so:",
+        "  + user pia",
+        "  + quota pilot below company: 0 GPU",
+        "  + workspace pilot",
+        "not made:",
+        "  + member ghost of pilot: viewer",
+        "not tried:",
+        "  + member pia of pilot: developer",
+        "  + quota pilot for workspace pilot",
+        "3 of 6 change(s) made; apply again when it can be made: it goes on from here",
+    ]
+    assert "made" not in failed.stdout
+    assert cli.json("get", "quota", "pilot")["parent"] == "company"
+    assert cli.json("get", "workspace", "pilot")["members"] == []
+
+    cured = PARTLY.replace("[pia]", "[pia, ghost]")
+    lines = apply(cli, cured, "-y").stdout.splitlines()
+    assert [line for line in lines if line.startswith("+")] == [
+        "+ user ghost",
+        "+ member ghost of pilot: viewer",
+        "+ member pia of pilot: developer",
+        "+ quota pilot for workspace pilot",
+    ]
+    assert apply(cli, cured).stdout == "everything is as the file says\n"
+
+
+def test_what_a_preview_refuses_changes_nothing(cli: Cli):
+    """Q1: the children of company would have more than company; the user that stands before them is not made either."""
+    greedy = "users: [gus]\nquotas: [{id: greedy, parent: company, min: {gpus: 99}}]\n"
+    assert "nothing has been changed" in apply(cli, greedy, "-y", status=1).stderr
+    assert "gus" not in [user["name"] for user in cli.json("get", "users")["items"]]
+
+
+def test_a_change_whose_answer_is_lost_is_not_called_unmade(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    """The server may have made it: only applying again tells."""
+    from quotatree.client.errors import NotReachable
+    from quotatree.client.workspaces import Workspaces
+
+    def cut(*_: object, **__: object) -> None:
+        raise NotReachable("cut off")
+
+    monkeypatch.setattr(Workspaces, "create", cut)
+    text = "users: [ida]\nworkspaces:\n  - {id: lost, members: {ida: viewer}}\n"
+    told = apply(cli, text, "-y", status=6).stderr
+    assert "made, and stays so:\n  + user ida\nnot known whether it was made:\n  + workspace lost\n" in told

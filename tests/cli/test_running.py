@@ -3,82 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from quotatree.cli import main
-from quotatree.client import Client
-from quotatree.client.errors import ClientError
+from tests.cli.process import Process
 
 
 def run(*words: str, status: int = 0, env: dict[str, str | None] | None = None):
     result = CliRunner().invoke(main, words, env=env)
     assert result.exit_code == status, result.output
     return result
-
-
-class Process:
-    def __init__(self, data: Path, *words: str) -> None:
-        self.data = data
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        log = str(data.parent / "log")
-        command = [sys.executable, "-m", "quotatree", "serve", "--data", str(data), "--log-file", log]
-        self.process = subprocess.Popen(
-            [*command, "--listen", f"127.0.0.1:{self.port}", *words],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "NO_COLOR": "1"},
-        )  # fmt: skip
-        assert self.process.stdout is not None
-        self.said = ""
-        for line in self.process.stdout:
-            self.said += line
-            if line.startswith("listening"):
-                break
-        else:
-            raise AssertionError(self.said)
-
-    @property
-    def token(self) -> str:
-        found = re.search(r"qt_\S+", self.said)
-        assert found is not None, self.said
-        return found[0]
-
-    def client(self, token: str) -> Client:
-        client = Client(self.url, token)
-        end = time.monotonic() + 20
-        while True:
-            try:
-                client.health()
-                return client
-            except ClientError:
-                assert time.monotonic() < end
-                time.sleep(0.05)
-
-    def end(self, number: int = signal.SIGTERM) -> str:
-        self.process.send_signal(number)
-        return self.process.communicate(timeout=20)[0]
-
-
-@pytest.fixture
-def started(tmp_path: Path) -> Iterator[list[Process]]:
-    running: list[Process] = []
-    yield running
-    for one in running:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.communicate()
 
 
 def test_first_start_stop_restart_kill(tmp_path: Path, started: list[Process]):
@@ -142,7 +81,7 @@ def test_backup_restore_migrate_doctor(tmp_path: Path, started: list[Process]):
     [
         (("--listen", "7070"), "must be HOST:PORT"),
         (("--nodes", "many"), "such as 16x8"),
-        (("--nodes", "0x8"), "such as 16x8"),
+        (("--nodes", "0x8"), "1 to 10000 nodes"),
         (("--database", "mysql://x/y"), "allowed are sqlite"),
     ],
 )

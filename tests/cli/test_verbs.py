@@ -323,3 +323,81 @@ def test_a_watch_shows_what_changes_and_nothing_twice(cli: Cli, monkeypatch: pyt
 def test_completion(cli: Cli):
     for shell in ("bash", "zsh", "fish"):
         assert "_QUOTATREE_COMPLETE" in cli.run("completion", shell).stdout
+
+
+# -- webhooks, policies and loans ----------------------------------------------------------------------------------
+
+
+def test_webhooks_are_made_listed_and_deleted(cli: Cli):
+    made = cli.run("webhook", "create", "chat", "--url", "http://127.0.0.1:9/x", "--kind", "job.evicted")
+    secret = made.stdout.strip()
+    assert len(secret) > 30
+    path = cli.file("secret", "a secret of twenty-five\n")
+    words = ("--url", "http://127.0.0.1:9/y", "--workspace", "vision", "--secret-file", path)
+    assert cli.run("webhook", "create", "mail", *words).stdout == "webhook/mail created\n"
+    listed = cli.run("webhook", "list")
+    assert [line.split()[:3] for line in listed.stdout.splitlines()[1:]] == [
+        ["chat", "-", "job.evicted"],
+        ["mail", "vision", "all"],
+    ]
+    assert secret not in listed.stdout
+    assert "twenty-five" not in cli.run("webhook", "list", "-o", "json").stdout
+    assert cli.run("webhook", "list", user="ann").stdout == "", "a developer manages none"
+    cli.run("webhook", "create", "mine", "--url", "http://127.0.0.1:9/z", user="ann", status=4)
+    cli.run("webhook", "create", "bad", "--url", "ftp://x", status=1)
+    cli.run(
+        "webhook", "create", "bad", "--url", "http://x", "--secret-file", str(cli.home / "none"), status=2
+    )
+    cli.run("webhook", "delete", "chat", "webhook/mail")
+    cli.run("webhook", "delete", "chat", status=3)
+
+
+def test_policies_go_out_and_in_in_both_spellings(cli: Cli):
+    """P1, P2: what `show` writes `set` reads, in our spelling and in PAI's."""
+    pai = """
+QueueStrategy: PaiStrategyIntelligent
+SelfQuotaPreemptionConfig:
+  PreemptorPriorities: [6, 7, 8, 9]
+  PreemptedPriorities: [1, 2, 3]
+  PreemptedProducts: [DLC]
+"""
+    before = cli.run("policies", "show", "vision").stdout
+    try:
+        cli.run("policies", "set", "vision", "-f", cli.file("pai.yaml", pai))
+        ours = json.loads(cli.run("policies", "show", "vision", "-o", "json").stdout)
+        assert (ours["self_level"]["high"], ours["self_level"]["low"]) == ("6-9", "1-3")
+        shown = cli.run("policies", "show", "quota/vision", "--pai").stdout
+        assert "PreemptorPriorities" in shown
+        cli.run("policies", "set", "vision", "-f", cli.file("again.yaml", shown))
+        assert json.loads(cli.run("policies", "show", "vision", "-o", "json").stdout) == ours
+        assert "priorities" in cli.run("policies", "show", "company").stdout
+        cli.run("policies", "set", "vision", "-f", cli.file("bad.yaml", "[1]"), status=2)
+        cli.run("policies", "set", "vision", "-f", cli.file("bad2.yaml", "colour: red"), status=1)
+        cli.run("policies", "set", "vision", "-f", cli.file("pai.yaml", pai), user="ann", status=4)
+    finally:
+        cli.run("policies", "set", "vision", "-f", cli.file("before.yaml", before))
+
+
+def test_a_loan_is_returned_by_hand(cli: Cli):
+    """P3, P15: vision takes what speech leaves unused, and gives it back when its admin says so."""
+    policy = "self_level: {high: 6-9, low: 1-5, modules: [DLC], scope: level}\n"
+    before = cli.run("policies", "show", "vision").stdout
+    cli.run("policies", "set", "vision", "-f", cli.file("loan.yaml", policy))
+    try:
+        own = cli.submit("--gpus", "8", "--priority", "1", "--grace", "0s")
+        cli.wait_phase(own, "Running")
+        borrower = cli.submit("--gpus", "8", "--priority", "7", "--grace", "0s", "--requeue")
+        cli.wait_phase(borrower, "Running")
+        assert cli.json("get", "quota", "vision")["usage"]["loan"]["gpus"] == 8
+        cli.run("return-loan", "vision", user="ann", status=4)
+        assert "no answer" in cli.run("return-loan", "vision", status=1).stderr
+        assert cli.phase(own) == cli.phase(borrower) == "Running"
+        assert "goes back to its min" in cli.run("return-loan", "vision", "-y").stdout
+        until(
+            lambda: (
+                "Running" in {cli.phase(own), cli.phase(borrower)} and cli.phase(own) != cli.phase(borrower)
+            )
+        )
+        assert cli.json("get", "quota", "vision")["usage"]["loan"]["gpus"] == 0
+    finally:
+        cli.run("policies", "set", "vision", "-f", cli.file("before.yaml", before))

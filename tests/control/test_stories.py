@@ -1,5 +1,6 @@
 """What happens to jobs in a server, told from the outside: commands in, rows and engine orders out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,16 @@ from quotatree.control import commands as do
 from quotatree.core.errors import Refused
 from quotatree.core.job import Phase
 from quotatree.core.policy import Module
-from quotatree.store.rows import DecisionRow, PlacementRow, PreemptionRow, RunRow, VictimRow
+from quotatree.store.rows import (
+    AuditRow,
+    DecisionRow,
+    EventRow,
+    JobRow,
+    PlacementRow,
+    PreemptionRow,
+    RunRow,
+    VictimRow,
+)
 from tests.control.kept_store import KeptStore
 from tests.control.server import Server, request
 from tests.engines.contract import replicas_running
@@ -170,3 +180,88 @@ def test_a_victim_that_restarts_in_the_batch_in_which_it_left_has_two_runs(serve
     places = [place for place in server.store.table(PlacementRow) if place.job == low]
     assert sorted(place.until_ms is None for place in places) == [False, True]
     assert replicas_running(server.engine).keys() == {(low, 2)}
+
+
+def test_a_service_is_scaled_by_its_owner_and_a_restart_knows(server: Server):
+    service = server.submit(replicas=2, module=Module.EAS, seconds=None, leaves_after=10)
+    server.do(do.ResizeJob(actor="ann", job=service, replicas=4))
+    assert replicas_running(server.engine) == {(service, 1): (0, 1, 2, 3)}
+    server.kill()
+    server.boot()
+    assert server.job(service).spec.total_replicas == 4
+    server.do(do.ResizeJob(actor="ann", job=service, replicas=1))
+    assert replicas_running(server.engine) == {(service, 1): (0, 1, 2, 3)}, "they have their grace"
+    server.pass_time(11)
+    assert replicas_running(server.engine) == {(service, 1): (0,)}
+    server.kill()
+    server.boot()
+    assert standing(server, service) == [0]
+    (row,) = (row for row in server.store.table(JobRow) if row.id == service)
+    assert row.gpu_milli == 1000, "lists show what it wants now"
+    resized = [row for row in server.store.table(EventRow) if row.kind == "job.resized"]
+    assert [row.body["after"] for row in resized] == [
+        {"replicas": 4, "min_replicas": 1},
+        {"replicas": 1, "min_replicas": 1},
+    ]
+    assert [row.action for row in server.store.table(AuditRow)][-2:] == ["job.resize", "job.resize"]
+
+
+def test_a_running_gang_is_not_resized(server: Server):
+    gang = server.submit(replicas=2)
+    with pytest.raises(Refused, match="runs as a gang of 2"):
+        server.do(do.ResizeJob(actor="ann", job=gang, replicas=4))
+    assert server.job(gang).spec.total_replicas == 2
+
+
+def test_a_size_that_the_engine_cannot_run_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch):
+    service = server.submit(replicas=1, module=Module.EAS, seconds=None)
+    few = replace(server.engine.capabilities, several_replicas=False)
+    monkeypatch.setattr(type(server.engine), "capabilities", few)
+    with pytest.raises(Refused, match="one replica per job"):
+        server.do(do.ResizeJob(actor="ann", job=service, replicas=2))
+
+
+def test_an_owner_stops_a_job_and_starts_it_again(server: Server):
+    job = server.submit(seconds=None, leaves_after=10)
+    server.do(do.StopJob(actor="ann", job=job))
+    assert server.phase(job) == "Stopped"
+    assert replicas_running(server.engine) == {(job, 1): (0,)}, "it has its grace"
+    server.kill()
+    server.boot()
+    with pytest.raises(Refused, match="is Stopped already"):
+        server.do(do.StopJob(actor="ann", job=job))
+    server.pass_time(11)
+    assert replicas_running(server.engine) == {}
+    server.do(do.ResubmitJob(actor="ann", job=job))
+    assert replicas_running(server.engine) == {(job, 2): (0,)}
+    runs = {run.run: run.outcome for run in server.store.table(RunRow)}
+    assert runs == {1: "stopped", 2: None}
+    assert "job.stopped" in server.kinds(job)
+    assert "job.stop" in [row.action for row in server.store.table(AuditRow)]
+    assert not server.store.table(PreemptionRow)
+
+
+def test_a_waiting_job_is_stopped_and_one_on_hold_is_not(server: Server):
+    server.submit(gpus=4, seconds=None)
+    waits = server.submit(gpus=4)
+    server.do(do.StopJob(actor="ann", job=waits))
+    assert server.phase(waits) == "Stopped"
+    server.do(do.ResubmitJob(actor="ann", job=waits))
+    assert server.phase(waits) == "Waiting"
+    server.do(do.HoldJob(actor="ann", job=waits))
+    with pytest.raises(Refused, match="on hold"):
+        server.do(do.StopJob(actor="ann", job=waits))
+
+
+def test_only_who_may_cancel_a_job_may_stop_it(server: Server):
+    job = server.submit(actor="pat", seconds=None)
+    with pytest.raises(Forbidden):
+        server.do(do.StopJob(actor="ann", job=job))
+    with pytest.raises(NotFound):
+        server.do(do.StopJob(actor="out", job=job))
+    assert server.phase(job) == "Running"
+
+
+def standing(server: Server, job_id: str) -> list[int]:
+    job = server.job(job_id)
+    return sorted([*job.core_indexes, *job.surplus])

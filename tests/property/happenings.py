@@ -126,7 +126,11 @@ def confirm(random: Random, state: State, now_ms: int) -> ev.Event | None:
 def resize(random: Random, state: State, now_ms: int) -> ev.Event | None:
     jobs = [j for j in state.jobs.values() if j.phase not in FINAL_PHASES and j.spec.total_replicas > 1]
     job = pick(random, *jobs) if jobs else None
-    return ev.JobResized(job.id, random.randint(1, job.spec.total_replicas)) if job else None
+    if job is None:
+        return None
+    total = random.randint(1, job.spec.total_replicas + 2) if chance(random, 50) else None
+    core = random.randint(1, job.spec.total_replicas) if total is None or chance(random, 50) else None
+    return ev.JobResized(job.id, core, total)
 
 
 def change_priority(random: Random, state: State, now_ms: int) -> ev.Event | None:

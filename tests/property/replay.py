@@ -245,7 +245,7 @@ class Replay:
         self._lawful(taker, evicted, ledger.step)
         self._rises(taker, evicted)
         self._does_not_fit_before(taker, ledger)
-        self._minimal(taker, evicted, ledger)
+        self._minimal(taker, evicted, demoted, ledger)
         self._ledger(evicted, demoted, ledger, pending)
         self._best(taker, evicted, demoted, ledger)
         for decision in pending:
@@ -319,7 +319,9 @@ class Replay:
     def _goes_along(self, piece: Piece, others: list[Piece]) -> bool:
         return piece.kind == "surplus" and any(p.kind == "core" and p.job == piece.job for p in others)
 
-    def _fits(self, taker: JobView, gone: list[Piece], step: Step, *, idle_stay: bool = True) -> bool:
+    def _fits(
+        self, taker: JobView, gone: list[Piece], step: Step, *, off_devices: list[Piece] | None = None
+    ) -> bool:
         """The whole core, on every quota of the path and on devices, by plan."""
         model = self.model
         wanted = [shape for _, shape in model.missing(taker)]
@@ -327,9 +329,10 @@ class Replay:
         avoid = frozenset() if past else model.guards[model.root(taker.quota)][1]
         loan = rights.at_least(step, Step.LOAN) and rights.may_borrow(model, taker)
         whole = self._whole(gone)
+        off = whole if off_devices is None else self._whole(off_devices)
         return quota_fits(
             model, taker.quota, total(wanted), whole, loan=loan, past_guard=past
-        ) and devices_fit(model, model.root(taker.quota), wanted, whole, avoid)
+        ) and devices_fit(model, model.root(taker.quota), wanted, off, avoid)
 
     def _does_not_fit_before(self, taker: JobView, ledger: say.Preemption) -> None:
         assert not self._fits(taker, [], Step.FREE), (
@@ -337,10 +340,16 @@ class Replay:
         )
         assert not self._fits(taker, [], ledger.step), f"{taker.id} needs a loan only and evicts all the same"
 
-    def _minimal(self, taker: JobView, evicted: list[Piece], ledger: say.Preemption) -> None:
+    def _minimal(
+        self, taker: JobView, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption
+    ) -> None:
+        """Whoever was turned idle keeps its devices: it frees quota, and no place."""
         for back in evicted:
             rest = [p for p in evicted if p is not back]
-            assert not self._fits(taker, rest, ledger.step), f"{back} need not go for {taker.id} (P8)"
+            off = [p for p in rest if p not in demoted]
+            assert not self._fits(taker, rest, ledger.step, off_devices=off), (
+                f"{back} need not go for {taker.id} (P8)"
+            )
 
     def _ledger(
         self, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption, pending: list[say.Evict | say.Demote]

@@ -58,7 +58,7 @@ def complaint(text: str) -> str:
         (JOB + 'gpus = 1\nplace = ["n0:0", "n0:1"]\n', "must name 1 places, one for each running replica"),
         (JOB + "gpus = 1\nprio = 3\n", "[[running]] j: prio is not a field here; did you mean priority?"),
         (JOB + "gpus = 1\n" + JOB + "gpus = 1\n", "job j is declared twice"),
-        ("[[at]]\ntime = \"5m\"\n", "[[at]]: needs exactly one of submit, cancel, end"),
+        ("[[at]]\ntime = \"5m\"\n", "[[at]]: needs exactly one of submit, cancel, stop"),
         ('[[at]]\ntime = "-5m"\nend = "j"\n', "time = '-5m': must not be before the start, 0s"),
         ('[[at]]\ntime = "5m"\nend = "j"\n', "[[at]] 5m, end: no job of this file is called 'j'"),
         ('[[at]]\ntime = "5m"\nnode = { name = "n0" }\n', "[[at]] 5m, node, node: state is missing"),

@@ -82,7 +82,11 @@ class Action(Enum):
     SEE_JOB = "see-job"
     EXPLAIN_JOB = "explain-job"
     SEE_EXPOSURE = "see-exposure"
+    SEE_ENDPOINT = "see-endpoint"
+    SEE_LOGS = "see-logs"
+    OPEN_JOB = "open-job"  # the token of a notebook: whoever has it can run commands as the job
     CANCEL_JOB = "cancel-job"
+    STOP_JOB = "stop-job"
     HOLD_JOB = "hold-job"
     RESIZE_JOB = "resize-job"
     RESTART_JOB = "restart-job"
@@ -164,7 +168,11 @@ TABLE: Final[dict[Action, Row]] = {
     Action.SEE_JOB:             _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
     Action.EXPLAIN_JOB:         _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
     Action.SEE_EXPOSURE:        _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.SEE_ENDPOINT:        _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.SEE_LOGS:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.OPEN_JOB:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
     Action.CANCEL_JOB:          _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.STOP_JOB:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
     Action.HOLD_JOB:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
     Action.RESIZE_JOB:          _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
     Action.RESTART_JOB:         _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),

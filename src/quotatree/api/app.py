@@ -18,6 +18,7 @@ from quotatree.api.routes import (
     health,
     jobs,
     nodes,
+    output,
     previews,
     quotas,
     sessions,
@@ -31,6 +32,7 @@ from quotatree.api.services import Services
 PREFIX: Final = "/api/v1"
 NOUNS: Final = (
     jobs.routes,
+    output.routes,
     explaining.routes,
     previews.routes,
     quotas.routes,

@@ -19,6 +19,9 @@ from quotatree.store import Store
 READERS = 8
 """Reads of the store at a time; it has more connections than that, so the loop never waits for one."""
 
+LOOKERS = 16
+"""Questions to the engine at a time: what jobs print, and where they answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Oidc:
@@ -48,3 +51,4 @@ class Services:
     limits: Limits = Limits()
     clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     readers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(READERS))
+    lookers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LOOKERS))

@@ -47,7 +47,10 @@ class ServerSettings:
     listen: str = "127.0.0.1:7070"
     data: Path | None = None
     database: str | None = field(default=None, repr=False)
-    engine: str = "timer"
+    engine: str = "local"
+    nodes: str | None = None
+    run_as: str | None = None
+    cgroups: bool = True
     https: bool = False
     tls_cert: Path | None = None
     tls_key: Path | None = None
@@ -71,9 +74,14 @@ def _path(value: object) -> Path:
 
 
 def _engine(value: object) -> str:
-    if value != "timer":
-        raise Unreadable('must be "timer"')
-    return "timer"
+    if value not in ("local", "timer"):
+        raise Unreadable('must be "local" or "timer"')
+    return str(value)
+
+
+def _nodes(value: object) -> str:
+    """As text: a variable with a comma in it comes as a list."""
+    return ",".join(value) if isinstance(value, list) else as_text(value)
 
 
 def _positive_ms(value: object) -> int:
@@ -125,9 +133,12 @@ def _grants(value: object) -> tuple[GroupGrant, ...]:
 # fmt: off
 SETTINGS: Final = (
     Setting("listen", as_text, '"127.0.0.1:7070"', "where to listen, as HOST:PORT; anything but the loopback is reachable from elsewhere"),
-    Setting("data", _path, "the user's data directory", "directory for the database, the engine's file and the lock"),
+    Setting("data", _path, "the user's data directory", "directory for the database, what the engine keeps and the lock"),
     Setting("database", as_text, "a SQLite file in `data`", "`sqlite:///path`, a path, or `postgresql://user:password@host/name`"),
-    Setting("engine", _engine, '"timer"', "what runs jobs; with `timer` a job is a timer"),
+    Setting("engine", _engine, '"local"', "what runs jobs: `local`, real processes on this machine (Linux); `timer`, where a job is a timer"),
+    Setting("nodes", _nodes, "this machine's GPUs", "virtual nodes instead, as NODESxGPUS[:MODEL], several kinds joined by commas: `4x8:H100,2x4:L20`"),
+    Setting("run_as", as_text, "the server's user", "the unix user that jobs run as; a server that is root needs one, and `root` itself must be named"),
+    Setting("cgroups", as_flag, "true", "hold jobs to their CPUs and memory by cgroups, where this machine permits it"),
     Setting("https", as_flag, "false", "browsers come by https through a proxy, so cookies may say Secure; on by itself with `tls_cert`"),
     Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),
     Setting("tls_key", _path, "none", "the certificate's key (PEM)"),

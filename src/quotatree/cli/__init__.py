@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from quotatree import __version__
+
+INTERRUPTED: Final = 130
 
 # name: (module, one line for --help). The function in the module has the name of the command.
 SECTIONS: Final = {
@@ -21,13 +23,19 @@ SECTIONS: Final = {
         "top": ("quotatree.cli.top", "Show use, queues and nodes, over and over."),
         "preemptions": ("quotatree.cli.ledger", "Show who took what from whom, and at which cost."),
         "events": ("quotatree.cli.ledger", "Show what happened, or happens."),
+        "logs": ("quotatree.cli.logs", "Show what a job prints."),
+        "open": ("quotatree.cli.job_verbs", "Print where a notebook or a service answers."),
     },
     "Change": {
         "submit": ("quotatree.cli.submit", "Queue jobs, by options or from a file."),
         "cancel": ("quotatree.cli.job_verbs", "End jobs."),
         "hold": ("quotatree.cli.job_verbs", "Take waiting jobs out of the queue."),
         "release": ("quotatree.cli.job_verbs", "Put held jobs back."),
-        "restart": ("quotatree.cli.job_verbs", "Start stopped jobs again."),
+        "stop": ("quotatree.cli.job_verbs", "Stop jobs so that they can be started again."),
+        "start": ("quotatree.cli.job_verbs", "Queue stopped jobs again."),
+        "restart": ("quotatree.cli.job_verbs", "Replace the replicas of services one by one."),
+        "checkpoint": ("quotatree.cli.job_verbs", "Say that a job wrote a checkpoint."),
+        "resize": ("quotatree.cli.job_verbs", "Give a job more or fewer replicas."),
         "priority": ("quotatree.cli.job_verbs", "Give a waiting job another priority."),
         "preview": (
             "quotatree.cli.preview",
@@ -36,6 +44,7 @@ SECTIONS: Final = {
         "apply": ("quotatree.cli.apply", "Make pools, nodes, quotas and workspaces what a file says."),
         "scale": ("quotatree.cli.quota_verbs", "Give a quota another size."),
         "transfer": ("quotatree.cli.quota_verbs", "Move capacity from one quota to its sibling."),
+        "policies": ("quotatree.cli.policies", "Show and set a quota's policies, also in PAI's spelling."),
         "return-loan": ("quotatree.cli.quota_verbs", "Take a quota back to its min now."),
         "delete": ("quotatree.cli.delete", "Delete quotas, workspaces or webhooks."),
         "cordon": ("quotatree.cli.node_verbs", "Start nothing new on nodes."),
@@ -48,6 +57,7 @@ SECTIONS: Final = {
         "whoami": ("quotatree.cli.login", "Say who one is there, with which roles."),
         "token": ("quotatree.cli.people", "Make and revoke tokens."),
         "user": ("quotatree.cli.people", "Make users, set passwords."),
+        "webhook": ("quotatree.cli.webhook", "Have events sent somewhere."),
     },
     "Run a server": {
         "serve": ("quotatree.cli.serve", "Run the server."),
@@ -75,6 +85,7 @@ SECTIONS: Final = {
         "completion": ("quotatree.cli.completion", "Print the completion script of a shell."),
     },
 }
+NAMED: Final = {"open": "open_job"}  # a function must not be called like one of Python's own
 COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 
@@ -88,8 +99,15 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(COMMANDS[cmd_name][0])
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        command: click.Command = getattr(module, NAMED.get(cmd_name, cmd_name.replace("-", "_")))
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Ctrl-C ends a watch, and is not the failure that click would make of it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, commands in SECTIONS.items():

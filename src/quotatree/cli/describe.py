@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,7 @@ from quotatree.cli.explain import explanation_lines
 from quotatree.cli.nouns import WORDS, Asked, found
 from quotatree.cli.output import echo_json
 from quotatree.cli.remote import Remote, bare, remote_options
-from quotatree.cli.words import amount, moment
+from quotatree.cli.words import amount, devices_text, moment
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -80,6 +81,10 @@ def _job_more(client: Client, job: Any) -> dict[str, Any]:
         "runs": list(client.jobs.runs(job["id"])),
         "history": list(client.jobs.history(job["id"], most=HISTORY)),
     }
+    if job["phase"] == "Running":
+        endpoint = client.jobs.endpoint(job["id"])
+        if endpoint["address"] is not None:  # its token is for `open`, not for whoever reads a description
+            more["endpoint"] = {"address": endpoint["address"], "ready": endpoint["ready"]}
     if not over:
         more["explanation"] = client.jobs.explain(job["id"])
         more["exposure"] = list(client.jobs.exposure(job["id"])) if job["phase"] == "Running" else []
@@ -111,7 +116,14 @@ def _job_lines(job: Any, more: dict[str, Any]) -> Iterable[str]:
     for group in job["groups"]:
         yield f"  group {group['name']}: {group['replicas']} x {amount(group)}"
     for key, value in job["program"].items():
-        yield f"  program {key}: {value}"
+        yield f"  program {key}: {_program_text(value)}"
+    if "endpoint" in more:
+        yield f"  address: {more['endpoint']['address']} ({more['endpoint']['ready']} ready)"
+    if job["places"]:
+        yield "replicas:"
+    for place in job["places"]:
+        surplus = ", surplus" if place["surplus"] else ""
+        yield f"  {place['replica']}: on {place['node']}{devices_text(place['devices'])}{surplus}"
     if "explanation" in more:
         yield "why:"
         yield from (f"  {line}" for line in explanation_lines(more["explanation"], more["exposure"]))
@@ -121,8 +133,16 @@ def _job_lines(job: Any, more: dict[str, Any]) -> Iterable[str]:
         ended = "still running" if run["ended_ms"] is None else f"until {moment(run['ended_ms'])}"
         nodes = ", ".join(dict.fromkeys(place["node"] for place in run["places"]))
         outcome = f", {run['outcome']}" if run["outcome"] else ""
+        outcome += f" ({run['detail']})" if run["detail"] else ""
         yield f"  {run['run']}: {moment(run['started_ms'])} {ended}{outcome}, {run['claim']}, on {nodes or 'nothing'}"
     yield from _history(more["history"])
+
+
+def _program_text(value: Any) -> str:
+    """A command as one would type it."""
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return shlex.join(value)
+    return _text("", value)
 
 
 def _history(decided: list[Any]) -> Iterable[str]:

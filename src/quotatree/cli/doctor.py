@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 import sys
@@ -13,7 +14,7 @@ import click
 
 from quotatree import __version__
 from quotatree.cli import contexts
-from quotatree.cli.data import data_options, database_of, default_directory
+from quotatree.cli.data import data_options, database_of, default_directory, server_settings
 from quotatree.cli.output import EXIT_FAILED, echo_json, echo_table, output_option
 from quotatree.cli.remote import Remote, remote_options
 
@@ -38,6 +39,7 @@ def doctor(data: Path | None, database: str | None, config: Path | None, output:
         Finding("version", "ok", f"quotatree {__version__}, Python {sys.version.split()[0]}"),
         *_logins(),
         *_server(remote),
+        *_machine(data, database, config),
         *_data(data, database_of(data, database, config), named=bool(data or database or config)),
     ]
     if output == "json":
@@ -85,6 +87,43 @@ def _server(remote: Remote) -> Iterator[Finding]:
             yield Finding("token", "ok", f"of {client.whoami()['user']['name']}")
         except ApiError as error:
             yield Finding("token", "bad", str(error))
+
+
+def _machine(data: Path | None, database: str | None, config: Path | None) -> Iterator[Finding]:
+    """Whether a server here could run jobs: only if the settings want the local engine."""
+    settings = server_settings(data, database, config)
+    if settings.engine != "local":
+        return
+    if not sys.platform.startswith("linux"):
+        yield Finding("engine", "warning", "local runs on Linux only: serve --engine timer")
+        return
+    from quotatree.cli.engine import LOCAL_DIRECTORY
+    from quotatree.engines.local.devices import discover
+    from quotatree.engines.local.premises import Premises
+
+    node = discover()
+    if node is None:
+        yield Finding("gpus", "warning", "none found: serve --nodes 1x8 declares eight virtual ones")
+    else:
+        yield Finding("gpus", "ok", f"{node.gpus} x {node.model}")
+    assert settings.data is not None
+    premises = Premises(settings.data / LOCAL_DIRECTORY, settings.run_as)
+    refusal = premises.refusal
+    yield Finding("run as", "ok" if refusal is None else "warning", refusal or premises.user().name)
+    notice = _limits_notice() if settings.cgroups else "switched off by the setting cgroups"
+    yield Finding("limits", "warning" if notice else "ok", notice or "CPU and memory, by cgroups")
+
+
+def _limits_notice() -> str:
+    """Tried out, not guessed: what a kernel offers and what it permits are two things."""
+    from quotatree.engines.local import cgroups
+
+    groups = cgroups.find(f"doctor-{os.getpid()}")
+    group, notice = groups.make("try", {"cpu_milli": 1000, "memory_mib": 64})
+    if group is not None:
+        group.remove()
+    groups.tidy()
+    return notice
 
 
 def _data(data: Path | None, url: str, *, named: bool) -> Iterator[Finding]:

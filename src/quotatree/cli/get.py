@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,7 @@ from quotatree.cli.output import (
     table_lines,
     widths_of,
 )
-from quotatree.cli.remote import Remote, bare, remote_options
+from quotatree.cli.remote import Remote, bare, patiently, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -115,9 +116,9 @@ class Watch:
             if not event["kind"].startswith(self._noun.events):
                 continue
             if self._noun.word == "job" and event["job"] is not None:
-                self._look_at_job(event["job"])
+                patiently(partial(self._look_at_job, event["job"]))
             else:
-                self._look()
+                patiently(self._look)
 
     def _look(self) -> None:
         items = list(found(self._noun, self._client, self._names, self._asked))

@@ -1,17 +1,26 @@
-"""What can be done to jobs by name: cancel, hold, release, restart, priority."""
+"""What can be done to jobs by name: cancel, hold, release, stop, start, restart, checkpoint, resize, priority, open."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 import click
 
-from quotatree.cli.output import EXIT_FAILED
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail, output_option
 from quotatree.cli.remote import Remote, bare, remote_options, status_of, text_of
 
 if TYPE_CHECKING:
     from quotatree.client import Client
+    from quotatree.client import types as t
+
+CHECKPOINT_FILE: Final = "QUOTATREE_CHECKPOINT_FILE"
+OVER: Final = ("Succeeded", "Failed", "Cancelled", "Stopped")
+WAIT_SECONDS: Final = 0.3
 
 
 @click.command()
@@ -41,9 +50,96 @@ def release(jobs: tuple[str, ...], remote: Remote) -> None:
 @click.command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
 @remote_options
+def stop(jobs: tuple[str, ...], remote: Remote) -> None:
+    """Stop jobs so that they can be started again: notice, grace, and their directories are kept."""
+    _each(remote, jobs, lambda client, job: client.jobs.stop(job), "stopping")
+
+
+@click.command()
+@click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@remote_options
+def start(jobs: tuple[str, ...], remote: Remote) -> None:
+    """Queue stopped jobs again."""
+    _each(remote, jobs, lambda client, job: client.jobs.start(job), "queued again")
+
+
+@click.command()
+@click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@remote_options
 def restart(jobs: tuple[str, ...], remote: Remote) -> None:
-    """Start stopped jobs again."""
-    _each(remote, jobs, lambda client, job: client.jobs.restart(job), "queued again")
+    """Replace the replicas of running services one after another. A stopped job is queued again."""
+    _each(remote, jobs, lambda client, job: client.jobs.restart(job), "restarting")
+
+
+@click.command()
+@click.argument("jobs", nargs=-1, metavar="[JOB]...")
+@remote_options
+def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
+    """Say that a checkpoint was written: work before it is not lost when the job is evicted (P6).
+
+    Inside a job, without JOB, it is said of that job, and no server is needed.
+    """
+    if jobs:
+        _each(remote, jobs, lambda client, job: client.jobs.checkpoint(job), "checkpointed")
+        return
+    file = os.environ.get(CHECKPOINT_FILE)
+    if not file:
+        fail(
+            f"say which JOB: this is not a job of the local engine ({CHECKPOINT_FILE} is not set)",
+            EXIT_BAD_INPUT,
+        )
+    try:
+        Path(file).touch()
+    except OSError as error:
+        fail(f"{file}: {error.strerror}", EXIT_FAILED)
+
+
+@click.command()
+@click.argument("job")
+@click.option("--replicas", type=click.IntRange(1), metavar="N", help="How many replicas.")
+@click.option("--min-replicas", type=click.IntRange(1), metavar="N", help="How many of them it insists on.")
+@remote_options
+def resize(job: str, replicas: int | None, min_replicas: int | None, remote: Remote) -> None:
+    """Give JOB more or fewer replicas (P12)."""
+    if replicas is None and min_replicas is None:
+        fail("--replicas or --min-replicas is missing", EXIT_BAD_INPUT)
+
+    def do(client: Client, name: str) -> object:
+        return client.jobs.resize(name, min_replicas, replicas=replicas)
+
+    _each(remote, [job], do, "resized")
+
+
+@click.command("open")
+@click.argument("job")
+@click.option("--wait", is_flag=True, help="Wait until it answers.")
+@output_option
+@remote_options
+def open_job(job: str, wait: bool, output: str, remote: Remote) -> None:
+    """Print where the notebook or service JOB answers, with its token if one may have it."""
+    name = bare(job, "job")
+    with remote.client() as client:
+        found = client.jobs.endpoint(name)
+        while wait and found["address"] is None:
+            phase = client.jobs.get(name)["phase"]
+            if phase in OVER:
+                fail(f"{name} is {phase}", EXIT_FAILED)
+            time.sleep(WAIT_SECONDS)
+            found = client.jobs.endpoint(name)
+        if output == "json":
+            echo_json(found)
+        elif found["address"] is None:
+            fail(f"{name} has no address: it is {client.jobs.get(name)['phase']}", EXIT_FAILED)
+        else:
+            click.echo(address_of(found))
+
+
+def address_of(endpoint: t.EndpointOut) -> str:
+    """As a browser wants it."""
+    address, token = str(endpoint["address"]), endpoint["token"]
+    if not token:
+        return address
+    return f"{address}{'&' if '?' in address else '?'}token={quote(token, safe='')}"
 
 
 @click.command()

@@ -79,6 +79,14 @@ def _reason_text(job: Any) -> str:
     return "" if job["reason"] is None else str(job["reason"]["text"])
 
 
+def _places(job: Any) -> str:
+    """Nodes, each with how many GPUs of it; where they stand exactly is told by `describe`."""
+    count: dict[str, int] = {}
+    for place in job["places"]:
+        count[place["node"]] = count.get(place["node"], 0) + len(place["devices"])
+    return ",".join(f"{node}:{gpus}" for node, gpus in count.items()) or "-"
+
+
 def _position(job: Any) -> str:
     return "" if job["position"] is None else str(job["position"])
 
@@ -137,6 +145,7 @@ NOUNS: Final = (
             Column("GPUS", lambda job: f"{job['gpus']:g}"),
             Column("REPLICAS", lambda job: f"{job['running_replicas']}/{job['replicas']}", wide=True),
             Column("CLAIM", _key("claim"), wide=True),
+            Column("ON", _places, wide=True),
             Column("PREEMPTED", _key("preempted"), wide=True),
             Column("PHASE", _key("phase")),
             Column("POS", _position),

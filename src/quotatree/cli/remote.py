@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from quotatree.client.errors import ClientError
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+PATIENCE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,17 @@ def errors_exit() -> Iterator[None]:
         yield
     except ClientError as error:
         fail(text_of(error), status_of(error))
+
+
+def patiently(do: Callable[[], T]) -> T:
+    """For commands that wait and watch: a server that is away for a while is asked again until it is back."""
+    from quotatree.client.errors import NotReachable, Unavailable
+
+    while True:
+        try:
+            return do()
+        except (NotReachable, Unavailable):
+            time.sleep(PATIENCE_SECONDS)
 
 
 def text_of(error: ClientError) -> str:

@@ -17,39 +17,43 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.command()
 @data_options
 @click.option("--listen", metavar="HOST:PORT", help="Where to listen. Without it, 127.0.0.1:7070.")
-@click.option("--engine", type=click.Choice(["timer"]), help="What runs jobs. timer: a job is a timer.")
 @click.option(
-    "--nodes", metavar="NxGPUS", help="At the first start, join that many virtual nodes, such as 16x8."
+    "--engine",
+    type=click.Choice(["local", "timer"]),
+    help="What runs jobs. Without it, local: real processes on this machine. timer: a job is a timer.",
 )
+@click.option(
+    "--nodes",
+    metavar="NxGPUS[:MODEL]",
+    help="Virtual nodes, such as 16x8 or 4x8:H100,2x4:L20. Without it, this machine with the GPUs it has.",
+)
+@click.option("--run-as", metavar="USER", help="The user that jobs run as; needed if the server is root.")
 @click.option(
     "--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Speak https with this certificate."
 )
 @click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The certificate's key.")
 @click.option("--https", is_flag=True, default=None, help="Browsers come by https, through a proxy.")
 @click.option("--log-file", type=click.Path(path_type=Path), metavar="FILE", help="Log there, not to stderr.")
-def serve(
-    data: Path | None, database: str | None, config: Path | None, nodes: str | None, **options: Any
-) -> None:
+def serve(data: Path | None, database: str | None, config: Path | None, **options: Any) -> None:
     """Run the server. The first start prints an admin token, once.
 
     Options win over variables, and these over the settings file.
     """
-    from quotatree.cli.server import AlreadyServing, Server, virtual_nodes
+    from quotatree.cli.engine import NoEngine
+    from quotatree.cli.server import AlreadyServing, Server
     from quotatree.control import logs
+    from quotatree.core.errors import Refused
 
     given = {name: value for name, value in options.items() if value is not None}
     settings = replace(server_settings(data, database, config), **given)
     assert settings.data is not None
     assert settings.database is not None
     host, port = _address(settings.listen)
-    try:
-        joined = () if nodes is None else virtual_nodes(nodes)
-    except ValueError as error:
-        fail(str(error), EXIT_BAD_INPUT)
     for file in (settings.tls_cert, settings.tls_key):
         if file is not None and not file.is_file():
             fail(f"{file}: there is no such file", EXIT_BAD_INPUT)
-    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Jobs of the local engine work below it, as another user; what is private in it is so by itself.
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o711 if settings.engine == "local" else 0o700)
     log_file = settings.log_file
     logs.configure(None if log_file is None else log_file.open("a", encoding="utf-8", buffering=1))
     if host not in LOOPBACK and settings.tls_cert is None and not settings.https:
@@ -63,13 +67,19 @@ def serve(
             server = Server(store, settings, own_file=settings.database == str(settings.data / DATABASE_FILE))
         except AlreadyServing as error:
             fail(str(error), EXIT_UNAVAILABLE)
+        except NoEngine as error:
+            fail(str(error), EXIT_BAD_INPUT)
+        except Refused as refused:
+            fail(f"--nodes {refused.value}: {refused.message}", EXIT_BAD_INPUT)
         try:
             server.start()
-            first = server.furnish(joined)
+            first, said = server.furnish()
             if first is not None:
                 click.echo(
                     f"first start: this token of user {first.user} is shown once, keep it:\n\n  {first.token}\n"
                 )
+            for line in said:
+                click.echo(f"notice: {line}", err=True)
             if server.stands_by:
                 click.echo("another server leads; this one stands by until that one is gone", err=True)
             click.echo(f"listening on {settings.listen}, data in {store.url}")

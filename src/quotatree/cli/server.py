@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import secrets
 import signal
 import socket
@@ -17,23 +16,19 @@ import uvicorn
 from quotatree.api.app import create_app
 from quotatree.api.services import Services
 from quotatree.api.settings import ServerSettings, oidc_of
+from quotatree.cli.engine import engine_of, fleet_of, keep_up
 from quotatree.control import commands as do
 from quotatree.control.health import Mode
 from quotatree.control.loop import Controller
 from quotatree.control.outbox import Outbox
 from quotatree.control.world import SYSTEM
-from quotatree.core.node import NodeSpec
-from quotatree.engines.timer import TimerEngine
 from quotatree.identity.first_start import FirstStart, first_start
 from quotatree.identity.passwords import Passwords
 from quotatree.store import Store
 
 LOCK_FILE: Final = "server.lock"
-TIMER_FILE: Final = "timer.log"
 START_SECONDS: Final = 60.0
 STREAMS_END_SECONDS: Final = 3
-POOL: Final = "default"
-MOST_VIRTUAL_NODES: Final = 10_000
 
 
 class AlreadyServing(Exception):
@@ -43,7 +38,7 @@ class AlreadyServing(Exception):
 class Server:
     """`own_file`: the database is a file in the data directory, so whoever locks the directory is its only server.
 
-    Raises AlreadyServing if somebody else has locked it.
+    Raises AlreadyServing if somebody else has locked it, Refused for nodes that cannot be read, and NoEngine.
     """
 
     def __init__(self, store: Store, settings: ServerSettings, *, own_file: bool) -> None:
@@ -51,9 +46,10 @@ class Server:
         self._settings = settings
         self._directory = settings.data
         self._own_file = own_file
-        # Before anything else: the engine's file must not be read by two.
+        self._fleet = fleet_of(settings)
+        # Before anything else: what the engine keeps must not be used by two.
         self._lock = _locked(self._directory / LOCK_FILE)
-        self.engine = TimerEngine(self._directory / TIMER_FILE)
+        self.engine = engine_of(settings, self._directory, self._fleet)
         self.controller = Controller(store, self.engine, self._holder(), settings=settings.loop)
         self._outbox = Outbox(store, self.controller.metrics)
         self._started = False
@@ -87,21 +83,24 @@ class Server:
         while self.controller.health.mode is Mode.STARTING and time.monotonic() < until:
             time.sleep(0.01)
 
-    def furnish(self, nodes: tuple[NodeSpec, ...]) -> FirstStart | None:
-        """On an empty store: an admin with a token, and virtual nodes. None: somebody has been here before."""
+    def furnish(self) -> tuple[FirstStart | None, list[str]]:
+        """On an empty store an admin with a token; then the engine's nodes, which may not be those of the last start.
+
+        Returns the admin, or None if somebody has been here before, and what people should know.
+        """
         published = self.controller.published
         if published is None:
-            return None
+            return None, []
         made = first_start(published.directory, time.time_ns() // 1_000_000)
-        if made is None:
-            return None
-        command = do.EditDirectory(
-            actor=SYSTEM, action="first start", change=lambda _: (made.directory, made.user)
-        )
-        self.controller.call(command).result()
-        for node in nodes:
-            self.controller.call(do.JoinNode(actor=SYSTEM, spec=node)).result()
-        return made
+        if made is not None:
+            command = do.EditDirectory(
+                actor=SYSTEM, action="first start", change=lambda _: (made.directory, made.user)
+            )
+            self.controller.call(command).result()
+        said = keep_up(self.controller, self._fleet) if made is not None or self._fleet.kept_up else []
+        if made is not None and self._fleet.kept_up and not self._fleet.nodes:
+            said.append("no GPU was found here: --nodes 1x8 declares eight virtual ones")
+        return made, [*getattr(self.engine, "notices", ()), *said]
 
     def run(self, host: str, port: int) -> None:
         """Answer requests until SIGTERM or SIGINT; what is being answered is finished."""
@@ -152,11 +151,3 @@ def _locked(path: Path) -> IO[str]:
     file.write(f"{os.getpid()}\n")
     file.flush()
     return file
-
-
-def virtual_nodes(text: str) -> tuple[NodeSpec, ...]:
-    """16x8: sixteen nodes of eight GPUs, node-0 to node-15, in the pool default."""
-    found = re.fullmatch(r"([0-9]{1,5})x([0-9]{1,2})", text)
-    if found is None or not 1 <= int(found[1]) <= MOST_VIRTUAL_NODES or not 1 <= int(found[2]) <= 64:
-        raise ValueError(f"--nodes {text}: must be nodes x GPUs, such as 16x8, up to {MOST_VIRTUAL_NODES}x64")
-    return tuple(NodeSpec(f"node-{i}", POOL, gpus=int(found[2])) for i in range(int(found[1])))

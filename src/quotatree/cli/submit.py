@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,8 @@ import click
 
 from quotatree.cli.job_file import OF_A_GROUP, read_jobs
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
-from quotatree.cli.remote import Remote, problem_text, remote_options
+from quotatree.cli.program import program_options, with_program
+from quotatree.cli.remote import Remote, patiently, problem_text, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -42,8 +43,7 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
 @click.option("--max-preemptions", type=int, metavar="N", help="After so many evictions it fails.")
 @click.option("--requeue", is_flag=True, help="Queue it again when its node is lost, or it is evicted.")
 @click.option("--on-hold", is_flag=True, help="Do not queue it before it is released.")
-@click.option("--seconds", type=float, metavar="N", help="For the timer engine: how long it runs.")
-@click.option("--program", metavar="JSON", help="What the engine is to run, in its own words.")
+@program_options
 @click.option("--count", type=click.IntRange(1, 100_000), default=1, help="Submit it so many times.")
 @click.option(
     "--key", metavar="TEXT", help="Do it once, however often this command is repeated with this key."
@@ -58,8 +58,7 @@ def submit(
     models: tuple[str, ...],
     requeue: bool,
     on_hold: bool,
-    seconds: float | None,
-    program: str | None,
+    program: dict[str, Any],
     count: int,
     key: str | None,
     wait: bool,
@@ -67,7 +66,7 @@ def submit(
     remote: Remote,
     **fields: Any,
 ) -> None:
-    """Queue a job, and print its id.
+    """Queue a job that runs COMMAND, and print its id. What follows -- is the command's own.
 
     With -f, the fields of the file hold for what no option says; a file may have many jobs.
     """
@@ -75,11 +74,9 @@ def submit(
     given |= {name: True for name, value in (("requeue", requeue), ("on_hold", on_hold)) if value}
     if models:
         given["models"] = list(models)
-    if program is not None:
-        given["program"] = _program(program)
-    if seconds is not None:
-        given["program"] = {**given.get("program", {}), "seconds": seconds}
-    jobs = [_merged(job, given) for job in ([{}] if file is None else read_jobs(file))] * count
+    jobs = [
+        with_program(_merged(job, given), program) for job in ([{}] if file is None else read_jobs(file))
+    ] * count
     for job in jobs:
         for needed in ("workspace", "quota", "groups"):
             if needed not in job:
@@ -113,16 +110,6 @@ def _merged(job: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     return {**job, **rest, "groups": [{**groups[0], **of_group}]}
 
 
-def _program(text: str) -> Any:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        fail(f"--program: not JSON: {error}", EXIT_BAD_INPUT)
-    if not isinstance(found, dict):
-        fail("--program: must be a JSON object", EXIT_BAD_INPUT)
-    return found
-
-
 def _submitted(client: Client, jobs: list[Any], key: str | None) -> list[Any]:
     if len(jobs) == 1:
         made = client.jobs.submit(jobs[0], key=key)
@@ -145,7 +132,7 @@ def _waited(client: Client, ids: list[str], output: str) -> bool:
     def look() -> None:
         nonlocal good
         for name in list(left):
-            phase = client.jobs.get(name)["phase"]
+            phase = patiently(partial(client.jobs.get, name))["phase"]
             if phase in ENDED:
                 del left[name]
                 good = good and phase == "Succeeded"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -39,6 +39,11 @@ def span(seconds: float) -> str:
 def gpus(of: Mapping[str, Any]) -> str:
     """The GPUs of an amount; what is not named is not bounded."""
     return f"{of['gpus']:g}" if "gpus" in of else ""
+
+
+def devices_text(devices: Sequence[int]) -> str:
+    """Which GPUs of the node: " GPU 0,1", or nothing."""
+    return f" GPU {','.join(str(one) for one in devices)}" if devices else ""
 
 
 def amount(of: Mapping[str, Any]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from quotatree.client import types as t
+from quotatree.client.logs import LogAsked, read_logs
 from quotatree.client.noun import Noun, name
 
 
@@ -89,13 +90,45 @@ class Jobs(Noun):
     def checkpoint(self, job: str) -> t.Done:
         return self._do(job, "checkpoint")
 
+    def stop(self, job: str) -> t.Done:
+        """So that it can be started again."""
+        return self._do(job, "stop")
+
+    def start(self, job: str) -> t.Done:
+        """A stopped job, again."""
+        return self._do(job, "start")
+
     def restart(self, job: str) -> t.Done:
+        """The replicas of a running service, one after another; or a stopped job again."""
         return self._do(job, "restart")
 
-    def resize(self, job: str, min_replicas: int) -> t.Done:
-        body = {"min_replicas": min_replicas}
-        done: t.Done = self._http.change("PUT", f"/jobs/{name(job)}/min-replicas", body)
+    def resize(self, job: str, min_replicas: int | None = None, *, replicas: int | None = None) -> t.Done:
+        asked = {"replicas": replicas, "min_replicas": min_replicas}
+        body = {key: value for key, value in asked.items() if value is not None}
+        done: t.Done = self._http.change("PUT", f"/jobs/{name(job)}/replicas", body)
         return done
+
+    def endpoint(self, job: str) -> t.EndpointOut:
+        """Where it answers; `address` is None while it does not."""
+        found: t.EndpointOut = self._http.get(f"/jobs/{name(job)}/endpoint")
+        return found
+
+    def logs(
+        self,
+        job: str,
+        *,
+        replica: int = 0,
+        run: int | None = None,
+        offset: int | None = None,
+        tail_lines: int | None = None,
+        limit: int | None = None,
+        follow: bool = False,
+        gap: Callable[[int], None] = lambda _: None,
+    ) -> Iterator[bytes]:
+        """What a replica printed, as it printed it. With `follow` until nothing more can come, whatever happens to
+        the connection. `gap` is told how many bytes had been thrown away before they could be read."""
+        asked = LogAsked(job, replica, run, tail_lines, follow)
+        return read_logs(self._http, asked, offset, limit, gap)
 
     def _do(self, job: str, verb: str) -> t.Done:
         done: t.Done = self._http.change("POST", f"/jobs/{name(job)}/{verb}")

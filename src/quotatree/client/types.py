@@ -184,6 +184,17 @@ class Done(TypedDict):
     version: int | None
 
 
+class EndpointOut(TypedDict):
+    """`address` is null while there is none; `ready` is how many replicas of a service are healthy.
+
+    `token` is null for those who may not open the job, and where none is needed.
+    """
+
+    address: str | None
+    token: str | None
+    ready: int
+
+
 class EventOut(TypedDict):
     seq: int
     at_ms: int
@@ -281,7 +292,9 @@ class HolderOut(TypedDict):
 
 
 class JobIn(TypedDict):
-    """A job to be queued. `program` is what the engine runs, in its own words."""
+    """A job to be queued. `program` is what the engine runs, in its own words; what stands in it under
+    `secrets` is never shown again.
+    """
 
     workspace: str
     quota: str
@@ -682,6 +695,13 @@ class Quotas(TypedDict):
 class ReasonOut(TypedDict):
     code: str
     text: str
+
+
+class ReplicasIn(TypedDict):
+    """At least one of the two."""
+
+    replicas: NotRequired[int | None]
+    min_replicas: NotRequired[int | None]
 
 
 class ResizeIn(TypedDict):

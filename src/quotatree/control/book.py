@@ -88,7 +88,7 @@ def _start(turn: Turn, decision: say.Start) -> None:
         _put_run(turn, RunRow(job.id, decision.run, claim, now_ms, None, None, None, ""))
         card = world.cards[job.id]
         first_ms = now_ms if card.first_started_ms is None else card.first_started_ms
-        turn.change_card(job.id, confirmed=(), first_started_ms=first_ms)
+        turn.change_card(job.id, confirmed=(), first_started_ms=first_ms, restart_key="")
         watch_run(world, job)
     orders = []
     for replica, node, devices in decision.replicas:

@@ -92,6 +92,11 @@ class CancelJob(JobCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopJob(JobCommand):
+    """It stops, with its state kept where it can, until its owner starts it again (P14)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetPriority(JobCommand):
     priority: int
 
@@ -113,12 +118,20 @@ class CheckpointJob(JobCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResizeJob(JobCommand):
-    min_replicas: int
+    """More or fewer replicas, or another core (P12); None: as before."""
+
+    min_replicas: int | None = None
+    replicas: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResubmitJob(JobCommand):
     """A stopped job is started again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartService(JobCommand):
+    """The replicas of a running service are replaced one after another, so that it stays reachable."""
 
 
 # -- quotas --------------------------------------------------------------------------------------------------------

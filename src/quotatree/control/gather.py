@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from quotatree.codec import encode
+from quotatree.control.sealed import sealed
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card, Counters, World, shown_phase
 from quotatree.core import decisions as say
@@ -78,14 +79,15 @@ def card_body(card: Card) -> dict[str, Any]:
         "on_hold": card.on_hold,
         "confirmed": list(card.confirmed),
         "late_ms": card.late_ms,
+        "restart_key": card.restart_key,
     }
 
 
 def card_from(row: JobRow) -> Card:
     body = row.card
     return Card(
-        row.name, row.owner, body["program"], body["on_hold"], row.first_started_ms, row.ended_ms,
-        tuple(body["confirmed"]), body["late_ms"],
+        row.name, row.owner, sealed(body["program"]), body["on_hold"], row.first_started_ms, row.ended_ms,
+        tuple(body["confirmed"]), body["late_ms"], body.get("restart_key", ""),
     )  # fmt: skip
 
 

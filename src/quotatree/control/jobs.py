@@ -1,4 +1,4 @@
-"""Commands about jobs: submit, cancel, priority, hold and release, checkpoint, resize, resubmit (W1-W5, P12, P14)."""
+"""Commands about jobs: submit, cancel, stop, priority, hold and release, checkpoint, resize, resubmit, restart (W1-W5, P12, P14)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from quotatree.control.world import Card
 from quotatree.core import events as ev
 from quotatree.core.errors import QuotaTreeError, Refused
 from quotatree.core.job import Job, JobId, JobSpec, Phase
+from quotatree.core.job_sizes import resized_spec
 from quotatree.core.policy import Module
 from quotatree.core.reasons import Code, because
+from quotatree.engines.base import Program, RestartOrder
 
 MOST_AT_ONCE: Final = 1_000
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
@@ -63,10 +65,14 @@ def spec_of(turn: Turn, actor: str, request: JobRequest, job_id: JobId) -> JobSp
         request.min_replicas, request.idle, request.grace_ms, request.checkpoint_interval_ms,
         request.max_preemptions, request.requeue, subjects_of(directory, actor, request.workspace),
     )  # fmt: skip
-    refused = turn.engine.refuses(spec, request.program)
-    if refused is not None:
-        raise Refused("program", dict(request.program), "section 9", refused)
+    _check_engine(turn, spec, request.program)
     return spec
+
+
+def _check_engine(turn: Turn, spec: JobSpec, program: Program) -> None:
+    refused = turn.engine.refuses(spec, program)
+    if refused is not None:
+        raise Refused("program", sorted(program), "section 9", refused)  # names only: there may be secrets
 
 
 def _submit_one(turn: Turn, actor: str, request: JobRequest) -> JobId:
@@ -86,6 +92,15 @@ def cancel(turn: Turn, command: do.CancelJob) -> Answer:
     turn.apply(ev.JobCancelled(job.id))
     turn.tell("job.cancelled", {}, job=job.id)
     return _done(turn, command, "job.cancel", job)
+
+
+def stop(turn: Turn, command: do.StopJob) -> Answer:
+    job = _allowed(turn, command, Action.CANCEL_JOB)
+    if turn.world.cards[job.id].on_hold:
+        raise Refused("job", job.id, "P14", "is on hold: there is nothing to stop")
+    turn.apply(ev.JobStopped(job.id, because(Code.StoppedByOwner)))
+    turn.tell("job.stopped", {"reason": Code.StoppedByOwner.name}, job=job.id)
+    return _done(turn, command, "job.stop", job)
 
 
 def set_priority(turn: Turn, command: do.SetPriority) -> Answer:
@@ -135,10 +150,16 @@ def checkpoint(turn: Turn, command: do.CheckpointJob) -> Answer:
 
 def resize(turn: Turn, command: do.ResizeJob) -> Answer:
     job = _allowed(turn, command, Action.RESIZE_JOB)
-    before = job.core_replicas
-    turn.apply(ev.JobResized(job.id, command.min_replicas))
-    turn.tell("job.resized", {"before": before, "after": command.min_replicas}, job=job.id)
-    return _done(turn, command, "job.resize", job, before=before, after=command.min_replicas)
+    spec = resized_spec(job, command.replicas, command.min_replicas)
+    _check_engine(turn, spec, turn.world.cards[job.id].program)
+    before = _size(job)
+    turn.apply(ev.JobResized(job.id, command.min_replicas, command.replicas))
+    turn.tell("job.resized", {"before": before, "after": _size(job)}, job=job.id)
+    return _done(turn, command, "job.resize", job, before=before, after=_size(job))
+
+
+def _size(job: Job) -> dict[str, int]:
+    return {"replicas": job.spec.total_replicas, "min_replicas": job.core_replicas}
 
 
 def resubmit(turn: Turn, command: do.ResubmitJob) -> Answer:
@@ -148,6 +169,25 @@ def resubmit(turn: Turn, command: do.ResubmitJob) -> Answer:
     turn.apply(ev.JobResubmitted(job.id))
     turn.tell("job.resubmitted", {}, job=job.id)
     return _done(turn, command, "job.resubmit", job)
+
+
+def restart_service(turn: Turn, command: do.RestartService) -> Answer:
+    """Two wishes of one moment are one restart: they have one key, and an engine does a key once."""
+    job = _allowed(turn, command, Action.RESTART_JOB)
+    if job.spec.module is not Module.EAS:
+        raise Refused(
+            "job", job.id, "section 1", f"is a {job.spec.module.value} job; only a service restarts"
+        )
+    if job.phase is not Phase.RUNNING:
+        raise Refused("job", job.id, "section 1", f"is {job.phase.value}; only a running service restarts")
+    can = turn.engine.capabilities
+    if not can.endpoints:
+        raise Refused("job", job.id, "section 9", f"the {can.name} engine has no way to restart a service")
+    key = f"{turn.now_ms:x}"
+    turn.change_card(job.id, restart_key=key)
+    turn.order(RestartOrder(job.id, job.run, key))
+    turn.tell("job.restarting", {"run": job.run}, job=job.id)
+    return _done(turn, command, "job.restart", job, run=job.run)
 
 
 def _allowed(turn: Turn, command: do.JobCommand, action: Action) -> Job:

@@ -5,7 +5,7 @@
 | runs, never confirmed             | nothing              | the order is sent again: same run, idempotent                 |
 | runs, was confirmed               | nothing, no exit     | lost: queued again as after the loss of a node, not counted   |
 | runs, or is leaving               | an exit              | it ended                                                      |
-| runs                              | it runs              | confirmed, if it was not                                      |
+| runs                              | it runs              | confirmed, if it was not; a rolling restart is ordered again  |
 | is leaving                        | nothing              | it left                                                       |
 | is leaving                        | it runs              | told to stop again                                            |
 | nothing of it, or another run     | it runs              | stopped at once: nobody may stand on devices that are free    |
@@ -19,7 +19,7 @@ from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
 from quotatree.core import events as ev
 from quotatree.core.job import Job, JobId, Phase, Placed
-from quotatree.engines.base import Confirmed, Exited, Left, Observed, ReplicaOrder, StopOrder
+from quotatree.engines.base import Confirmed, Exited, Left, Observed, ReplicaOrder, RestartOrder, StopOrder
 
 Key = tuple[JobId, int]
 
@@ -59,6 +59,9 @@ def _settle(turn: Turn, job: Job, seen: set[int], ended: Exited | None) -> None:
     again = tuple(_replica_order(turn, intended[r]) for r in missing if r not in lost)
     if again:
         turn.order(start_order(turn.world, job, again))
+    restart_key = turn.world.cards[job.id].restart_key
+    if restart_key and not set(lost) & set(job.core_indexes):
+        turn.order(RestartOrder(job.id, job.run, restart_key))
     if lost:
         turn.apply(ev.JobLost(job.id, lost))
         turn.tell("job.lost", {"run": job.run, "replicas": list(lost)}, job=job.id)

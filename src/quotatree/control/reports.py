@@ -7,11 +7,23 @@ from typing import Any
 
 from quotatree.control.book import say_confirmed, say_outcome
 from quotatree.control.turn import Turn
+from quotatree.control.world import SYSTEM
 from quotatree.core import events as ev
 from quotatree.core.job import FINAL_PHASES, Job, Phase
 from quotatree.core.node import NodeState
 from quotatree.core.policy import Module
-from quotatree.engines.base import Checkpointed, Confirmed, Exited, Left, Lost, NodeReport, Outcome, Report
+from quotatree.core.reasons import Code, because
+from quotatree.engines.base import (
+    Checkpointed,
+    Confirmed,
+    Exited,
+    Idled,
+    Left,
+    Lost,
+    NodeReport,
+    Outcome,
+    Report,
+)
 
 
 def hear(turn: Turn, report: Report) -> None:
@@ -45,7 +57,11 @@ def _left(turn: Turn, report: Left) -> None:
 
 
 def _exited(turn: Turn, report: Exited) -> None:
-    """Nothing of the run is left. A notebook that ends by itself can be started again (P14)."""
+    """Nothing of the run is left. A notebook that ends by itself can be started again (P14).
+
+    Of what was told to stop only a training job can have come to its end meanwhile: a notebook or a service that ends
+    well in its grace has done as it was told.
+    """
     job = _of_run(turn, report)
     if job is None or (job.core is None and not job.leaving):
         turn.forget_run(report.job, report.run)
@@ -57,7 +73,7 @@ def _exited(turn: Turn, report: Exited) -> None:
         phase = Phase.STOPPED if notebook else phase
         turn.apply(ev.JobEnded(job.id, phase))
         turn.tell("job.ended", _end(report, phase), job=job.id)
-    elif job.phase not in FINAL_PHASES and not notebook:
+    elif job.phase not in FINAL_PHASES and job.spec.module is Module.DLC:
         turn.apply(ev.JobEnded(job.id, phase))
         turn.tell("job.ended", _end(report, phase), job=job.id)
     if job.leaving:
@@ -88,6 +104,19 @@ def _checkpointed(turn: Turn, report: Checkpointed) -> None:
     job = _of_run(turn, report)
     if job is not None and job.phase is Phase.RUNNING:
         turn.apply(ev.JobCheckpointed(job.id))
+        turn.tell("job.checkpointed", {"run": job.run}, job=job.id)
+
+
+def _idled(turn: Turn, report: Idled) -> None:
+    """A notebook that nobody uses makes room, and is started again by its owner when he comes back (P14)."""
+    job = _of_run(turn, report)
+    if job is None or job.phase is not Phase.RUNNING or job.spec.module is not Module.DSW:
+        return
+    detail = report.detail or "neither CPU nor GPU was used"
+    turn.apply(ev.JobStopped(job.id, because(Code.IdleNotebook, detail=detail)))
+    body = {"run": report.run, "detail": detail}
+    turn.tell("job.idle", body, job=job.id)
+    turn.audit(SYSTEM, "job.idle", f"job:{job.id}", body, job.spec.workspace)
 
 
 def _node(turn: Turn, report: NodeReport) -> None:
@@ -105,7 +134,7 @@ def _node(turn: Turn, report: NodeReport) -> None:
     turn.tell("node.changed", {"node": report.node, "state": node.state.value})
 
 
-def _of_run(turn: Turn, report: Confirmed | Left | Exited | Lost | Checkpointed) -> Job | None:
+def _of_run(turn: Turn, report: Confirmed | Left | Exited | Lost | Checkpointed | Idled) -> Job | None:
     job = turn.state.jobs.get(report.job)
     return job if job is not None and job.run == report.run else None
 
@@ -116,5 +145,6 @@ _HEARERS: dict[type[Any], Callable[[Turn, Any], None]] = {
     Exited: _exited,
     Lost: _lost,
     Checkpointed: _checkpointed,
+    Idled: _idled,
     NodeReport: _node,
 }

@@ -10,7 +10,7 @@ import structlog
 from quotatree.control.metrics import Metrics
 from quotatree.control.turn import Order
 from quotatree.core.job import JobId
-from quotatree.engines.base import Engine, StartOrder
+from quotatree.engines.base import Engine, StartOrder, StopOrder
 
 log = structlog.get_logger(__name__)
 
@@ -61,8 +61,10 @@ class Sender:
         try:
             if isinstance(order, StartOrder):
                 self._engine.start(order)
-            else:
+            elif isinstance(order, StopOrder):
                 self._engine.stop(order)
+            else:
+                self._engine.restart(order)
         except Exception:
             log.exception("engine_order_failed", job=order.job, run=order.run)
             self._metrics.order_failures.inc()

@@ -19,11 +19,11 @@ from quotatree.core.commands import apply
 from quotatree.core.decisions import Decision
 from quotatree.core.events import Event
 from quotatree.core.job import JobId
-from quotatree.engines.base import Engine, StartOrder, StopOrder
+from quotatree.engines.base import Engine, RestartOrder, StartOrder, StopOrder
 from quotatree.store.rows import DeliveryRow, Drop, IdempotencyRow, PlacementRow, RunRow, WebhookRow
 
 T = TypeVar("T")
-Order = StartOrder | StopOrder
+Order = StartOrder | StopOrder | RestartOrder
 ExtraRow = RunRow | PlacementRow | WebhookRow | DeliveryRow | IdempotencyRow
 
 

@@ -31,7 +31,7 @@ class Card:
 
     `confirmed` are the replicas of the present run that the engine has confirmed: after a crash, one that is missing
     and was confirmed is lost, one that was not is started again. `late_ms` is the start of a wait that was too long and
-    has been told.
+    has been told. `restart_key` names the last rolling restart of the present run: the order is given again after a crash.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Card:
     ended_ms: int | None = None
     confirmed: tuple[int, ...] = ()
     late_ms: int | None = None
+    restart_key: str = ""
 
 
 @dataclass(slots=True)

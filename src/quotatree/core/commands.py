@@ -11,7 +11,7 @@ from typing import Any
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core import job_commands, job_stops, node_commands, quota_commands, scaling
+from quotatree.core import job_commands, job_sizes, job_stops, node_commands, quota_commands, scaling
 from quotatree.core.preemptions import count_preemption
 from quotatree.core.state import State
 
@@ -69,5 +69,5 @@ _HANDLERS: dict[type[Any], Callable[[State, Any, int], Decisions]] = {
     ev.JobStopped: job_stops.stopped,
     ev.JobLost: job_stops.lost,
     ev.JobPriorityChanged: job_commands.priority_changed,
-    ev.JobResized: job_commands.resized,
+    ev.JobResized: job_sizes.resized,
 }

@@ -187,10 +187,11 @@ class JobPriorityChanged:
 
 @dataclass(frozen=True, slots=True)
 class JobResized:
-    """The owner changes `min_replicas` of an elastic job (P12)."""
+    """The owner changes how many replicas a job has, or how many of them are its core (P12); None: as before."""
 
     job: JobId
-    min_replicas: int
+    min_replicas: int | None = None
+    replicas: int | None = None
 
 
 Event = (

@@ -258,6 +258,9 @@ class Job:
             raise IllegalTransition(self.id, self.phase.value, wanted.value, tuple(self.story))
 
     def shape_of(self, index: int) -> Shape:
+        """Replicas of one group are alike; after a resize one may keep a number beyond `total_replicas` (P12)."""
+        if len(self.spec.groups) == 1:
+            return self.spec.groups[0].shape
         for group in self.spec.groups:
             if index < group.replicas:
                 return group.shape

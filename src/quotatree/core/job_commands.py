@@ -1,4 +1,4 @@
-"""What happens to jobs: submitted, adopted, checkpointed, ended, cancelled, resized; and what engines confirm."""
+"""What happens to jobs: submitted, adopted, checkpointed, ended, cancelled; and what engines confirm."""
 
 from __future__ import annotations
 
@@ -227,45 +227,3 @@ def priority_changed(state: State, event: ev.JobPriorityChanged, now_ms: int) ->
     state.tell(job, now_ms, f"priority {event.priority}")
     state.enqueue(job)
     return ()
-
-
-def resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
-    """P12: a larger core is a waiting request of the job with all its rights; a smaller one makes surplus."""
-    job = _job(state, event.job)
-    if len(job.spec.groups) != 1 or not 1 <= event.min_replicas <= job.spec.total_replicas:
-        raise Refused(
-            "min_replicas", event.min_replicas, "P12", f"must be 1..{job.spec.total_replicas} (replicas)"
-        )
-    if job.phase in FINAL_PHASES:
-        raise Refused("job", job.id, "A5", f"is {job.phase.value}")
-    found: Decisions = ()
-    if job.hold is not None:
-        found = (act.release(state, job, now_ms, because(Code.CoreResized), again=True),)
-    act.clear_guard(state, job)
-    state.dequeue(job)
-    state.set(job, "core_replicas", event.min_replicas)
-    state.tell(job, now_ms, f"min_replicas {event.min_replicas}")
-    if job.core is not None and len(job.core_indexes) > event.min_replicas:
-        _shrink_core(state, job, event.min_replicas)
-    if job.core is not None:
-        state.put_entry(state.elastic, job.id, job)
-        if len(job.core_indexes) < event.min_replicas:
-            state.set(job, "queued_ms", now_ms)
-    if job.queued:
-        state.enqueue(job)
-    return found
-
-
-def _shrink_core(state: State, job: Job, size: int) -> None:
-    """Replicas beyond the smaller core run on as surplus."""
-    old = job.core
-    assert old is not None
-    state.displace(old, leaves=False)
-    keep, extra = old.places[:size], old.places[size:]
-    core = state.make_unit(job, UnitKind.CORE, job.claim, keep, old.started_ms)
-    state.place(core)
-    state.set(job, "core", core)
-    for place in extra:
-        unit = state.make_unit(job, UnitKind.SURPLUS, job.claim, (place,), old.started_ms)
-        state.place(unit)
-        state.put_entry(job.surplus, place.replica, unit)

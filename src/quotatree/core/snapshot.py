@@ -168,7 +168,7 @@ def _places(state: State, job: Job, places: Iterable[ReplicaPlace]) -> tuple[Pla
     found = []
     for replica, name, devices in places:
         node = _node(state, name, job.id)
-        if not 0 <= replica < job.spec.total_replicas:
+        if replica < 0 or (len(job.spec.groups) > 1 and replica >= job.spec.total_replicas):
             raise _bad("jobs", job.id, f"has no replica {replica}")
         shape = job.shape_of(replica)
         wanted = max(shape.whole_gpus, 1 if shape.fraction_milli else 0)

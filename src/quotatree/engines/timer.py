@@ -31,8 +31,10 @@ from quotatree.engines.base import (
     Capabilities,
     Checkpointed,
     Confirmed,
+    Endpoint,
     Exited,
     Left,
+    LogPiece,
     Observed,
     Outcome,
     Program,
@@ -134,10 +136,10 @@ class TimerEngine:
     def restart(self, order: RestartOrder) -> None:
         """Nobody can tell a restarted timer from one that went on."""
 
-    def endpoint(self, job: JobId, run: int) -> None:
+    def endpoint(self, job: JobId, run: int) -> Endpoint | None:
         return None
 
-    def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> None:
+    def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> LogPiece | None:
         return None
 
     def observe(self) -> Observed:

@@ -20,6 +20,7 @@ from quotatree.core.events import (
     JobPriorityChanged,
     JobResized,
     JobResubmitted,
+    JobStopped,
     JobSubmitted,
     LoanReturned,
     NodeChanged,
@@ -33,6 +34,7 @@ from quotatree.core.events import (
 from quotatree.core.job import JobId, Phase
 from quotatree.core.node import NodeState
 from quotatree.core.quota import QuotaSpec
+from quotatree.core.reasons import Code, because
 from quotatree.core.resources import Bounds
 from quotatree.scenario.amounts import as_count, as_text, as_text_or_texts, as_time_ms, moment_text, one_of
 from quotatree.scenario.errors import RuleBroken, ScenarioError
@@ -121,6 +123,10 @@ def _fail(job: JobId) -> Event:
     return JobEnded(job, Phase.FAILED)
 
 
+def _stop(job: JobId) -> Event:
+    return JobStopped(job, because(Code.StoppedByOwner))
+
+
 def _priority(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:
     del time_ms
     inner = _inner(table, word)
@@ -134,9 +140,10 @@ def _resize(table: Table, word: str, time_ms: int, known: Declarations) -> _Read
     del time_ms
     inner = _inner(table, word)
     job = known.jobs_named(inner.where, (inner.need("job", as_text),))[0]
-    min_replicas = inner.need("min_replicas", as_count)
+    sizes = {name: inner.take(name, as_count, None) for name in ("replicas", "min_replicas")}
     inner.end()
-    return (JobResized(JobId(job), min_replicas),), f"min_replicas of {job} to {min_replicas}"
+    said = " and ".join(f"{name} to {value}" for name, value in sizes.items() if value is not None)
+    return (JobResized(JobId(job), sizes["min_replicas"], sizes["replicas"]),), f"{job}: {said}"
 
 
 def _scale(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:
@@ -215,6 +222,7 @@ def _inner(table: Table, word: str) -> Table:
 STEPS: Final[dict[str, Callable[[Table, str, int, Declarations], _Read]]] = {
     "submit": _submit,
     "cancel": _for_jobs(JobCancelled),
+    "stop": _for_jobs(_stop),
     "end": _for_jobs(JobEnded),
     "fail": _for_jobs(_fail),
     "checkpoint": _for_jobs(JobCheckpointed),

@@ -49,8 +49,9 @@ def connect(url: URL) -> Engine:
     defaults = {"connect_timeout": "5", "keepalives_idle": "10", "tcp_user_timeout": "15000"}
     missing = {key: value for key, value in defaults.items() if key not in url.query}
     engine = create_engine(
-        url, paramstyle="format", pool_pre_ping=True, pool_size=10, max_overflow=10, connect_args=missing
-    )
+        url, paramstyle="format", pool_pre_ping=True, pool_size=10, max_overflow=10, connect_args=missing,
+        hide_parameters=True,
+    )  # fmt: skip
 
     @event.listens_for(engine, "connect")
     def settings(connection: Any, record: Any) -> None:
@@ -63,7 +64,10 @@ def connect(url: URL) -> Engine:
 
 
 def _sqlite(url: URL) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": BUSY_MS / 1000}, pool_size=10, max_overflow=10)
+    engine = create_engine(
+        url, connect_args={"timeout": BUSY_MS / 1000}, pool_size=10, max_overflow=10,
+        hide_parameters=True,  # errors are logged, and rows of jobs have secrets in them
+    )  # fmt: skip
     _private_file(Path(url.database or ""))
 
     @event.listens_for(engine, "connect")

@@ -166,9 +166,7 @@ def delivery_values(row: r.DeliveryRow, at_ms: int = 0) -> Values:
     return row.id, row.webhook, row.event_seq, row.due_ms, row.attempts, row.state, row.last_error
 
 
-_AS_SUBMITTED: Final = frozenset(
-    {"workspace", "quota", "owner", "name", "module", "submitted_ms", "gpu_milli"}
-)
+_AS_SUBMITTED: Final = frozenset({"workspace", "quota", "owner", "name", "module", "submitted_ms"})
 
 _KINDS: Final[dict[type[Any], _Kind]] = {
     r.PoolRow: _Kind(t.POOLS, _pool),

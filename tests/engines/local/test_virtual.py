@@ -8,16 +8,16 @@ from quotatree.engines.local.virtual import virtual_nodes
 
 def test_sixteen_nodes_of_eight():
     nodes = virtual_nodes("16x8")
-    assert [node.name for node in nodes] == [f"n{n}" for n in range(16)]
+    assert [node.name for node in nodes] == [f"node-{n}" for n in range(16)]
     assert {(node.gpus, node.model, node.pool) for node in nodes} == {(8, "GPU", "default")}
 
 
 def test_several_kinds_are_numbered_through():
     nodes = virtual_nodes("2x8:H100, 1x4:L20", pool="p")
     assert [(n.name, n.gpus, n.model, n.pool) for n in nodes] == [
-        ("n0", 8, "H100", "p"),
-        ("n1", 8, "H100", "p"),
-        ("n2", 4, "L20", "p"),
+        ("node-0", 8, "H100", "p"),
+        ("node-1", 8, "H100", "p"),
+        ("node-2", 4, "L20", "p"),
     ]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator, model_validator
 from typing_extensions import TypedDict
 
 from quotatree.access.redaction import Reader
@@ -25,6 +25,7 @@ from quotatree.api.models.fields import (
 )
 from quotatree.api.problems import Problem
 from quotatree.control.commands import JobRequest
+from quotatree.control.sealed import FIELD, sealed, shown
 from quotatree.core.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup, Shape
 from quotatree.core.policy import Module
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
@@ -49,7 +50,8 @@ class GroupIn(Body):
 
 
 class JobIn(Body):
-    """A job to be queued. `program` is what the engine runs, in its own words."""
+    """A job to be queued. `program` is what the engine runs, in its own words; what stands in it under `secrets` is never
+    shown again."""
 
     workspace: Name
     quota: Name
@@ -68,6 +70,15 @@ class JobIn(Body):
     on_hold: bool = False
     program: dict[str, Any] = Field(default={}, examples=[{"seconds": 60}])
 
+    @field_validator("program")
+    @classmethod
+    def _secrets(cls, program: dict[str, Any]) -> dict[str, Any]:
+        """Whatever the engine: what is secret must be known to be one before anything is said about it."""
+        inside = program.get(FIELD, {})
+        if not isinstance(inside, dict) or not all(isinstance(value, str) for value in inside.values()):
+            raise ValueError('secrets must be names with texts, such as {"KEY": "value"}')
+        return program
+
     def request(self) -> JobRequest:
         return JobRequest(
             workspace=self.workspace,
@@ -83,7 +94,7 @@ class JobIn(Body):
             max_preemptions=self.max_preemptions,
             requeue=self.requeue,
             on_hold=self.on_hold,
-            program=self.program,
+            program=sealed(self.program),
         )
 
 
@@ -97,6 +108,19 @@ class PriorityIn(Body):
 
 class ResizeIn(Body):
     min_replicas: Annotated[int, Field(ge=1, le=100_000)]
+
+
+class ReplicasIn(Body):
+    """At least one of the two."""
+
+    replicas: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    min_replicas: Annotated[int, Field(ge=1, le=100_000)] | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.replicas is None and self.min_replicas is None:
+            raise ValueError("replicas or min_replicas must be given")
+        return self
 
 
 class ReasonOut(TypedDict):
@@ -245,7 +269,7 @@ def job_out(row: JobRow, reads: Reader, position: int | None = None) -> JobOut:
         "preempted": len(record.preempted_ms),
         "preempted_by": None if record.preempted_by is None else reads.job(record.preempted_by),
         "places": places,
-        "program": row.card["program"],
+        "program": shown(row.card["program"]),
     }
 
 

@@ -1,4 +1,5 @@
-"""Jobs: submit, list, look at, cancel, priority, hold and release, checkpoint, resize, start again (section 3, W1-W5)."""
+"""Jobs: submit, list, look at, cancel, priority, hold and release, checkpoint,
+resize, stop and start again (section 3, W1-W5)."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from quotatree.api.models.jobs import (
     JobPage,
     JobsIn,
     PriorityIn,
+    ReplicasIn,
     ResizeIn,
     Runs,
     Submitted,
@@ -217,6 +219,15 @@ async def checkpoint_job(job: JobInPath, caller: Annotated[Caller, needs(Action.
     return await _do(caller, do.CheckpointJob(actor=caller.user, job=job))
 
 
+@routes.put("/jobs/{job}/replicas", response_model=Done)
+async def set_replicas(
+    job: JobInPath, body: ReplicasIn, caller: Annotated[Caller, needs(Action.RESIZE_JOB)]
+) -> Response:
+    """Change how many replicas a job has, and how many of them it insists on (P12)."""
+    command = do.ResizeJob(actor=caller.user, job=job, replicas=body.replicas, min_replicas=body.min_replicas)
+    return await _do(caller, command)
+
+
 @routes.put("/jobs/{job}/min-replicas", response_model=Done)
 async def resize_job(
     job: JobInPath, body: ResizeIn, caller: Annotated[Caller, needs(Action.RESIZE_JOB)]
@@ -225,7 +236,22 @@ async def resize_job(
     return await _do(caller, do.ResizeJob(actor=caller.user, job=job, min_replicas=body.min_replicas))
 
 
+@routes.post("/jobs/{job}/stop", response_model=Done)
+async def stop_job(job: JobInPath, caller: Annotated[Caller, needs(Action.STOP_JOB)]) -> Response:
+    """Stop it so that it can be started again: notice, grace, and its directory is kept."""
+    return await _do(caller, do.StopJob(actor=caller.user, job=job))
+
+
+@routes.post("/jobs/{job}/start", response_model=Done)
+async def start_job(job: JobInPath, caller: Annotated[Caller, needs(Action.RESTART_JOB)]) -> Response:
+    """Queue a stopped job again."""
+    return await _do(caller, do.ResubmitJob(actor=caller.user, job=job))
+
+
 @routes.post("/jobs/{job}/restart", response_model=Done)
 async def restart_job(job: JobInPath, caller: Annotated[Caller, needs(Action.RESTART_JOB)]) -> Response:
-    """Start a stopped job again."""
-    return await _do(caller, do.ResubmitJob(actor=caller.user, job=job))
+    """Replace the replicas of a running service one after another; a stopped job is started again."""
+    row = await visible_job(caller, Action.RESTART_JOB, job)
+    runs = row.phase == "Running"
+    command = do.RestartService if runs else do.ResubmitJob
+    return await _do(caller, command(actor=caller.user, job=job))

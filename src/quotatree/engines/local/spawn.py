@@ -11,6 +11,7 @@ import ctypes
 import errno
 import os
 import signal
+import warnings  # noqa: F401 - execvpe wants it, and after the change of user our library may be out of reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ _KIND: Final = re.compile(r"(\d{1,6})x(\d{1,6})(?::([A-Za-z0-9][A-Za-z0-9._-]{0,
 
 
 def virtual_nodes(text: str, pool: str = "default") -> tuple[NodeSpec, ...]:
-    """The nodes, named n0, n1, … in the order in which they are written."""
+    """The nodes, named node-0, node-1, … in the order in which they are written."""
     nodes: list[NodeSpec] = []
     for part in text.split(","):
         match = _KIND.fullmatch(part.strip())
@@ -33,7 +33,8 @@ def virtual_nodes(text: str, pool: str = "default") -> tuple[NodeSpec, ...]:
             raise _refused(text, f"a node may have 0 to {MOST_GPUS} GPUs")
         begin = len(nodes)
         nodes += [
-            NodeSpec(f"n{n}", pool, model, gpus, labels=VIRTUAL_LABELS) for n in range(begin, begin + count)
+            NodeSpec(f"node-{n}", pool, model, gpus, labels=VIRTUAL_LABELS)
+            for n in range(begin, begin + count)
         ]
     return tuple(nodes)
 

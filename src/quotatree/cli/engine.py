@@ -1,0 +1,104 @@
+"""What runs the jobs of a server, and on which nodes? The engine that the settings name, and the nodes it stands for."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from quotatree.api.settings import ServerSettings
+from quotatree.control import commands as do
+from quotatree.control.loop import Controller
+from quotatree.control.world import SYSTEM, World
+from quotatree.core.node import NodeSpec, NodeState
+from quotatree.engines.base import Engine
+from quotatree.engines.local.virtual import VIRTUAL_LABELS, virtual_nodes
+from quotatree.engines.timer import TimerEngine
+
+TIMER_FILE: Final = "timer.log"
+LOCAL_DIRECTORY: Final = "engine"
+FOUND_LABEL: Final = ("found", "nvml")
+
+
+class NoEngine(Exception):
+    """What the settings want cannot be had on this machine; says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The nodes of the engine. `declared`: by the settings; otherwise those are what was found on this machine."""
+
+    nodes: tuple[NodeSpec, ...]
+    declared: bool
+    kept_up: bool
+    """Whether nodes that are no longer declared or found are taken out of use. Timers run anywhere."""
+
+
+def fleet_of(settings: ServerSettings) -> Fleet:
+    """Raises Refused if the nodes of the settings cannot be read."""
+    local = settings.engine == "local"
+    if settings.nodes is not None:
+        return Fleet(virtual_nodes(settings.nodes), True, local)
+    return Fleet(_found() if local else (), False, local)
+
+
+def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine:
+    if settings.engine == "timer":
+        return TimerEngine(directory / TIMER_FILE)
+    if not sys.platform.startswith("linux"):
+        raise NoEngine("the local engine runs on Linux only; here there is --engine timer")
+    from quotatree.engines.local.devices import Gpus, HealthWatch
+    from quotatree.engines.local.engine import LocalEngine
+
+    gpus = None if fleet.declared or not fleet.nodes else Gpus.open()
+    return LocalEngine(
+        directory / LOCAL_DIRECTORY,
+        run_as=settings.run_as,
+        nodes=fleet.nodes,
+        limits=settings.cgroups,
+        health=None if gpus is None else HealthWatch(gpus, fleet.nodes[0]),
+    )
+
+
+def keep_up(controller: Controller, fleet: Fleet) -> list[str]:
+    """Join what is new, and let jobs leave what is gone. Returns what people should know.
+
+    Only nodes that a server joined by itself are gone when it no longer has them; without a declaration, the virtual
+    ones of before stay. They are drained, not lost: the processes on them are still ours, and get their notice.
+    """
+    known = controller.ask(_nodes).result()
+    said = []
+    for node in fleet.nodes:
+        before = known.get(node.name)
+        if before is None:
+            controller.call(do.JoinNode(actor=SYSTEM, spec=node)).result()
+        elif before[0].gpus != node.gpus:
+            said.append(
+                f"node {node.name} joined with {before[0].gpus} GPU(s) and has {node.gpus} now: it stays as it joined"
+            )
+    here = {node.name for node in fleet.nodes}
+    for name, (spec, state) in known.items():
+        gone = fleet.kept_up and name not in here and _is_ours(spec, virtual=fleet.declared)
+        if gone and state is NodeState.READY:
+            controller.call(do.SetNodeState(actor=SYSTEM, node=name, state=NodeState.DRAINING)).result()
+            said.append(
+                f"node {name} is no longer there: draining (quotatree uncordon {name} if it comes back)"
+            )
+    return said
+
+
+def _nodes(world: World, now_ms: int) -> dict[str, tuple[NodeSpec, NodeState]]:
+    del now_ms
+    return {node.spec.name: (node.spec, node.state) for node in world.state.nodes}
+
+
+def _is_ours(spec: NodeSpec, *, virtual: bool) -> bool:
+    return FOUND_LABEL in spec.labels or (virtual and set(VIRTUAL_LABELS) <= set(spec.labels))
+
+
+def _found() -> tuple[NodeSpec, ...]:
+    from quotatree.engines.local.devices import discover
+
+    node = discover()
+    return () if node is None else (replace(node, labels=(*node.labels, FOUND_LABEL)),)

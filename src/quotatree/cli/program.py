@@ -1,0 +1,112 @@
+"""What is a job to run? The options of `submit` that make up its program, and the command after `--`."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from quotatree.cli.amounts_text import milliseconds
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
+
+F = TypeVar("F", bound=Callable[..., Any])
+TABLES: Final = ("env", "secrets")
+"""Fields of a program that options add to; the others they replace."""
+
+
+def program_options(function: F) -> F:
+    """Given to the command as `program`: only what was said."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **given: Any) -> Any:
+        said = {name: given.pop(name) for name in FIELDS}
+        return function(*args, program=_program(**said), **given)
+
+    for option in reversed(OPTIONS):
+        run = option(run)
+    return run  # type: ignore[return-value]
+
+
+OPTIONS: Final = (
+    click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND ARGS...]"),
+    click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable of its environment; may be repeated."),
+    click.option(
+        "--secret", "secrets", multiple=True, metavar="NAME[=VALUE]",
+        help="A variable that is never shown; without a value, one's own of that name.",
+    ),
+    click.option("--workdir", metavar="DIRECTORY", help="Run there. Without it, in a directory of the job's own."),
+    click.option("--retries", type=click.IntRange(0, 100), metavar="N", help="Run it again so often if it fails."),
+    click.option("--max-time", metavar="TIME", help="The longest that a run may take, such as 12h."),
+    click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port it listens on. Without it, a free one."),
+    click.option("--health", metavar="PATH", help="Of services: ready when this path answers, such as /healthz."),
+    click.option("--seconds", type=float, metavar="N", help="For the timer engine: how long it runs."),
+    click.option("--program", "as_json", metavar="JSON", help="What the engine is to run, in its own words."),
+)  # fmt: skip
+FIELDS: Final = (
+    "command", "env", "secrets", "workdir", "retries", "max_time", "port", "health", "seconds", "as_json",
+)  # fmt: skip
+
+
+def with_program(job: dict[str, Any], program: dict[str, Any]) -> dict[str, Any]:
+    """What the options say wins over the file; variables are added to those of the file."""
+    if not program:
+        return job
+    there = job.get("program") or {}
+    tables = {
+        name: {**(there.get(name) or {}), **(program.get(name) or {})}
+        for name in TABLES
+        if there.get(name) or program.get(name)
+    }
+    return {**job, "program": {**there, **program, **tables}}
+
+
+def _program(
+    *, command: tuple[str, ...], env: tuple[str, ...], secrets: tuple[str, ...], workdir: str | None,
+    retries: int | None, max_time: str | None, port: int | None, health: str | None, seconds: float | None,
+    as_json: str | None,
+) -> dict[str, Any]:  # fmt: skip
+    said: dict[str, Any] = {
+        "command": list(command) or None,
+        "env": dict(_assignment("env", text) for text in env) or None,
+        "secrets": dict(_secret(text) for text in secrets) or None,
+        "workdir": None if workdir is None else os.path.abspath(workdir),
+        "retries": retries,
+        "max_seconds": None if max_time is None else milliseconds(max_time) / 1000,
+        "port": port,
+        "health": None if health is None else {"path": health},
+        "seconds": seconds,
+    }
+    given = {} if as_json is None else _json(as_json)
+    return {**given, **{name: value for name, value in said.items() if value is not None}}
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        fail(f"--program: not JSON: {error}", EXIT_BAD_INPUT)
+    if not isinstance(found, dict):
+        fail("--program: must be a JSON object", EXIT_BAD_INPUT)
+    return found
+
+
+def _assignment(option: str, text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        shown = text if option == "env" else name
+        fail(f"--{option} {shown}: must be NAME=VALUE", EXIT_BAD_INPUT)
+    return name, value
+
+
+def _secret(text: str) -> tuple[str, str]:
+    """A value on the command line can be seen by others on the machine; one from the environment cannot."""
+    if "=" in text:
+        return _assignment("secret", text)
+    value = os.environ.get(text)
+    if value is None:
+        fail(f"--secret {text}: there is no variable {text} to take its value from", EXIT_BAD_INPUT)
+    return text, value

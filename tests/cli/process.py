@@ -1,0 +1,105 @@
+"""The real command as processes: a server, and whatever talks to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from quotatree.client import Client
+from quotatree.client.errors import ClientError
+
+COMMAND = [sys.executable, "-m", "quotatree"]
+
+
+class Process:
+    def __init__(self, data: Path, *words: str, env: Mapping[str, str] | None = None) -> None:
+        self.data = data
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        scheme = "https" if "--tls-cert" in words else "http"
+        self.url = f"{scheme}://127.0.0.1:{self.port}"
+        log = str(data.parent / "log")
+        command = [*COMMAND, "serve", "--data", str(data), "--log-file", log]
+        command += ["--engine", "timer"] if "--engine" not in words else []
+        self.process = subprocess.Popen(
+            [*command, "--listen", f"127.0.0.1:{self.port}", *words],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, "NO_COLOR": "1", **(env or {})},
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.said = ""
+        for line in self.process.stdout:
+            self.said += line
+            if line.startswith("listening"):
+                break
+        else:
+            raise AssertionError(self.said)
+
+    @property
+    def token(self) -> str:
+        found = re.search(r"qt_\S+", self.said)
+        assert found is not None, self.said
+        return found[0]
+
+    def client(self, token: str) -> Client:
+        client = Client(self.url, token)
+        end = time.monotonic() + 20
+        while True:
+            try:
+                client.health()
+                return client
+            except ClientError:
+                assert time.monotonic() < end
+                time.sleep(0.05)
+
+    def env(self, home: Path, token: str | None = None) -> dict[str, str]:
+        """For commands that talk to it; without a token they have to log in."""
+        found = {"XDG_CONFIG_HOME": str(home / "config"), "QUOTATREE_URL": self.url}
+        return found if token is None else {**found, "QUOTATREE_TOKEN": token}
+
+    def end(self, number: int = signal.SIGTERM) -> str:
+        self.process.send_signal(number)
+        return self.process.communicate(timeout=20)[0]
+
+
+class Command:
+    """Any other command, while it runs: what it prints, line by line, with a deadline."""
+
+    def __init__(self, *words: str, env: Mapping[str, str]) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={**os.environ, "NO_COLOR": "1", **env},
+        )  # fmt: skip
+        self.said = b""
+
+    def until(self, pattern: str, seconds: float = 30) -> re.Match[str]:
+        """Reads on until it has said so."""
+        assert self.process.stdout is not None
+        end = time.monotonic() + seconds
+        while (found := re.search(pattern, self.said.decode(errors="replace"))) is None:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))
+            piece = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            assert piece, f"no {pattern!r} in {self.said.decode(errors='replace')}"
+            self.said += piece
+        return found
+
+    def end(self, number: int | None = None) -> int:
+        """Waits for it, or sends it a signal first. Returns its exit status."""
+        if number is not None:
+            self.process.send_signal(number)
+        self.said += self.process.communicate(timeout=30)[0]
+        return self.process.returncode
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()

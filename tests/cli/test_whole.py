@@ -1,0 +1,148 @@
+"""The real command against a real server: other databases, TLS, a login by an identity provider, and live streams."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from joserfc.jwk import RSAKey
+
+from tests.cli.conftest import TREE
+from tests.cli.process import COMMAND, Command, Process
+from tests.oidc_provider import CLIENT, SECRET, OidcProvider
+from tests.store import postgres
+
+
+@pytest.fixture
+def commands() -> Iterator[list[Command]]:
+    running: list[Command] = []
+    yield running
+    for one in running:
+        one.kill()
+
+
+def run(*words: str, env: dict[str, str], status: int = 0, stdin: str = "") -> str:
+    done = subprocess.run(
+        [*COMMAND, *words], env={**os.environ, **env}, capture_output=True, text=True, timeout=60, check=False,
+        input=stdin,
+    )  # fmt: skip
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_serve_on_postgresql(tmp_path: Path, started: list[Process], postgres_home: str):
+    """What was acknowledged is in the database when the server is killed, and the next one finds it there."""
+    url = postgres.create(postgres_home, "served")
+    soon = {"QUOTATREE_LOOP_LEASE": "1s"}
+    server = Process(tmp_path / "data", "--database", url, "--nodes", "2x8", env=soon)
+    started.append(server)
+    token = server.token
+    server.client(token).close()
+    env = server.env(tmp_path, token)
+    run("apply", "-y", "-f", "-", env=env, stdin=TREE)
+    made = run("submit", "--workspace", "vision", "--quota", "vision", "--gpus", "1", "-o", "name", env=env)
+    server.end(signal.SIGKILL)
+    again = Process(tmp_path / "data", "--database", url, env=soon)
+    started.append(again)
+    assert not (tmp_path / "data" / "quotatree.db").exists()
+    with again.client(token) as client:
+        until = time.monotonic() + 30  # the dead server's lease must run out first
+        while not client.health()["writable"]:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert client.jobs.get(made.strip().removeprefix("job/"))["owner"] == "admin"
+
+
+def test_serve_with_tls(tmp_path: Path, started: list[Process]):
+    """The command line believes a certificate that its own trust store has, and no other."""
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=quotatree",
+         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    server = Process(tmp_path / "data", "--tls-cert", str(cert), "--tls-key", str(key))
+    started.append(server)
+    env = server.env(tmp_path, server.token)
+    trusting = {**env, "SSL_CERT_FILE": str(cert)}
+    assert f"admin on {server.url}" in run("whoami", env=trusting)
+    stranger = subprocess.run(
+        [*COMMAND, "whoami"],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (stranger.returncode, "CERTIFICATE_VERIFY_FAILED" in stranger.stderr) == (6, True)
+    plain = {**env, "QUOTATREE_URL": server.url.replace("https", "http")}
+    assert "qt_" not in run("whoami", env=plain, status=6)
+
+
+def test_login_by_an_identity_provider(tmp_path: Path, started: list[Process], commands: list[Command]):
+    """The device flow, as its user sees it: a code, a browser, and then he is somebody; logout revokes what was made."""
+    key = RSAKey.generate_key(2048, {"kid": "one"})
+    with OidcProvider(key, int(time.time())) as provider:
+        provider.login("u-7", preferred_username="nia", name="Nia")
+        settings = {
+            "QUOTATREE_OIDC_ISSUER": provider.issuer,
+            "QUOTATREE_OIDC_CLIENT_ID": CLIENT,
+            "QUOTATREE_OIDC_CLIENT_SECRET": SECRET,
+            "QUOTATREE_OIDC_REDIRECT_URI": "http://localhost:1/api/v1/oidc/callback",
+        }
+        server = Process(tmp_path / "data", env=settings)
+        started.append(server)
+        server.client(server.token).close()
+        env = server.env(tmp_path)
+        login = Command("login", server.url, "--oidc", env=env)
+        commands.append(login)
+        code = login.until(r"and enter (\S+)")[1]
+        provider.answer_device(code)
+        assert login.end() == 0, login.said
+        assert b"as nia" in login.said
+        assert run("whoami", env=env).startswith(f"nia on {server.url}")
+        run("logout", env=env)
+        run("whoami", env=env, status=4)
+
+        refused = Command("login", server.url, "--oidc", env=env)
+        commands.append(refused)
+        provider.answer_device(refused.until(r"and enter (\S+)")[1], "denied")
+        assert refused.end() == 4, refused.said
+    assert SECRET not in (tmp_path / "log").read_text()
+
+
+def test_watching_live(tmp_path: Path, started: list[Process], commands: list[Command]):
+    """`get -w` and `events -w` on a stream that really runs: they show what others do, survive the server, end by Ctrl-C."""
+    server = Process(tmp_path / "data", "--nodes", "2x8")
+    started.append(server)
+    token = server.token
+    server.client(token).close()
+    env = server.env(tmp_path, token)
+    run("apply", "-y", "-f", "-", env=env, stdin=TREE)
+    watch = Command("get", "jobs", "-w", env=env)
+    events = Command(
+        "events", "-w", "--kind", "job.started", "--kind", "job.cancelled", "-o", "json", env=env
+    )
+    commands.extend((watch, events))
+    watch.until("^ID")
+    made = run("submit", "--workspace", "vision", "--quota", "vision", "--gpus", "1", "-o", "name", env=env)
+    job = made.strip().removeprefix("job/")
+    watch.until(rf"{job} .* Running ")
+
+    listen = f"127.0.0.1:{server.port}"
+    server.end(signal.SIGKILL)
+    again = Process(tmp_path / "data", "--listen", listen)
+    started.append(again)
+    again.url = server.url
+    again.client(token).close()
+    run("cancel", job, env=env)
+    watch.until(rf"{job} .* Cancelled ")
+    events.until(r"job\.cancelled")
+    assert len(re.findall(rb'"kind": "job.started"', events.said)) <= 1
+    assert (watch.end(signal.SIGINT), events.end(signal.SIGINT)) == (130, 130)

@@ -1,0 +1,255 @@
+"""What an engine's word does in a server: lost runs, idle notebooks, rolling restarts (R5, P14, A7)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quotatree.access.errors import Forbidden
+from quotatree.control import commands as do
+from quotatree.core.errors import Refused
+from quotatree.core.policy import Module
+from quotatree.engines.base import (
+    Confirmed,
+    Exited,
+    Idled,
+    Lost,
+    Outcome,
+    Report,
+    RestartOrder,
+    StartOrder,
+    StopOrder,
+)
+from quotatree.store.rows import AuditRow, DecisionRow, EventRow, PlacementRow, PreemptionRow, RunRow
+from tests.control.kept_store import KeptStore
+from tests.control.server import Server, request
+from tests.control.told_engine import Order, ToldEngine
+
+
+class Told(Server):
+    """A server whose engine is the test."""
+
+    engine: ToldEngine
+
+    def submit(self, actor: str = "ann", **changes: object) -> str:
+        wish = request(**{"program": {}, "seconds": None, **changes})  # type: ignore[arg-type]
+        job = self.do(do.SubmitJob(actor=actor, request=wish)).id
+        self.confirm(job)
+        return job
+
+    def confirm(self, job: str) -> None:
+        found = self.job(job)
+        replicas = (*found.core_indexes, *found.surplus)
+        if replicas:
+            self.hear(Confirmed(found.id, found.run, replicas))
+            self.engine.running[job, found.run] = replicas
+
+    def hear(self, report: Report) -> None:
+        self.engine.tell(report)
+        self.step()
+
+    def new_orders(self) -> list[Order]:
+        found, self.engine.orders = self.engine.orders, []
+        return found
+
+    def restart(self) -> None:
+        self.kill()
+        self.boot()
+
+
+@pytest.fixture
+def server(tmp_path: Path, kept: KeptStore) -> Told:
+    return Told(tmp_path, kept, ToldEngine()).furnish()  # type: ignore[return-value]
+
+
+def starts(orders: list[Order]) -> list[tuple[str, int, list[int]]]:
+    return [
+        (order.job, order.run, [r.replica for r in order.replicas])
+        for order in orders
+        if isinstance(order, StartOrder)
+    ]
+
+
+def stops(orders: list[Order]) -> list[tuple[str, int, tuple[int, ...] | None]]:
+    return [(order.job, order.run, order.replicas) for order in orders if isinstance(order, StopOrder)]
+
+
+# -- lost (R5, A7) ---------------------------------------------------------------------------------------------------
+
+
+def test_a_gang_that_lost_one_replica_stops_and_runs_again_uncounted(server: Told):
+    job = server.submit(replicas=3)
+    server.new_orders()
+    found = server.job(job)
+    server.hear(Lost(found.id, 1, (1,), "its supervisor was killed"))
+    assert stops(server.new_orders()) == [(job, 1, (0, 2))], "what is left of it leaves with grace"
+    assert server.phase(job) == "Held", "its next run waits for itself"
+    server.hear(Lost(found.id, 1, (0, 2)))
+    assert starts(server.new_orders()) == [(job, 2, [0, 1, 2])]
+    assert server.job(job).preempted_ms == ()
+    assert not server.store.table(PreemptionRow)
+    (told,) = (
+        row for row in server.store.table(EventRow) if row.kind == "job.lost" and 1 in row.body["replicas"]
+    )
+    assert told.body["detail"] == "its supervisor was killed"
+
+
+def test_lost_twice_is_lost_once(server: Told):
+    job = server.submit()
+    server.new_orders()
+    for _ in range(2):
+        server.hear(Lost(server.job(job).id, 1, (0,)))
+    assert starts(server.new_orders()) == [(job, 2, [0])]
+    assert server.kinds(job).count("job.lost") == 1
+    assert server.job(job).run == 2
+    assert {run.run: run.outcome for run in server.store.table(RunRow)} == {1: "evicted", 2: None}
+    (reason,) = {row.reason_code for row in server.store.table(DecisionRow) if row.kind == "Evict"}
+    assert reason == "RunLost"
+
+
+def test_what_is_lost_while_it_leaves_has_left(server: Told):
+    victim, _ = server.submit(gpus=4), server.submit(gpus=4, quota="b")
+    server.do(do.StopJob(actor="ann", job=victim))
+    waits = server.submit(gpus=4)
+    assert server.phase(waits) == "Held"
+    server.new_orders()
+    server.hear(Lost(server.job(victim).id, 1, (0,)))
+    assert starts(server.new_orders()) == [(waits, 1, [0])]
+    assert server.phase(victim) == "Stopped", "it was to stop, and it did"
+    assert [p.until_ms is None for p in server.store.table(PlacementRow) if p.job == victim] == [False]
+
+
+def test_a_victim_that_is_lost_in_its_grace_stays_a_victim(server: Told):
+    server.allow_preemption()
+    low = server.submit(gpus=4)
+    high = server.submit(gpus=4, priority=7, actor="pat")
+    server.hear(Lost(server.job(low).id, 1, (0,)))
+    assert server.phase(high) == "Running"
+    assert (server.phase(low), len(server.job(low).preempted_ms)) == ("Waiting", 1)
+
+
+def test_lost_surplus_is_replaced_and_the_core_serves_on(server: Told):
+    service = server.submit(module=Module.EAS, replicas=3)
+    server.new_orders()
+    server.hear(Lost(server.job(service).id, 1, (2,)))
+    orders = server.new_orders()
+    assert (stops(orders), starts(orders)) == ([], [(service, 1, [2])])
+    assert server.phase(service) == "Running"
+    assert server.job(service).run == 1
+    server.restart()
+    assert starts(server.new_orders()) == [], "it was seen to run"
+    assert set(server.world.cards[server.job(service).id].confirmed) >= {0, 1}
+
+
+def test_a_service_that_lost_its_core_starts_again_as_a_whole(server: Told):
+    service = server.submit(module=Module.EAS, replicas=3)
+    server.new_orders()
+    server.hear(Lost(server.job(service).id, 1, (0,)))
+    assert stops(server.new_orders()) == [(service, 1, (1, 2))]
+    server.hear(Lost(server.job(service).id, 1, (1, 2)))
+    assert [run for _, run, _ in starts(server.new_orders())] == [2, 2, 2]
+    assert server.job(service).preempted_ms == ()
+
+
+def test_a_loss_of_an_earlier_run_means_nothing(server: Told):
+    job = server.submit()
+    found = server.job(job)
+    server.hear(Lost(found.id, 1, (0,)))
+    server.hear(Confirmed(found.id, 2, (0,)))
+    server.new_orders()
+    server.hear(Lost(found.id, 1, (0,)))
+    assert server.new_orders() == []
+    assert server.job(job).run == 2
+
+
+# -- idle notebooks (P14) --------------------------------------------------------------------------------------------
+
+
+def test_an_idle_notebook_is_stopped_and_can_be_started_again(server: Told):
+    notebook = server.submit(module=Module.DSW)
+    server.new_orders()
+    server.hear(Idled(server.job(notebook).id, 1, "CPU below 5 % for 30 minutes"))
+    assert stops(server.new_orders()) == [(notebook, 1, (0,))]
+    assert server.phase(notebook) == "Stopped"
+    assert server.job(notebook).reason == "IdleNotebook"
+    server.hear(Idled(server.job(notebook).id, 1))
+    assert stops(server.new_orders()) == [], "told twice, stopped once"
+    (told,) = (row for row in server.store.table(EventRow) if row.kind == "job.idle")
+    assert told.body["detail"] == "CPU below 5 % for 30 minutes"
+    assert [row.actor for row in server.store.table(AuditRow) if row.action == "job.idle"] == ["(server)"]
+    server.restart()
+    server.do(do.ResubmitJob(actor="ann", job=notebook))
+    assert server.phase(notebook) == "Held", "its old run must leave first"
+
+
+def test_only_notebooks_are_idle(server: Told):
+    job = server.submit()
+    server.hear(Idled(server.job(job).id, 1))
+    assert server.phase(job) == "Running"
+
+
+# -- rolling restart -------------------------------------------------------------------------------------------------
+
+
+def test_a_service_is_restarted_and_the_order_survives_a_crash(server: Told):
+    service = server.submit(module=Module.EAS, replicas=2)
+    server.new_orders()
+    server.do(do.RestartService(actor="ann", job=service))
+    (order,) = server.new_orders()
+    assert isinstance(order, RestartOrder)
+    assert (order.job, order.run) == (service, 1)
+    server.restart()
+    assert server.new_orders() == [order], "the same order, by its key: an engine that has it does nothing"
+    server.pass_time(1)
+    server.do(do.RestartService(actor="ann", job=service))
+    (other,) = server.new_orders()
+    assert isinstance(other, RestartOrder)
+    assert other.key != order.key
+    assert "job.restarting" in server.kinds(service)
+    assert "job.restart" in [row.action for row in server.store.table(AuditRow)]
+
+
+def test_a_restart_that_could_not_be_sent_is_sent_again(server: Told):
+    service = server.submit(module=Module.EAS)
+    server.new_orders()
+    server.engine.fail_orders = 1
+    server.do(do.RestartService(actor="ann", job=service))
+    assert server.new_orders() == []
+    server.pass_time(2)
+    assert [type(order) for order in server.new_orders()] == [RestartOrder]
+
+
+def test_a_new_run_needs_no_restart(server: Told):
+    service = server.submit(module=Module.EAS)
+    server.do(do.RestartService(actor="ann", job=service))
+    server.hear(Lost(server.job(service).id, 1, (0,)))
+    del server.engine.running[service, 1]
+    server.confirm(service)
+    server.new_orders()
+    server.restart()
+    assert server.new_orders() == []
+
+
+def test_what_cannot_be_restarted_is_refused_with_the_reason(server: Told):
+    service, job = server.submit(module=Module.EAS), server.submit()
+    with pytest.raises(Refused, match="is a DLC job"):
+        server.do(do.RestartService(actor="ann", job=job))
+    with pytest.raises(Forbidden):
+        server.do(do.RestartService(actor="ann", job=server.submit(actor="pat", module=Module.EAS)))
+    server.engine.without_endpoints()
+    with pytest.raises(Refused, match="the told engine has no way to restart a service"):
+        server.do(do.RestartService(actor="ann", job=service))
+    server.do(do.StopJob(actor="ann", job=service))
+    with pytest.raises(Refused, match="is Stopped"):
+        server.do(do.RestartService(actor="ann", job=service))
+
+
+def test_a_service_that_exits_after_its_stop_has_left(server: Told):
+    service = server.submit(module=Module.EAS)
+    server.do(do.StopJob(actor="ann", job=service))
+    server.hear(Exited(server.job(service).id, 1, Outcome.SUCCEEDED))
+    assert server.phase(service) == "Stopped", (
+        "a service ends well when it is told to stop; that is not its end"
+    )
+    assert not server.job(service).leaving

@@ -1,0 +1,75 @@
+"""An engine that does nothing by itself: it notes the orders it gets, and tells what a test says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from quotatree.core.job import JobId, JobSpec
+from quotatree.core.policy import Module
+from quotatree.engines.base import (
+    Capabilities,
+    Endpoint,
+    LogPiece,
+    Observed,
+    Program,
+    Report,
+    RestartOrder,
+    Running,
+    StartOrder,
+    StopOrder,
+    lacks,
+)
+
+Order = StartOrder | StopOrder | RestartOrder
+
+
+class ToldEngine:
+    """`running` is what `observe` sees; orders do not change it."""
+
+    def __init__(self, endpoints: bool = True) -> None:
+        self.capabilities = Capabilities("told", frozenset(Module), endpoints=endpoints)
+        self.orders: list[Order] = []
+        self.forgotten: list[tuple[str, int]] = []
+        self.running: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.fail_orders = 0
+        self.tell: Callable[[Report], None] = lambda report: None
+
+    def without_endpoints(self) -> None:
+        self.capabilities = replace(self.capabilities, endpoints=False)
+
+    def refuses(self, job: JobSpec, program: Program) -> str | None:
+        return lacks(self.capabilities, job)
+
+    def open(self, report: Callable[[Report], None]) -> None:
+        self.tell = report
+
+    def start(self, order: StartOrder) -> None:
+        self._note(order)
+
+    def stop(self, order: StopOrder) -> None:
+        self._note(order)
+
+    def restart(self, order: RestartOrder) -> None:
+        self._note(order)
+
+    def _note(self, order: Order) -> None:
+        if self.fail_orders:
+            self.fail_orders -= 1
+            raise OSError("the engine cannot be reached")
+        self.orders.append(order)
+
+    def observe(self) -> Observed:
+        return Observed(tuple(Running(JobId(j), run, r) for (j, run), r in self.running.items()), ())
+
+    def forget(self, job: JobId, run: int) -> None:
+        self.forgotten.append((job, run))
+
+    def endpoint(self, job: JobId, run: int) -> Endpoint | None:
+        return None
+
+    def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> LogPiece | None:
+        return None
+
+    def close(self) -> None:
+        self.tell = lambda report: None

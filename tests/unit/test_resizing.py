@@ -1,0 +1,163 @@
+"""An owner changes how many replicas his job has (P12), told to the core alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.commands import apply
+from quotatree.core.errors import Refused
+from quotatree.core.job import Job, Phase
+from quotatree.core.plan import plan
+from quotatree.core.policy import Module
+from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.state import State
+from tests.property.accounting import ALL as ACCOUNTING
+from tests.unit.test_regressions import cluster, submit
+
+
+def service(state: State, replicas: int = 2, min_replicas: int | None = None) -> Job:
+    job = submit(state, "s", "r", (replicas, 1000), module=Module.EAS, min_replicas=min_replicas)
+    plan(state, 0)
+    return job
+
+
+def resize(
+    state: State, job: Job, now_ms: int, replicas: int | None = None, min_replicas: int | None = None
+) -> tuple[say.Decision, ...]:
+    found = apply(state, ev.JobResized(job.id, min_replicas, replicas), now_ms)
+    for check in ACCOUNTING:
+        check(state)
+    again = restore(snapshot(state))
+    assert snapshot(again) == snapshot(state), "a restart knows the new size"
+    return found
+
+
+def standing(job: Job) -> list[int]:
+    return sorted([*job.core_indexes, *job.surplus])
+
+
+def test_more_replicas_of_a_service_are_surplus_to_come() -> None:
+    state = cluster(8)
+    job = service(state)
+    assert resize(state, job, 1, replicas=4) == ()
+    plan(state, 1)
+    assert (standing(job), job.core_replicas) == ([0, 1, 2, 3], 1)
+
+
+def test_surplus_that_found_no_room_is_tried_again_when_more_is_wanted() -> None:
+    state = cluster(3)
+    job = service(state, 4)
+    assert standing(job) == [0, 1, 2]
+    resize(state, job, 1, replicas=2)
+    apply(state, ev.JobLeft(job.id), 1)
+    plan(state, 1)
+    resize(state, job, 2, replicas=3)
+    plan(state, 2)
+    assert len(standing(job)) == 3
+
+
+def test_of_fewer_replicas_the_newest_surplus_leaves_first_with_grace() -> None:
+    state = cluster(3)
+    job = service(state, 3)
+    apply(state, ev.JobLost(job.id, (1,)), 5)
+    plan(state, 5)
+    assert job.surplus[1].started_ms > job.surplus[2].started_ms, "replica 1 is the newest now"
+    (evicted,) = resize(state, job, 6, replicas=2)
+    assert isinstance(evicted, say.Evict)
+    assert (evicted.replicas, evicted.counts, evicted.grace_ms) == ((1,), False, job.spec.grace_ms)
+    assert evicted.reason.text == "its owner lowered replicas to 2"
+    assert standing(job) == [0, 2], "a replica keeps its number, also beyond the new count"
+    apply(state, ev.JobLeft(job.id), 7)
+    assert plan(state, 7).decisions == ()
+
+
+def test_below_the_core_the_core_shrinks_too() -> None:
+    state = cluster(8)
+    job = service(state, 4, min_replicas=3)
+    found = resize(state, job, 1, replicas=2)
+    assert [d.replicas for d in found if isinstance(d, say.Evict)] == [(3,), (2,)]
+    assert (job.core_replicas, job.spec.min_replicas, standing(job)) == (2, 2, [0, 1])
+    assert plan(state, 1).decisions == ()
+
+
+def test_a_core_above_the_replicas_is_refused() -> None:
+    state = cluster(8)
+    job = service(state, 4)
+    with pytest.raises(Refused, match=r"min_replicas = 3: must be 1\.\.2 \(replicas\) \[P12\]"):
+        resize(state, job, 1, replicas=2, min_replicas=3)
+    with pytest.raises(Refused, match="say replicas, min_replicas, or both"):
+        resize(state, job, 1)
+    with pytest.raises(Refused, match="at least 1"):
+        resize(state, job, 1, replicas=0)
+    assert standing(job) == [0, 1, 2, 3]
+
+
+def test_a_core_that_could_never_fit_is_refused() -> None:
+    state = cluster(4)
+    job = service(state, 2)
+    resize(state, job, 1, replicas=8)
+    with pytest.raises(Refused, match="S11"):
+        resize(state, job, 1, min_replicas=8)
+
+
+def test_a_gang_changes_its_size_only_while_it_waits() -> None:
+    state = cluster(4)
+    runs = submit(state, "runs", "r", (2, 1000))
+    plan(state, 0)
+    waits = submit(state, "waits", "r", (4, 1000))
+    plan(state, 1)
+    assert (runs.phase, waits.phase) == (Phase.RUNNING, Phase.WAITING)
+    with pytest.raises(Refused, match="runs runs as a gang of 2: stop it first"):
+        resize(state, runs, 2, replicas=1)
+    resize(state, waits, 2, replicas=2)
+    plan(state, 2)
+    assert (waits.phase, standing(waits), waits.core_replicas) == (Phase.RUNNING, [0, 1], 2)
+
+
+def test_a_gang_whose_owner_says_that_fewer_will_do_grows_while_it_runs() -> None:
+    state = cluster(4)
+    job = submit(state, "j", "r", (2, 1000))
+    plan(state, 0)
+    resize(state, job, 1, replicas=4, min_replicas=2)
+    plan(state, 1)
+    assert standing(job) == [0, 1, 2, 3]
+    resize(state, job, 2, replicas=1)
+    assert (standing(job), job.core_replicas) == ([0], 1)
+
+
+def test_a_waiting_service_starts_with_its_new_size() -> None:
+    state = cluster(4)
+    blocker = submit(state, "b", "r", (1, 4000))
+    plan(state, 0)
+    job = service(state, 2)
+    resize(state, job, 1, replicas=3, min_replicas=2)
+    apply(state, ev.JobEnded(blocker.id), 2)
+    plan(state, 2)
+    assert (len(job.core_indexes), len(job.surplus)) == (2, 1)
+
+
+def test_a_hold_outlives_a_change_that_leaves_the_core_alone() -> None:
+    state = cluster(2)
+    leaves = submit(state, "l", "r", (1, 2000))
+    plan(state, 0)
+    apply(state, ev.JobCancelled(leaves.id), 1)
+    job = service(state, 1)
+    assert job.phase is Phase.HELD
+    assert resize(state, job, 2, replicas=2) == ()
+    assert job.phase is Phase.HELD
+    apply(state, ev.JobLeft(leaves.id), 3)
+    plan(state, 3)
+    assert standing(job) == [0, 1]
+
+
+def test_what_was_resized_can_be_taken_back() -> None:
+    state = cluster(8)
+    job = service(state, 4, min_replicas=3)
+    before = snapshot(state)
+    state.begin()
+    resize(state, job, 1, replicas=2)
+    plan(state, 1)
+    state.rollback()
+    assert snapshot(state) == before
