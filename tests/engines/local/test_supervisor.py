@@ -230,10 +230,11 @@ def test_it_sees_a_small_clean_environment_and_default_signals(runs: Runs, monke
     assert len(descriptors) == 4, "stdin, stdout, stderr, and the one that lists them"
 
 
-def test_a_notice_that_comes_before_the_command_runs_is_not_lost(runs: Runs):
-    """The process exists, exec is a moment away: SIGTERM must not meet a handler it inherited from the supervisor."""
+@pytest.mark.parametrize("command", [FOREVER, ["no-such-command"]])
+def test_a_notice_that_comes_before_the_command_runs_is_not_lost(runs: Runs, command):
+    """The process exists, exec is a moment away or just failing: SIGTERM must not meet a handler of the supervisor's."""
     for attempt in range(15):
-        run = runs.prepare(FOREVER, job=f"early-{attempt}")
+        run = runs.prepare(command, replicas=3, job=f"early-{attempt}")
         run.stop(grace_ms=600_000)
         run.supervise()
         assert run.end() == {"is": "over"}
