@@ -110,9 +110,9 @@ def furnish(client: Client, policy: Policy) -> None:
     """The tree, its nodes, and one workspace bound to all of it."""
     client.workspaces.create({"id": WORKSPACE, "owners": ["admin"]})
     for group in range(GROUPS):
-        whole: Any = {"cpu": QUOTAS_PER_GROUP * UNITS}
-        client.nodes.join({"name": f"node-{group}", "pool": f"pool-{group}", "gpus": 0, **whole})
-        client.quotas.create({"id": f"group-{group}", "draws": {f"pool-{group}": whole}})
+        cpu = QUOTAS_PER_GROUP * UNITS
+        client.nodes.join({"name": f"node-{group}", "pool": f"pool-{group}", "gpus": 0, "cpu": cpu})
+        client.quotas.create({"id": f"group-{group}", "draws": {f"pool-{group}": {"cpu": cpu}}})
         for quota in quotas_of(group):
             made: QuotaIn = {
                 "id": quota,
@@ -156,9 +156,7 @@ def _check(jobs: list[Any]) -> None:
 
 
 def _mean_wait(jobs: list[Any], name: str) -> float:
-    return mean(
-        (job["first_started_ms"] - job["submitted_ms"]) / 1000 for job in jobs if job["name"] == name
-    )
+    return mean((job["first_started_ms"] - job["submitted_ms"]) / 1000 for job in jobs if job["name"] == name)
 
 
 def _grown(before: dict[str, float], after: dict[str, float], prefix: str) -> float:
@@ -171,4 +169,6 @@ def _at(ordered: list[float], percent: int) -> float:
 
 
 def _store(database: str | None) -> str:
-    return "SQLite" if database is None or "://" not in database else urlsplit(database).scheme.partition("+")[0]
+    return (
+        "SQLite" if database is None or "://" not in database else urlsplit(database).scheme.partition("+")[0]
+    )

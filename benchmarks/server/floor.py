@@ -82,7 +82,9 @@ def _group(policy: Policy) -> State:
     takes = SelfLevel(
         parse_priorities("high", policy.high), parse_priorities("low", policy.low), frozenset(Module), Scope.OWN
     )  # fmt: skip
-    apply(state, ev.NodeJoined(NodeSpec("node", "pool", gpus=0, cpu_milli=QUOTAS_PER_GROUP * UNITS * 1000)), 0)
+    apply(
+        state, ev.NodeJoined(NodeSpec("node", "pool", gpus=0, cpu_milli=QUOTAS_PER_GROUP * UNITS * 1000)), 0
+    )
     apply(state, ev.QuotaCreated(QuotaSpec(QuotaId("group"), draws=(("pool", whole),))), 0)
     for quota in quotas_of(0):
         part = QuotaSpec(QuotaId(quota), QuotaId("group"), Bounds(None, UNITS * 1000), self_level=takes)

@@ -40,7 +40,13 @@ def request(host: str, token: str, key: str, content: bytes) -> bytes:
 
 
 async def one_set(
-    host: str, port: int, token: str, quota: str, job_class: JobClass, start: asyncio.Future[float], sent: Sent
+    host: str,
+    port: int,
+    token: str,
+    quota: str,
+    job_class: JobClass,
+    start: asyncio.Future[float],
+    sent: Sent,
 ) -> None:
     reader, writer = await asyncio.open_connection(host, port)
     content = json.dumps(body(quota, job_class)).encode()
