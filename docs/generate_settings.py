@@ -53,6 +53,7 @@ TITLES: Final = {
     "": "The server",
     "limits": "`[limits]`: what one request may be",
     "loop": "`[loop]`: the one writer",
+    "keep": "`[keep]`: what is not kept for ever",
     "planner": "`[planner]`: what an operator may tune of the rules",
     "oidc": "`[oidc]`: log in with an identity provider",
 }

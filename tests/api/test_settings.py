@@ -11,7 +11,15 @@ import pytest
 
 from quotatree.access.roles import Role
 from quotatree.api.services import Limits
-from quotatree.api.settings import SETTINGS, BadSettings, ServerSettings, oidc_of, read_settings, variable_of
+from quotatree.api.settings import (
+    SETTINGS,
+    BadSettings,
+    Keep,
+    ServerSettings,
+    oidc_of,
+    read_settings,
+    variable_of,
+)
 from quotatree.control.loop import LoopSettings
 from quotatree.core.state import Settings
 from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
@@ -41,6 +49,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "loop.longest_retry": ('"1m"', 60_000),
     "loop.most_in_batch": ("7", 7),
     "loop.most_waiting": ("8", 8),
+    "keep.deliveries": ('"1h"', 3_600_000),
     "planner.aging_interval": ('"1m"', 60_000),
     "planner.balance_timeout": ('"1m"', 60_000),
     "planner.starvation_guard": ('"0s"', 0),
@@ -69,6 +78,7 @@ def found(settings: ServerSettings, key: str) -> Any:
         "": settings,
         "limits": settings.limits,
         "loop": settings.loop,
+        "keep": settings.keep,
         "planner": settings.loop.core,
         "oidc": settings.oidc,
     }[table]
@@ -81,6 +91,7 @@ def test_the_table_has_all_there_is():
     tables: dict[str, Any] = {
         "limits": Limits,
         "loop": LoopSettings,
+        "keep": Keep,
         "planner": Settings,
         "oidc": OidcSettings,
     }

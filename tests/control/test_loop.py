@@ -10,7 +10,6 @@ import pytest
 from quotatree.control import commands as do
 from quotatree.control.errors import Unavailable
 from quotatree.control.loop import Controller, LoopSettings, Mode
-from quotatree.control.world import Kept
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import EventRow, JobRow
 from tests.control.kept_store import KeptStore
@@ -74,16 +73,28 @@ def test_a_second_server_stands_by_and_takes_over_when_the_first_stops(store: Ke
     second.stop()
 
 
-def test_only_the_newest_answers_are_kept(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("quotatree.control.handle.ANSWERS_KEPT", 2)
+def test_a_repeated_request_is_known_for_a_day_also_when_it_is_not_at_hand(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("quotatree.control.handle.ANSWERS_AT_HAND", 2)
+    monkeypatch.setattr("quotatree.store.load.ANSWERS_LOADED", 2)
+    monkeypatch.setattr("quotatree.control.lead.ANSWERS_LOADED", 2)
     server = Server(tmp_path).furnish()
-    for key in ("one", "two", "three"):
-        server.do(do.SubmitJob(actor="ann", request=request(), key=key))
-    assert [key for _, key in server.world.answers] == ["two", "three"]
-    assert all(isinstance(kept, Kept) for kept in server.world.answers.values())
+
+    def submit(key: str) -> do.Answer:
+        server.pass_time(0.001)
+        return server.do(do.SubmitJob(actor="ann", request=request(), key=key))
+
+    made = {key: submit(key).id for key in ("one", "two", "three", "four")}
+    assert [key for _, key in server.world.answers] == ["three", "four"]
+    assert submit("one") == do.Answer(made["one"], repeated=True)
     server.kill()
     server.boot()
-    assert [key for _, key in server.world.answers] == ["two", "three"]
+    assert [key for _, key in server.world.answers] == ["three", "four"]
+    assert submit("two") == do.Answer(made["two"], repeated=True)
+    server.pass_time(24 * 3600 - 60)
+    assert submit("four").repeated
+    server.pass_time(60)
+    assert {key: submit(key).repeated for key in made} == dict.fromkeys(made, False)
+    assert submit("one").repeated
 
 
 def test_more_than_it_can_take_is_refused_at_the_door(store: KeptStore):

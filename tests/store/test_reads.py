@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from quotatree.core.job import Phase
 from quotatree.store import HistoryFilter, JobFilter, Store
 from quotatree.store import rows as r
+from quotatree.store.database import reading
 from quotatree.store.errors import BadCursor
 from quotatree.store.pages import make_cursor
 from tests.store.building import batch, job, whole_job, writer
@@ -182,3 +186,50 @@ def test_the_audit(told: Store) -> None:
     assert [row.seq for row in all_pages(told.audit, HistoryFilter(target="dlc-00000007"), 5)] == [8]
     assert len(all_pages(told.audit, HistoryFilter(workspaces=("ops",)), 5)) == 6
     assert all_pages(told.audit, HistoryFilter(workspaces=()), 5) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [
+        (JobFilter(), "jobs_by_time"),
+        (JobFilter(phases=("Failed",)), "jobs_by_phase"),
+        (JobFilter(phases=("Failed", "Running")), "jobs_by_phase"),
+        (JobFilter(workspaces=("lab", "ops")), "jobs_by_workspace"),
+        (JobFilter(workspaces=("lab",), phases=("Cancelled",)), "jobs_by_workspace_phase"),
+        (JobFilter(quotas=("root",)), "jobs_by_quota"),
+        (JobFilter(quotas=("root",), phases=("Waiting",)), "jobs_by_quota_phase"),
+        (JobFilter(active=True), "jobs_open_by_time"),
+    ],
+)
+def test_a_page_of_jobs_comes_in_order_from_an_index(tmp_path: Path, asked: JobFilter, index: str) -> None:
+    assert looked_up(tmp_path, lambda store: store.jobs(asked)) == {index}
+
+
+def test_the_history_of_a_quota_comes_from_an_index(tmp_path: Path) -> None:
+    assert looked_up(tmp_path, lambda store: store.events(0, HistoryFilter(quotas=("root",)))) == {
+        "events_by_quota"
+    }
+
+
+def looked_up(directory: Path, ask: Callable[[Store], object]) -> set[str]:
+    """The indexes by which SQLite finds the rows of a question; one that it would have to sort fails."""
+    store = Store.open(str(directory / "plans.db"))
+    store.migrate()
+    asked: list[tuple[str, Any]] = []
+    listener = ("before_cursor_execute", lambda *said: asked.append((said[2], said[3])))
+    event.listen(store._engine, *listener)
+    ask(store)
+    event.remove(store._engine, *listener)
+    found = set()
+    with reading(store._engine) as connection:
+        for statement, values in asked:
+            if not statement.startswith("SELECT"):
+                continue
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+            steps = [row[3] for row in plan]
+            found |= {step.split("INDEX ")[1].split(" ")[0] for step in steps if "INDEX" in step}
+            merged = any("UNION" in step for step in steps)  # a few pages are put together
+            assert sum("TEMP B-TREE" in step for step in steps) <= merged, steps
+            assert not [step for step in steps if step in ("SCAN jobs", "SCAN events")]
+    store.close()
+    return found

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, text
 
 from quotatree.core.state import Settings
 from quotatree.store import Store
-from quotatree.store.database import parse_url, reading, shown
+from quotatree.store.database import connect, parse_url, reading, shown, writing
 from quotatree.store.errors import NotMigrated, StoreError, StoreUnavailable
+from quotatree.store.migrate import _config, newest
 from quotatree.store.tables import METADATA
+from tests.store.building import jobs_batch, writer
+from tests.store.test_backup import content
 
 
 def test_the_migrations_make_exactly_the_tables(store: Store) -> None:
@@ -80,3 +87,48 @@ def test_a_password_in_the_query_is_not_shown() -> None:
 def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:
     Store.open(str(tmp_path / "deep" / "store.db")).close()
     assert stat.S_IMODE((tmp_path / "deep" / "store.db").stat().st_mode) == 0o600
+
+
+def test_a_store_of_the_first_revision_is_migrated_with_what_is_in_it(url: str) -> None:
+    old = at_first_revision(url)
+    store = Store.open(url)
+    with pytest.raises(NotMigrated, match="revision 0001"):
+        store.check()
+    assert store.migrate() == ("0001", newest())
+    store.check()
+    with reading(store._engine) as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+    assert content(store) == old
+    store.close()
+
+
+def test_a_backup_of_the_first_revision_restores_into_this_one(url: str, tmp_path: Path) -> None:
+    old = at_first_revision(f"sqlite:///{tmp_path}/old.db")
+    with closing(sqlite3.connect(tmp_path / "old.db")) as file:
+        file.execute(
+            "INSERT INTO meta VALUES ('backup', ?)", ('{"schema": "quotatree.backup/1", "at_ms": 7}',)
+        )
+        file.execute("PRAGMA journal_mode=DELETE")
+        file.commit()
+    store = Store.open(url)
+    store.migrate()
+    assert store.restore(tmp_path / "old.db", 0) == 7
+    assert content(store) == old
+    store.check()
+    store.close()
+
+
+def at_first_revision(url: str) -> dict[str, list[Any]]:
+    """Tables as the first version made them, with jobs in them; what stands there."""
+    engine = connect(parse_url(url))
+    with writing(engine) as connection:
+        METADATA.drop_all(connection)
+        connection.execute(text("DROP TABLE IF EXISTS alembic_version"))
+        command.upgrade(_config(connection), "0001")
+    engine.dispose()
+    store = Store.open(url)
+    store.commit(jobs_batch(writer(store), 1, 5))
+    found = content(store)
+    store.close()
+    assert len(found["jobs"]) == 5
+    return found

@@ -41,6 +41,13 @@ class BadSettings(QuotaTreeError):
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """How long what has served its time is kept, in milliseconds."""
+
+    deliveries_ms: int = 7 * 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSettings:
     """`database` None: a file in the data directory; `data` None: the user's data directory."""
 
@@ -57,6 +64,7 @@ class ServerSettings:
     log_file: Path | None = None
     limits: Limits = Limits()
     loop: LoopSettings = LoopSettings()
+    keep: Keep = Keep()
     oidc: OidcSettings | None = None
 
 
@@ -148,12 +156,13 @@ SETTINGS: Final = (
     Setting("loop.lease", _positive_ms, '"15s"', "how long a dead server's place is kept before another one takes over"),
     Setting("loop.first_retry", _positive_ms, '"100ms"', "after a failed commit, the first new try"),
     Setting("loop.longest_retry", _positive_ms, '"10s"', "and the longest pause between tries"),
-    Setting("loop.most_in_batch", _at_least_one, "1000", "at most so many commands in one commit"),
+    Setting("loop.most_in_batch", _at_least_one, "250", "at most so many commands, and so many reports, in one commit"),
     Setting("loop.most_waiting", _at_least_one, "20000", "more requests than that waiting for the loop are turned away"),
     Setting("planner.aging_interval", as_duration_ms, '"10m"', "a waiting job counts one priority more after each (S5); 0s: never"),
     Setting("planner.balance_timeout", as_duration_ms, '"5m"', "strategy balance: how long a head may block (S3)"),
     Setting("planner.starvation_guard", as_duration_ms, '"1h"', "after which wait capacity is kept for a head (S10); 0s: never"),
     Setting("planner.eas_outage", as_duration_ms, '"1h"', "what the outage of a service is charged with (P6)"),
+    Setting("keep.deliveries", _positive_ms, '"168h"', "how long a webhook's delivery stays in the outbox after it went out or was given up"),
     Setting("oidc.issuer", as_text, "none", "the identity provider's address; the table `oidc` is all or nothing"),
     Setting("oidc.client_id", as_text, "none", "the client's id there"),
     Setting("oidc.client_secret", as_text, "none", "its secret"),
@@ -172,7 +181,8 @@ _BY_KEY: Final = {setting.key: setting for setting in SETTINGS}
 _MILLISECONDS: Final = frozenset(
     s.key
     for s in SETTINGS
-    if s.key.startswith("planner.") or s.key in ("loop.lease", "loop.first_retry", "loop.longest_retry")
+    if s.key.startswith(("planner.", "keep."))
+    or s.key in ("loop.lease", "loop.first_retry", "loop.longest_retry")
 )
 _NAMES: Final = {"limits.body": "body_bytes"}
 
@@ -260,7 +270,9 @@ def _made(values: dict[str, Any]) -> ServerSettings:
         raise BadSettings("tls_key: needs tls_cert")
     if top.get("tls_cert") is not None:
         top["https"] = True
-    return ServerSettings(**top, limits=Limits(**table("limits")), loop=loop, oidc=oidc)
+    return ServerSettings(
+        **top, limits=Limits(**table("limits")), loop=loop, keep=Keep(**table("keep")), oidc=oidc
+    )
 
 
 def _field(key: str) -> str:

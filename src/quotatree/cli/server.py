@@ -19,6 +19,7 @@ from quotatree.api.settings import ServerSettings, oidc_of
 from quotatree.cli.engine import engine_of, fleet_of, keep_up
 from quotatree.control import commands as do
 from quotatree.control.health import Mode
+from quotatree.control.housekeeping import Housekeeping
 from quotatree.control.loop import Controller
 from quotatree.control.outbox import Outbox
 from quotatree.control.world import SYSTEM
@@ -52,6 +53,9 @@ class Server:
         self.engine = engine_of(settings, self._directory, self._fleet)
         self.controller = Controller(store, self.engine, self._holder(), settings=settings.loop)
         self._outbox = Outbox(store, self.controller.metrics)
+        self._housekeeping = Housekeeping(
+            store, lambda: self.controller.health.mode is Mode.LEADING, settings.keep.deliveries_ms
+        )
         self._started = False
         services = Services(
             self.controller,
@@ -78,6 +82,7 @@ class Server:
         """Begin to work; returns when this server leads, or knows that another one does."""
         self.controller.start()
         self._outbox.start()
+        self._housekeeping.start()
         self._started = True
         until = time.monotonic() + START_SECONDS
         while self.controller.health.mode is Mode.STARTING and time.monotonic() < until:
@@ -130,6 +135,7 @@ class Server:
     def stop(self) -> None:
         """Jobs go on running; whoever starts next finds them."""
         if self._started:
+            self._housekeeping.stop()
             self._outbox.stop()
             self.controller.stop()
         else:

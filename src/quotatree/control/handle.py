@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,8 +12,8 @@ from quotatree.control import jobs, nodes, quotas, users, workspaces
 from quotatree.control.commands import Answer
 from quotatree.control.errors import KeyReused, Problem
 from quotatree.control.turn import Turn
-from quotatree.control.world import ANSWERS_KEPT, Kept
-from quotatree.store.rows import Drop, IdempotencyRow
+from quotatree.control.world import ANSWERS_AT_HAND, ANSWERS_KEPT_MS, Kept, World
+from quotatree.store.rows import IdempotencyRow
 
 HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.SubmitJob: jobs.submit,
@@ -65,24 +65,33 @@ def handle(turn: Turn, command: do.Command) -> Answer:
     key = (command.actor, command.key)
     fingerprint = _fingerprint(command)
     kept = turn.world.answers.get(key)
-    if kept is not None:
+    if kept is not None and kept.at_ms > turn.now_ms - ANSWERS_KEPT_MS:
         if kept.fingerprint != fingerprint:
             raise KeyReused(command.key)
         return replace(kept.answer, repeated=True)
     answer = HANDLERS[type(command)](turn, command)
-    if len(turn.world.answers) >= ANSWERS_KEPT:
-        _forget_oldest(turn)
-    turn.state.put_entry(turn.world.answers, key, Kept(fingerprint, answer))
+    turn.state.put_entry(turn.world.answers, key, Kept(fingerprint, answer, turn.now_ms))
     row = IdempotencyRow(command.actor, command.key, fingerprint, 200, answer_body(answer), turn.now_ms)
     turn.put_row(key, row)
     return answer
 
 
-def _forget_oldest(turn: Turn) -> None:
-    """Dicts remember who came first."""
-    oldest = next(iter(turn.world.answers))
-    turn.state.drop_entry(turn.world.answers, oldest)
-    turn.drop_row(Drop(IdempotencyRow, oldest))
+def forget_answers(world: World, now_ms: int) -> None:
+    """Between two batches: those that are too old, and those beyond what is held at hand. Dicts remember who came first."""
+    answers, expired_ms = world.answers, now_ms - ANSWERS_KEPT_MS
+    while answers:
+        oldest = next(iter(answers))
+        expired = answers[oldest].at_ms <= expired_ms
+        if not expired and len(answers) <= ANSWERS_AT_HAND:
+            return
+        del answers[oldest]
+        world.has_all_answers = world.has_all_answers and expired
+
+
+def recall(world: World, rows: Iterable[IdempotencyRow]) -> None:
+    """Answers that the store has kept; they come to hand without pushing out newer ones."""
+    for row in rows:
+        world.answers[row.actor, row.key] = Kept(row.fingerprint, answer_from(row.body), row.at_ms)
 
 
 def answer_body(answer: Answer) -> dict[str, Any]:

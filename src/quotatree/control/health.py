@@ -17,7 +17,7 @@ class LoopSettings:
     lease_ms: int = 15_000
     first_retry_ms: int = 100
     longest_retry_ms: int = 10_000
-    most_in_batch: int = 1_000
+    most_in_batch: int = 250
     most_waiting: int = 20_000
 
 

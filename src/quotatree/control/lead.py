@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from quotatree.control.gather import card_from
-from quotatree.control.handle import answer_from
-from quotatree.control.world import Counters, Kept, World
+from quotatree.control.handle import recall
+from quotatree.control.world import Counters, World
 from quotatree.core.job import JobId
 from quotatree.core.snapshot import restore
-from quotatree.store.load import Loaded
+from quotatree.store.load import ANSWERS_LOADED, Loaded
 
 
 def world_from(loaded: Loaded) -> World:
@@ -20,8 +20,8 @@ def world_from(loaded: Loaded) -> World:
         world.places.setdefault(JobId(place.job), {})[place.replica] = place
     world.versions.update(loaded.versions)
     world.webhooks.update({hook.id: hook for hook in loaded.webhooks})
-    for kept in loaded.answers:
-        world.answers[kept.actor, kept.key] = Kept(kept.fingerprint, answer_from(kept.body))
+    recall(world, loaded.answers)
+    world.has_all_answers = len(loaded.answers) < ANSWERS_LOADED
     counted = loaded.counters
     world.counters = Counters(
         counted.event, counted.decision, counted.preemption, counted.audit, counted.batch

@@ -14,7 +14,7 @@ import gc
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -25,6 +25,7 @@ from quotatree.control.batch import Call, Inputs, Outcome, run_batch
 from quotatree.control.commands import Answer, Command
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.gather import finished_jobs, gather
+from quotatree.control.handle import forget_answers, recall
 from quotatree.control.health import Health, LoopSettings, Mode, Published
 from quotatree.control.lead import world_from
 from quotatree.control.metrics import Metrics
@@ -232,6 +233,7 @@ class Controller:
             if not inputs and not woken:
                 return
             try:
+                self._recall(world, inputs.calls)
                 self._commit(world, inputs)
             except (StoreUnavailable, StoreConflict):
                 for deadline in inputs.deadlines:
@@ -239,6 +241,16 @@ class Controller:
                 raise
             del self._calls[: len(inputs.calls)]
             del self._reports[: len(inputs.reports)]
+
+    def _recall(self, world: World, calls: Sequence[Call]) -> None:
+        """Is a request repeated whose answer is not at hand any more? One question for the whole batch."""
+        forget_answers(world, self._now_ms)
+        if world.has_all_answers:
+            return
+        keys = [(call.command.actor, call.command.key) for call in calls if call.command.key is not None]
+        unknown = [key for key in keys if key not in world.answers]
+        if unknown:
+            recall(world, self._store.answers(unknown))
 
     def _commit(self, world: World, inputs: Inputs) -> None:
         """One batch, all of it or nothing; a batch that breaks is tried again piece by piece."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from quotatree.core.state import Settings
 from quotatree.store.load import Loaded
-from quotatree.store.rows import Batch
+from quotatree.store.rows import Batch, IdempotencyRow
 
 
 class LoopStore(Protocol):
@@ -23,3 +24,6 @@ class LoopStore(Protocol):
         """All of it or nothing. Raises StoreUnavailable (perhaps in doubt) or LeaseLost."""
 
     def last_batch(self) -> int: ...
+
+    def answers(self, keys: Sequence[tuple[str, str]]) -> tuple[IdempotencyRow, ...]:
+        """What requests with these (actor, key) were answered, if they are known."""

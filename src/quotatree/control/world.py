@@ -20,7 +20,9 @@ from quotatree.core.quota import Quota, QuotaId
 from quotatree.core.state import State
 from quotatree.store.rows import PlacementRow, RunRow, WebhookRow
 
-ANSWERS_KEPT: Final = 100_000
+ANSWERS_AT_HAND: Final = 100_000
+ANSWERS_KEPT_MS: Final = 24 * 3_600_000
+"""A request that is repeated within a day is known again."""
 SYSTEM: Final = "(server)"
 """The actor of what the server does by itself; no user can have this name."""
 
@@ -62,6 +64,7 @@ class Kept:
 
     fingerprint: str
     answer: Answer
+    at_ms: int
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +78,8 @@ class World:
         default_factory=dict
     )  # ("quota", id), ("node", …), ("pool", …)
     webhooks: dict[str, WebhookRow] = field(default_factory=dict)
-    answers: dict[tuple[str, str], Kept] = field(default_factory=dict)
+    answers: dict[tuple[str, str], Kept] = field(default_factory=dict)  # the newest, oldest first
+    has_all_answers: bool = True  # False: there may be more of them in the store
     counters: Counters = field(default_factory=Counters)
     deadlines: Deadlines = field(default_factory=Deadlines)
 

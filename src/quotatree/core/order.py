@@ -33,10 +33,17 @@ class Ordering:
     def __init__(self, state: State, now_ms: int) -> None:
         self._state, self._now_ms = state, now_ms
         self._ready: dict[str, _Ready] = {}
+        self._heads: dict[QuotaId, tuple[int, Candidate] | None] = {}  # by root: who is next in its tree
 
     def touch(self, quota: Quota) -> None:
-        """The queue of this quota is not what it was."""
+        """The queue of this quota is not what it was, nor perhaps the use of trees on the same pools."""
         quota.queue.stamp += 1
+        for root in quota.path[-1].pool_mates:
+            self._heads.pop(root.spec.id, None)
+
+    def start_over(self) -> None:
+        """Anybody's use or queue may have changed since the last question."""
+        self._heads.clear()
 
     def drop(self, cls: WaitClass) -> None:
         """This class was tried and failed: it is out of the order, and nobody else's place changes.
@@ -44,6 +51,7 @@ class Ordering:
         Only where positions count (S3) does a failure say something about others.
         """
         quota = cls.quota
+        self._heads.pop(quota.path[-1].spec.id, None)
         known = self._ready.get(quota.id)
         if quota.spec.strategy is Strategy.BALANCE or known is None:
             self.touch(quota)
@@ -116,9 +124,16 @@ class Ordering:
         return [(cls, cls.members[0][1]) for cls in ordered]
 
     def best(self) -> Candidate | None:
-        """The next one to try in the first round."""
-        heads: list[tuple[int, Candidate]] = []
+        """The next one to try in the first round.
+
+        A decision changes its own tree and those on the same pools; of all others it is known who is next there.
+        """
+        changed: dict[QuotaId, list[tuple[int, Candidate]]] = {}
         for quota in self._state.waiting_quotas.values():
+            root = quota.path[-1].spec.id
+            if root in self._heads:
+                continue
+            heads = changed.setdefault(root, [])
             ready = self.ready(quota)
             while ready and ready[0][0].still_fails(ready[0][0].failed, self._now_ms):
                 self.drop(ready[0][0])  # another quota has used the room that it hoped for
@@ -126,11 +141,17 @@ class Ordering:
             if ready:
                 cls, job = ready[0]
                 heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
-        return _foremost(heads)
+        for root, heads in changed.items():
+            self._heads[root] = _foremost(heads)
+        first = _foremost([head for head in self._heads.values() if head is not None])
+        return None if first is None else first[1]
 
     def first_of(self, candidates: list[Candidate]) -> Candidate | None:
         """Whose turn it is among these, by S6."""
-        return _foremost([(self._queue_priority(c.cls, c.job), c) for c in candidates])
+        if len(candidates) <= 1:
+            return candidates[0] if candidates else None
+        first = _foremost([(self._queue_priority(c.cls, c.job), c) for c in candidates])
+        return None if first is None else first[1]
 
     def _queue_priority(self, cls: WaitClass, job: Job) -> int:
         ages = cls.quota.spec.strategy is Strategy.INTELLIGENT
@@ -256,12 +277,12 @@ def _borrows(cls: WaitClass) -> bool:
     return policy is not None and policy.reaches_siblings and policy.lets_preempt(cls.priority)
 
 
-def _foremost(heads: list[tuple[int, Candidate]]) -> Candidate | None:
+def _foremost(heads: list[tuple[int, Candidate]]) -> tuple[int, Candidate] | None:
     """S6: the highest queue priority, then the fairest."""
     if len(heads) <= 1:
-        return heads[0][1] if heads else None
+        return heads[0] if heads else None
     top = max(priority for priority, _ in heads)
-    return _fairest([candidate for priority, candidate in heads if priority == top], 1)
+    return top, _fairest([candidate for priority, candidate in heads if priority == top], 1)
 
 
 def _fairest(candidates: list[Candidate], level: int) -> Candidate:
@@ -283,9 +304,9 @@ def _fairest(candidates: list[Candidate], level: int) -> Candidate:
             return min(candidates, key=lambda c: (c.job.spec.submitted_ms, c.job.id))
         level += 1
     winners = [
-        (_branch_share(members[0], level, branch), _fairest(members, level + 1))
+        (_branch_share(members[0], level, branch), members[0] if len(members) == 1 else _fairest(members, level + 1))
         for branch, members in branches.items()
-    ]
+    ]  # fmt: skip
     return min(winners, key=lambda w: (w[0], w[1].job.spec.submitted_ms, w[1].job.id))[1]
 
 

@@ -76,6 +76,7 @@ class _Planner(Surroundings):
         self._retry_expired()
         self._finish_holds()
         while True:
+            self._ordering.start_over()
             while self._regular() or self._idle() or self._surplus():
                 pass
             if not (
@@ -210,13 +211,22 @@ class _Planner(Surroundings):
                 return True
 
     def _unrivalled(self, candidate: Candidate) -> Candidate:
-        """S8: whoever could evict the candidate goes first, and whoever could evict that one."""
-        for _ in range(len(self._state.waiting_quotas) + 1):
-            rival = self._rival_of(candidate.job, candidate.cls.request)
+        """S8: whoever could evict the candidate goes first, and whoever could evict that one.
+
+        Loans may make rivals of each other (P15), and then the chain goes round: it is followed for `most` steps.
+        """
+        most = len(self._state.waiting_quotas) + 1
+        chain = [candidate]
+        seen = {candidate.job.id: 0}
+        while len(chain) <= most:
+            rival = self._rival_of(chain[-1].job, chain[-1].cls.request)
             if rival is None:
                 break
-            candidate = rival
-        return candidate
+            first = seen.setdefault(rival.job.id, len(chain))
+            if first < len(chain):
+                return chain[first + (most - first) % (len(chain) - first)]
+            chain.append(rival)
+        return chain[-1]
 
     def _try(self, cls: WaitClass, job: Job) -> bool:
         outcome = self._attempt(cls, job)
@@ -346,6 +356,7 @@ class _Planner(Surroundings):
                     self.decisions.append(act.start_surplus(state, job, places[0], self._now_ms))
                     if state.limits:  # it may have put somebody over a limit: positions are counted anew (S3)
                         self._ordering.touch(job.quota)
+                    self._ordering.start_over()
                     return True
             state.surplus_failed[job.id] = root.version
         return False

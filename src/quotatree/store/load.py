@@ -20,7 +20,8 @@ from quotatree.store import read_rows
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 
-ANSWERS_KEPT: Final = 100_000
+ANSWERS_LOADED: Final = 100_000
+"""So many answers are at hand; of older ones the store is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def load(connection: Connection, settings: Settings) -> Loaded:
     runs = select(t.RUNS).where(t.RUNS.c.ended_ms.is_(None)).order_by(t.RUNS.c.job, t.RUNS.c.run)
     places = t.PLACEMENTS
     standing = select(places).where(places.c.until_ms.is_(None)).order_by(*places.primary_key)
-    newest = select(t.IDEMPOTENCY).order_by(t.IDEMPOTENCY.c.at_ms.desc()).limit(ANSWERS_KEPT)
+    newest = select(t.IDEMPOTENCY).order_by(t.IDEMPOTENCY.c.at_ms.desc()).limit(ANSWERS_LOADED)
     answers = [read_rows.answer_row(row) for row in connection.execute(newest).mappings()]
     versions = {("pool", pool.name): pool.version for pool in pools}
     versions |= {("node", node.name): node.version for node in nodes}

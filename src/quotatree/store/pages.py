@@ -57,13 +57,20 @@ def fetch(
     return Page(tuple(make(row) for row in rows), None if last is None else make_cursor(asked, last))
 
 
-def by_each(table: Table, column: str, values: Sequence[str] | None) -> list[Select[Any]]:
-    """One branch for each value, so that each finds its rows in order in an index that begins with the column."""
-    if values is None:
-        return [select(table)]
-    if len(values) > BRANCHES:
-        return [select(table).where(table.c[column].in_(values))]
-    return [select(table).where(table.c[column] == value) for value in sorted(set(values))]
+def by_each(table: Table, *wanted: tuple[str, Sequence[str] | None]) -> list[Select[Any]]:
+    """One branch for each combination of values, so that each finds its rows in order in an index that begins with
+    the columns. None: whatever stands there; with too many branches, the last columns are only filtered by."""
+    branches = [select(table)]
+    for column, values in wanted:
+        if values is None:
+            continue
+        if len(values) * len(branches) > BRANCHES:
+            branches = [branch.where(table.c[column].in_(values)) for branch in branches]
+        else:
+            branches = [
+                branch.where(table.c[column] == value) for branch in branches for value in sorted(set(values))
+            ]
+    return branches
 
 
 def make_cursor(asked: object, last: Sequence[Any]) -> str:

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import Connection, Select, Table, or_, select, text
+from sqlalchemy import Connection, Select, Table, or_, select, text, tuple_
 
-from quotatree.core.job import FINAL_PHASES
 from quotatree.store import read_rows as make
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.pages import MOST, Page, by_each, fetch
 
 Names = tuple[str, ...] | None
-
-FINISHED: Final = frozenset(phase.value for phase in FINAL_PHASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +60,14 @@ class LedgerEntry:
 def jobs(connection: Connection, asked: JobFilter, cursor: str | None, limit: int) -> Page[r.JobRow]:
     """Newest first, by submit time."""
     c = t.JOBS.c
-    branches = by_each(t.JOBS, "workspace", asked.workspaces)
-    if asked.workspaces is None:
-        branches = by_each(t.JOBS, "quota", asked.quotas)
+    where = ("quota", asked.quotas) if asked.workspaces is None else ("workspace", asked.workspaces)
     found = []
-    for branch in branches or [_nothing(t.JOBS)]:
+    for branch in by_each(t.JOBS, where, ("phase", asked.phases)) or [_nothing(t.JOBS)]:
         branch = _among(
-            branch, (c.quota, asked.quotas), (c.owner, asked.owners), (c.name, asked.names), (c.module, asked.modules),
-            (c.phase, asked.phases),
+            branch, (c.quota, asked.quotas), (c.owner, asked.owners), (c.name, asked.names), (c.module, asked.modules)
         )  # fmt: skip
         if asked.active is not None:
             branch = branch.where(text(t.OPEN if asked.active else f"NOT {t.OPEN}"))
-        elif asked.phases and FINISHED.isdisjoint(asked.phases):
-            branch = branch.where(text(t.OPEN))  # they all are, and there is an index of these
         found.append(_between(branch, c.submitted_ms, asked.submitted_from_ms, asked.submitted_before_ms))
     return fetch(connection, found, (c.submitted_ms, c.id), asked, cursor, limit, make.job_row)
 
@@ -147,12 +139,18 @@ def events(
 def audit(connection: Connection, asked: HistoryFilter, cursor: str | None, limit: int) -> Page[r.AuditRow]:
     c = t.AUDIT.c
     found = []
-    for branch in by_each(t.AUDIT, "workspace", asked.workspaces) or [_nothing(t.AUDIT)]:
+    for branch in by_each(t.AUDIT, ("workspace", asked.workspaces)) or [_nothing(t.AUDIT)]:
         branch = _among(branch, (c.action, asked.kinds), (c.actor, asked.actors))
         if asked.target is not None:
             branch = branch.where(c.target == asked.target)
         found.append(_between(branch, c.at_ms, asked.from_ms, asked.before_ms))
     return fetch(connection, found, (c.seq,), ("audit", asked), cursor, limit, make.audit_row)
+
+
+def answers(connection: Connection, keys: Sequence[tuple[str, str]]) -> tuple[r.IdempotencyRow, ...]:
+    c = t.IDEMPOTENCY.c
+    query = select(t.IDEMPOTENCY).where(tuple_(c.actor, c.key).in_(keys))
+    return tuple(make.answer_row(row) for row in connection.execute(query).mappings())
 
 
 def _history(table: Table, asked: HistoryFilter, job_column: str) -> list[Select[Any]]:
@@ -163,9 +161,9 @@ def _history(table: Table, asked: HistoryFilter, job_column: str) -> list[Select
             for one in branches
         ]
     if asked.workspaces is not None:
-        branches = by_each(table, "workspace", asked.workspaces) or [_nothing(table)]
+        branches = by_each(table, ("workspace", asked.workspaces)) or [_nothing(table)]
         return [_among(one, (table.c.quota, asked.quotas)) for one in branches]
-    return by_each(table, "quota", asked.quotas) or [_nothing(table)]
+    return by_each(table, ("quota", asked.quotas)) or [_nothing(table)]
 
 
 def _nothing(table: Table) -> Select[Any]:

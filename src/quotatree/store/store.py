@@ -5,7 +5,7 @@ Reads see one moment each and never wait for the writer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select, text
 
 from quotatree.core.state import Settings
 from quotatree.store import backup as backups
-from quotatree.store import lease, migrate, read_rows, reads
+from quotatree.store import lease, migrate, prune, read_rows, reads
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.database import connect, parse_url, reading, shown, writing
@@ -90,6 +90,17 @@ class Store:
 
     def last_batch(self) -> int:
         return self._read(last_batch)
+
+    def answers(self, keys: Sequence[tuple[str, str]]) -> tuple[r.IdempotencyRow, ...]:
+        """What requests with these (actor, key) were answered, if they are known."""
+        return self._read(lambda c: reads.answers(c, keys))
+
+    def prune(self, answers_before_ms: int, deliveries_before_ms: int, most: int) -> int:
+        """Delete what has served its time, oldest first: at most so many rows of each kind; how many there were."""
+        with writing(self._engine) as connection:
+            return prune.answers(connection, answers_before_ms, most) + prune.deliveries(
+                connection, deliveries_before_ms, most
+            )
 
     # -- history ---------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """The tables. Columns are what is filtered, joined or counted; everything else of a row is one JSON text.
 
 A finished job stays for ever, and so does every decision (P13): only current things (pools, nodes, quotas, workspaces …)
-are ever deleted. History names quotas and workspaces without a foreign key, so that it outlives them.
+are ever deleted, and what has served its time (answers to repeat, deliveries that are done). History names quotas and workspaces without a foreign key, so that it outlives them.
 """
 
 from __future__ import annotations
@@ -115,6 +115,9 @@ JOBS: Final = Table(
     Index("jobs_by_time", "submitted_ms", "id"),
     Index("jobs_by_workspace", "workspace", "submitted_ms", "id"),
     Index("jobs_by_quota", "quota", "submitted_ms", "id"),
+    Index("jobs_by_phase", "phase", "submitted_ms", "id"),
+    Index("jobs_by_workspace_phase", "workspace", "phase", "submitted_ms", "id"),
+    Index("jobs_by_quota_phase", "quota", "phase", "submitted_ms", "id"),
     Index("jobs_open_by_time", "submitted_ms", "id", sqlite_where=text(OPEN), postgresql_where=text(OPEN)),
     Index(
         "jobs_open_by_workspace", "workspace", "submitted_ms", "id", sqlite_where=text(OPEN), postgresql_where=text(OPEN)
@@ -173,6 +176,7 @@ EVENTS: Final = Table(
     "events", METADATA, _number("seq", key=True), _number("at_ms"), _name("kind"), _name("workspace", null=True),
     _name("quota", null=True), _name("job", null=True), _json("body"),
     Index("events_by_job", "job", "seq"),
+    Index("events_by_quota", "quota", "seq"),
 )  # fmt: skip
 AUDIT: Final = Table(
     "audit", METADATA, _number("seq", key=True), _number("at_ms"), _name("actor"), _name("action"), _name("target"),
@@ -194,12 +198,14 @@ WEBHOOKS: Final = Table(
     _json("kinds"), Column("active", Boolean, nullable=False), _number("version"), *_kept(),
 )  # fmt: skip
 PENDING: Final = "state = 'pending'"
+DONE: Final = "state <> 'pending'"
 DELIVERIES: Final = Table(
     "deliveries", METADATA, _name("id", key=True), _name("webhook", ForeignKey("webhooks.id", ondelete="CASCADE")),
     Column("event_seq", NUMBER, ForeignKey("events.seq"), nullable=False), _number("due_ms"), _number("attempts"),
     _name("state"), _name("last_error"),
     Index("deliveries_by_webhook", "webhook", "event_seq"),
     Index("deliveries_pending", "due_ms", "id", sqlite_where=text(PENDING), postgresql_where=text(PENDING)),
+    Index("deliveries_done", "due_ms", "id", sqlite_where=text(DONE), postgresql_where=text(DONE)),
 )  # fmt: skip
 LEASE: Final = Table(
     "lease", METADATA, _number("id", key=True), _name("holder"), _number("epoch"), _number("until_ms"), _number("batch")

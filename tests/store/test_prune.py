@@ -1,0 +1,36 @@
+"""What has served its time goes, a few rows at a time; whatever still has to be sent, and all history, stays."""
+
+from __future__ import annotations
+
+from quotatree.store import Store
+from quotatree.store import rows as r
+from tests.store.building import batch, writer
+from tests.store.test_backup import content
+
+
+def test_the_oldest_answers_and_deliveries_go_first(store: Store) -> None:
+    hook = r.WebhookRow("hook", None, "http://127.0.0.1:1/", "secret", (), True, 1)
+    rows: list[r.Row] = [hook]
+    for at_ms in range(1, 7):
+        rows.append(r.IdempotencyRow("ann", f"key-{at_ms}", "f", 200, {}, at_ms))
+        rows.append(r.EventRow(at_ms, at_ms, "job.started", None, None, None, {}))
+        state = ("sent", "pending", "dead")[at_ms % 3]
+        rows.append(r.DeliveryRow(f"d{at_ms}", "hook", at_ms, at_ms, 1, state, ""))
+    store.commit(batch(writer(store), 1, *rows))
+
+    assert store.prune(4, 0, 2) == 2
+    assert [row.key for row in store.answers([("ann", f"key-{n}") for n in range(9)])] == [
+        "key-3", "key-4", "key-5", "key-6",
+    ]  # fmt: skip
+    assert store.prune(4, 6, 2) == 1 + 2
+    assert [row[0] for row in content(store)["deliveries"]] == ["d1", "d4", "d5", "d6"]
+    assert store.prune(4, 6, 2) == 1
+    assert store.prune(4, 6, 2) == 0
+    assert [row[0] for row in content(store)["deliveries"]] == ["d1", "d4", "d6"]
+    assert len(content(store)["events"]) == 6
+
+
+def test_an_answer_belongs_to_who_asked(store: Store) -> None:
+    row = r.IdempotencyRow("ann", "key", "f", 200, {"id": "x"}, 1)
+    store.commit(batch(writer(store), 1, row))
+    assert store.answers([("ann", "key"), ("bob", "key"), ("ann", "other")]) == (row,)
