@@ -1,11 +1,12 @@
 """Servers under random load, one after the other, each of which lives until somebody kills it.
 
-    python -m tests.faults.under_load DIRECTORY
+    python -m tests.faults.under_load DIRECTORY [local]
 
 For every line on the standard input a server is forked (modules are loaded only once), with that line as its seed. What
 it acknowledges goes to the standard output, one JSON object a line: `begun` with its process id, `sent` before a submit,
 `done` once something is acknowledged, and `over` when it was killed. Submits that an earlier server left in doubt stand
-in DIRECTORY/doubt.json and are sent again first, with the keys they had.
+in DIRECTORY/doubt.json and are sent again first, with the keys they had. With `local`, jobs are real processes, and
+fewer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import os
 import random
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +29,12 @@ from quotatree.control.loop import Controller
 from quotatree.core.events import ScaleMode
 from quotatree.core.job import ReplicaGroup, Shape
 from quotatree.core.resources import Bounds
+from tests.faults.local_world import local_wish, open_local_server
 from tests.faults.world import QUOTAS, open_server
 
 OUTSTANDING = 16
+
+Wish = Callable[[random.Random], dict[str, Any]]
 
 
 def submit(key: str, wish: dict[str, Any]) -> do.SubmitJob:
@@ -56,10 +62,14 @@ def wish_of(dice: random.Random) -> dict[str, Any]:
 
 
 class Load:
-    def __init__(self, controller: Controller, dice: random.Random, seed: int) -> None:
+    def __init__(
+        self, controller: Controller, dice: random.Random, seed: int, wish: Wish, pause_seconds: float
+    ) -> None:
         self._controller = controller
         self._dice = dice
         self._seed = seed
+        self._wish = wish
+        self._pause_seconds = pause_seconds
         self._room = threading.Semaphore(OUTSTANDING)
         self._say = threading.Lock()
         self._known: list[str] = []
@@ -77,11 +87,11 @@ class Load:
     def run(self) -> None:
         pace = threading.Event()
         while True:
-            pace.wait(self._dice.uniform(0, 0.01))
+            pace.wait(self._dice.uniform(0, self._pause_seconds))
             chance = self._dice.random()
             if chance < 0.7 or not self._known:
                 self._count += 1
-                self._submit(f"{self._seed}-{self._count}", wish_of(self._dice))
+                self._submit(f"{self._seed}-{self._count}", self._wish(self._dice))
             elif chance < 0.8:
                 job = self._take()
                 self._call(do.CancelJob(actor="root", job=job), {"done": "cancel", "id": job})
@@ -124,13 +134,18 @@ class Load:
         self._controller.call(command).add_done_callback(answered)
 
 
-def live(directory: Path, seed: int) -> None:
+def live(directory: Path, seed: int, kind: str) -> None:
     """The life of one server; it does not return."""
     sys.stdout.write(json.dumps({"begun": os.getpid()}) + "\n")
     sys.stdout.flush()
-    controller, _ = open_server(directory)
+    dice = random.Random(seed)
+    if kind == "local":
+        controller, _ = open_local_server(directory)
+        load = Load(controller, dice, seed, partial(local_wish, directory), 0.06)
+    else:
+        controller, _ = open_server(directory)
+        load = Load(controller, dice, seed, wish_of, 0.01)
     controller.start()
-    load = Load(controller, random.Random(seed), seed)
     load.repeat(json.loads((directory / "doubt.json").read_text()))
     load.run()
 
@@ -142,7 +157,7 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             try:
-                live(directory, int(line))
+                live(directory, int(line), "".join(sys.argv[2:]))
             finally:
                 os._exit(1)
         _, status = os.waitpid(pid, 0)

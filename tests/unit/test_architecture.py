@@ -23,6 +23,7 @@ PURE = {
     "textwrap", "types", "typing", "weakref",
 }  # fmt: skip
 REPORTS = "quotatree/sim/report/"
+LOCAL = "quotatree.engines.local"
 # The same as builtins.
 IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "input", "open", "print"}
 
@@ -94,7 +95,32 @@ def test_an_engine_imports_the_seam_the_core_and_no_other_engine():
         if within(name, "quotatree")
         and not within(name, "quotatree.core")
         and not within(name, "quotatree.engines.base")
+        and not ("quotatree/engines/local/" in where and within(name, LOCAL))
+        and not ("quotatree/engines/local/birth.py" in where and name == "quotatree")  # where we lie
     ]
+    assert faults == []
+
+
+def test_a_supervisor_needs_nothing_but_the_standard_library():
+    """It runs without site-packages, and what it does not import costs no start and no memory."""
+    imported = list(imports_of("engines"))
+    todo, seen, faults = ["supervisor"], set[str](), []
+    while todo:
+        module = todo.pop()
+        seen.add(module)
+        for where, name in imported:
+            if f"quotatree/engines/local/{module}.py:" not in where:
+                continue
+            if within(name, LOCAL):
+                used = name.removeprefix(LOCAL).strip(".").partition(".")[0]
+                todo += [used] if used and used not in seen else []
+            elif top(name) not in sys.stdlib_module_names or top(name) in {
+                "asyncio",
+                "dataclasses",
+                "subprocess",
+            }:
+                faults.append(f"{where}: {name}")
+    assert {"service", "notebook", "batch"} <= seen
     assert faults == []
 
 

@@ -46,7 +46,11 @@ class Handler(BaseHTTPRequestHandler):
             self._say(b"too much", 413)
             self.close_connection = True
         else:
-            self._say(str(sum(len(part) for part in self._body())).encode())
+            size = sum(len(part) for part in self._body())
+            path, _, argument = self.path.partition("?")
+            if path == "/slow":
+                self.server.let_go.wait(float(argument))
+            self._say(str(size).encode())
 
     def _body(self):
         if self.headers.get("Transfer-Encoding") == "chunked":

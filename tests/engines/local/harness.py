@@ -55,6 +55,7 @@ class LocalHarness:
         until(self._all_begun)
         time.sleep(seconds * PACE)
         until(lambda: not any(self._overdue(run) for run in self._runs()))
+        until(lambda: not self.engine._telling)
 
     def program(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import socket
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+DEADLINE_SECONDS = 20.0
 SOURCE = Path(__file__).parents[3] / "src"
 
 
@@ -19,6 +22,7 @@ class Proxy:
         self.port: int = self.listening.getsockname()[1]
         self._health = {"interval_seconds": 0.05, **health}
         self.told: list[dict[str, Any]] = []
+        self._unread = b""
         self.process: subprocess.Popen[bytes]
         self.start()
 
@@ -37,13 +41,24 @@ class Proxy:
         self.process.stdin.flush()
 
     def hear(self, **expected: Any) -> dict[str, Any]:
-        """Read on until this was told; pytest's own time is the limit, since the proxy has nothing else to say."""
-        assert self.process.stdout is not None
-        while line := self.process.stdout.readline():
+        """Read on until this was told."""
+        until = time.monotonic() + DEADLINE_SECONDS
+        while (line := self._line(until)) is not None:
             self.told.append(json.loads(line))
             if expected.items() <= self.told[-1].items():
                 return self.told[-1]
-        raise AssertionError(f"the proxy ended without saying {expected}: {self.told}")
+        raise AssertionError(f"the proxy did not say {expected}: {self.told}")
+
+    def _line(self, until: float) -> bytes | None:
+        assert self.process.stdout is not None
+        fd = self.process.stdout.fileno()
+        while b"\n" not in self._unread:
+            ready, _, _ = select.select([fd], [], [], max(0.0, until - time.monotonic()))
+            if not ready or not (part := os.read(fd, 65536)):
+                return None
+            self._unread += part
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
 
     def add(self, key: str, port: int) -> None:
         self.say(add=key, port=port)
@@ -60,7 +75,7 @@ class Proxy:
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)
 
 
-def eventually(condition: Any, seconds: float = 20.0) -> Any:
+def eventually(condition: Any, seconds: float = DEADLINE_SECONDS) -> Any:
     """Poll until it holds; what it returned."""
     until = time.monotonic() + seconds
     while not (found := condition()):

@@ -37,7 +37,7 @@ class Run:
         program = {"command": SERVER, "health": {"interval_seconds": 0.05}, **program}
         spec = {
             "engine": self.engine_id, "job": "a", "run": run, "module": module, "world_size": replicas,
-            "grace_ms": program.pop("grace_ms", 5000), "user": None, "limits": False, "program": program,
+            "grace_ms": program.pop("grace_ms", 5000), "user": program.pop("user", None), "limits": False, "program": program,
         }  # fmt: skip
         Path(self.dir.spec).write_text(json.dumps(spec))
         self.start(range(replicas))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from quotatree.engines.local import notebook
+from quotatree.engines.local import jupyter, notebook
 from quotatree.engines.local.idle import GpuUse, Rule, cpu_seconds
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
@@ -90,6 +90,21 @@ def test_without_a_command_it_is_jupyterlab_told_its_token_by_a_variable(open_: 
     assert options[4] == f"--ServerApp.root_dir={run.dir.job.work}"
     assert (options[5:] == ["--allow-root"]) == (os.geteuid() == 0)
     assert token not in " ".join(options)
+
+
+def test_jupyterlab_is_found_on_the_notebooks_own_path_else_beside_the_server(tmp_path: Path, monkeypatch):
+    def install(place: str) -> str:
+        (tmp_path / place).mkdir()
+        program = tmp_path / place / "jupyter-lab"
+        program.touch(0o755)
+        return str(program)
+
+    own, beside = install("own"), install("beside")
+    monkeypatch.setattr("sys.executable", str(tmp_path / "beside" / "python"))
+    assert jupyter.find({"PATH": f"/nowhere:{tmp_path}/own"}) == own
+    assert jupyter.find({}) == beside
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    assert jupyter.find({"PATH": "relative"}) is None
 
 
 def test_one_that_its_user_ends_has_ended_well(open_: Open):

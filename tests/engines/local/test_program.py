@@ -87,8 +87,8 @@ def test_a_string_is_for_a_shell_and_stays_one():
 
 
 def test_a_notebook_needs_no_command_where_jupyterlab_is_installed(monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr("quotatree.engines.local.jupyter.find", lambda env: "/bin/jupyter-lab")
     assert parse({"idle_stop": {"minutes": 30}}, Module.DSW).command is None
-    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("quotatree.engines.local.jupyter.find", lambda env: None)
     with pytest.raises(BadProgram, match="JupyterLab is not installed"):
         parse({}, Module.DSW)

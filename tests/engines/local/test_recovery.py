@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from quotatree.core.job import JobId
-from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome
+from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome, Report
 from quotatree.engines.local import birth, journal, remains, tree
 from quotatree.engines.local.engine import LocalEngine
 from quotatree.engines.local.identity import Identity
@@ -42,8 +42,8 @@ def test_a_new_server_finds_the_same_processes_and_can_stop_them(local: LocalHar
     assert replicas_running(local.engine) == {(JOB, 1): (0, 1)}
     assert {r: p.pid for r, p in local.engine._runs[JOB, 1].processes.items()} == before
     local.engine.stop(stop_order())
-    until(lambda: told(local, Left))
-    assert replicas_running(local.engine) == {}
+    until(lambda: replicas_running(local.engine) == {})
+    assert sorted(r for one in told(local, Left) for r in one.replicas) == [0, 1]  # type: ignore[union-attr]
 
 
 def test_a_server_killed_with_its_whole_session_leaves_supervisors_alone(local: LocalHarness, tmp_path: Path):
@@ -199,8 +199,12 @@ def test_a_second_supervisor_of_a_run_never_begins(local: LocalHarness):
 
 
 def test_a_nursery_that_was_killed_is_replaced(local: LocalHarness):
-    local.engine._nursery._process.kill()
-    local.engine._nursery._process.wait()
+    local.engine.start(start_order(local.program(), job="dlc-b"))
+    local.pass_time(0)
+    nursery = Identity.of(local.engine._nursery.pid)
+    assert nursery is not None
+    nursery.send(signal.SIGKILL)
+    until(lambda: not nursery.alive())
     local.engine.start(start_order(local.program(seconds=1)))
     until(lambda: told(local, Exited))
 
@@ -237,5 +241,50 @@ def test_thousands_of_old_runs_do_not_matter_when_forgotten(local: LocalHarness)
     assert local.engine._runs == {}
 
 
+def test_whoever_is_told_may_wait_for_another_who_asks(local: LocalHarness, monkeypatch):
+    """A sweep that told while it held the state once stopped a whole server."""
+    asked: list[bool] = []
+
+    def listen(_: Report) -> None:
+        other = threading.Thread(target=local.engine.observe, daemon=True)
+        other.start()
+        other.join(10)
+        asked.append(not other.is_alive())
+
+    monkeypatch.setattr(local.engine, "_woken", lambda _: None)
+    monkeypatch.setattr(local.engine, "_report", listen)
+    local.engine.start(start_order(local.program()))
+    journalled = Path(local.engine._runs[JOB, 1].directory.journal)
+    until(lambda: journalled.exists() and b"confirmed" in journalled.read_bytes())
+    local.engine._sweep()
+    until(lambda: asked)
+    assert all(asked)
+
+
 def marked(local: LocalHarness) -> list[int]:
     return sorted(process.pid for process in tree.marked(local.engine._premises.engine_id))
+
+
+def test_many_starts_from_many_threads_while_the_engine_sweeps(local: LocalHarness):
+    """A stress for the locks: all of them end, and all ends are told once."""
+    ended = threading.Event()
+
+    def sweep() -> None:
+        while not ended.is_set():
+            local.engine._sweep()
+            local.engine.observe()
+
+    def start(number: int) -> None:
+        for n in range(10):
+            local.engine.start(start_order({"command": ["true"]}, job=f"dlc-{number}-{n}"))
+
+    threads = [threading.Thread(target=sweep, daemon=True)]
+    threads += [threading.Thread(target=start, args=[number], daemon=True) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    until(lambda: len(told(local, Exited)) >= 40, 60)
+    ended.set()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert len({one.job for one in told(local, Exited)}) == len(told(local, Exited)) == 40  # type: ignore[union-attr]

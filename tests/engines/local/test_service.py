@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import os
+import pwd
+import random
 import signal
 import socket
 import threading
@@ -11,17 +13,24 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from quotatree.engines.local import service, tree
+from quotatree.core.job import JobId, Shape
+from quotatree.core.policy import Module
+from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, RestartOrder, StartOrder, StopOrder
+from quotatree.engines.local import journal, service, tree
+from quotatree.engines.local.engine import LocalEngine
 from quotatree.engines.local.identity import GONE_STATES, stat
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
 
 Serve = Callable[..., Run]
+JOB = JobId("a")
+RUN_AS = "root" if os.geteuid() == 0 else None
 
 
 @pytest.fixture
@@ -72,7 +81,7 @@ class Load:
                     if number % 2:
                         connection.request("GET", "/slow?0.01")
                     else:
-                        connection.request("POST", "/", b"x" * 1000)
+                        connection.request("POST", "/slow?0.01", b"x" * 1000)
                     response = connection.getresponse()
                     body = response.read()
                     self.answers[response.status] += 1
@@ -266,3 +275,91 @@ def test_a_service_that_runs_too_long_ends(serve: Serve):
 def test_a_port_may_stand_in_the_command(serve: Serve):
     run = serve(command=["sh", "-c", f"QUOTATREE_PORT={{port}} exec {' '.join(SERVER)}"]).confirmed(0)
     assert run.ask() == (200, b"0")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run jobs as somebody else")
+def test_replicas_and_proxy_run_as_the_jobs_user(engine_directory: Path):
+    nobody = pwd.getpwnam("nobody")
+    server = "import os, http.server as h; h.test(h.SimpleHTTPRequestHandler, port=int(os.environ['QUOTATREE_PORT']), bind='127.0.0.1')"
+    run = Run(engine_directory, "EAS", user="nobody", command=["/usr/bin/env", "python3", "-c", server])
+    try:
+        os.chmod(run.dir.job.path, 0o711)
+        run.confirmed(0)
+        assert run.ask()[0] == 200
+        assert {os.stat(f"/proc/{pid}").st_uid for pid in (run.pid(0), run.proxy_pid())} == {nobody.pw_uid}
+    finally:
+        run.end()
+
+
+def test_the_engine_tells_where_a_service_answers_and_passes_orders_on(tmp_path: Path):
+    """The whole way (A7): engine, supervisor, proxy, replica, and a second engine that takes over."""
+    reports: list[Report] = []
+    engine = LocalEngine(tmp_path / "engine", run_as=RUN_AS, limits=False)
+    engine.open(reports.append)
+    orders = tuple(ReplicaOrder(n, "here", (), Shape(0, 0, 0)) for n in (0, 1))
+    engine.start(StartOrder(JOB, 1, Module.EAS, orders, {"command": SERVER}, 5000))
+    eventually(lambda: (found := engine.endpoint(JOB, 1)) is not None and found.ready == 2)
+    assert {n for r in reports if isinstance(r, Confirmed) for n in r.replicas} == {0, 1}
+    address = engine.endpoint(JOB, 1)
+    engine.close()  # nobody but the server is gone
+    engine = LocalEngine(tmp_path / "engine", run_as=RUN_AS, limits=False)
+    engine.open(reports.append)
+    try:
+        assert engine.endpoint(JOB, 1) == address
+        told = Path(engine._directory.run(JOB, 1).journal)
+        engine.restart(RestartOrder(JOB, 1, "k"))
+        eventually(lambda: told.read_text().count('"is":"ready"') == 4)
+    finally:
+        engine.stop(StopOrder(JOB, 1, 5000))
+        eventually(lambda: {n for r in reports if isinstance(r, Left) for n in r.replicas} == {0, 1})
+        eventually(lambda: engine.endpoint(JOB, 1) is None)
+        engine.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_happens_in_whatever_order_it_serves_again_and_leaves_nothing(serve: Serve, seed: int):
+    chance = random.Random(seed)
+    run = serve(replicas=3, backoff_seconds=0.02, grace_ms=1000).confirmed(0, 1, 2)
+    wanted = {0, 1, 2}
+    for step in range(25):
+        what = chance.choice(["kill", "kill", "proxy", "restart", "more", "fewer", "ask"])
+        number = chance.randrange(3)
+        if what == "kill":
+            with suppress(ProcessLookupError):
+                os.kill(run.pid(number), signal.SIGKILL)
+        elif what == "proxy" and step % 8 == 0:  # one that dies all the time is given up, and rightly
+            with suppress(ProcessLookupError):
+                os.kill(run.proxy_pid(), signal.SIGKILL)
+        elif what == "restart":
+            run.order(do="restart", key=f"k{step}")
+        elif what == "more" and number not in wanted and gone(run, number):
+            wanted.add(number)
+            run.start([number])
+        elif what == "fewer" and len(wanted) > 1 and number in wanted:
+            wanted.discard(number)
+            run.stop([number], grace_ms=chance.choice([0, 200, 5000]))
+        else:
+            run.ask()
+        assert run.process.poll() is None
+    eventually(lambda: ready(run) == wanted)
+    answers = {run.ask() for _ in range(3 * len(wanted))}  # one may be in the middle of its restart
+    assert answers <= {(200, str(number).encode()) for number in wanted}
+    run.stop()
+    assert run.over() == {"is": "over"}
+
+
+def gone(run: Run, number: int) -> bool:
+    """As the engine does: it is ordered again only when it is known to have left as often as it was ordered."""
+    orders = [e for e in journal.read(run.dir.orders)[0] if e["do"] == "start"]
+    ordered = sum(one["replica"] == number for e in orders for one in e["replicas"])
+    return sum(number in line["replicas"] for line in run.lines("left")) == ordered
+
+
+def ready(run: Run) -> set[int]:
+    found: set[int] = set()
+    for line in run.journal:
+        if line["is"] == "ready":
+            found.add(line["replica"])
+        elif line["is"] == "unready":
+            found.discard(line["replica"])
+    return found

@@ -78,7 +78,7 @@ def test_the_grace_is_for_all_of_the_tree_also_when_the_shell_around_it_died_fir
         "import os, signal, sys, time\n"
         "def notice(*_):\n"
         "    while os.getppid() == parent: time.sleep(0.001)\n"
-        "    open('saved', 'w').write('all of it'); sys.exit(0)\n"
+        "    time.sleep(0.2); open('saved', 'w').write('all of it'); sys.exit(0)\n"
         "parent = os.getppid(); signal.signal(signal.SIGTERM, notice); print('up', flush=True); signal.pause()\n"
     )
     run = both_ways.start(f'python3 -c "{child}"; echo not reached')
@@ -163,6 +163,16 @@ def test_touching_the_checkpoint_file_reports_a_checkpoint_and_the_last_one_coun
     assert len(run.lines("checkpoint")) == 2
 
 
+def test_a_checkpoint_written_on_notice_is_told_before_the_replica_has_left(runs: Runs):
+    run = runs.start(
+        "trap 'touch \"$QUOTATREE_CHECKPOINT_FILE\"; exit 0' TERM; echo up; while :; do sleep 0.01; done"
+    )
+    run.wait_for_output(b"up")
+    run.stop()
+    assert run.end() == {"is": "over"}
+    assert [entry["is"] for entry in run.journal][-3:] == ["checkpoint", "left", "over"]
+
+
 def test_a_checkpoint_of_an_earlier_run_is_not_reported_again(runs: Runs):
     run = runs.prepare("true")
     os.mkdir(run.dir.job.checkpoints)
@@ -220,10 +230,11 @@ def test_it_sees_a_small_clean_environment_and_default_signals(runs: Runs, monke
     assert len(descriptors) == 4, "stdin, stdout, stderr, and the one that lists them"
 
 
-def test_a_notice_that_comes_before_the_command_runs_is_not_lost(runs: Runs):
-    """The process exists, exec is a moment away: SIGTERM must not meet a handler it inherited from the supervisor."""
+@pytest.mark.parametrize("command", [FOREVER, ["no-such-command"]])
+def test_a_notice_that_comes_before_the_command_runs_is_not_lost(runs: Runs, command):
+    """The process exists, exec is a moment away or just failing: SIGTERM must not meet a handler of the supervisor's."""
     for attempt in range(15):
-        run = runs.prepare(FOREVER, job=f"early-{attempt}")
+        run = runs.prepare(command, replicas=3, job=f"early-{attempt}")
         run.stop(grace_ms=600_000)
         run.supervise()
         assert run.end() == {"is": "over"}
@@ -253,13 +264,6 @@ def test_a_supervisor_told_by_a_signal_to_end_gives_the_grace_and_says_the_run_i
     supervisor.send(signal.SIGTERM)
     assert run.end() == {"is": "lost", "detail": "its supervisor was told by a signal to end"}
     assert run.log().endswith(b"noticed\n")
-
-
-def test_a_killed_supervisor_takes_its_main_processes_with_it(both_ways: Runs):
-    run = both_ways.start(FOREVER, replicas=2)
-    run.wait_until(lambda: sum(len(line["replicas"]) for line in run.lines("confirmed")) == 2, "both")
-    run.kill_supervisor()
-    run.wait_until(lambda: not run.main(0).alive() and not run.main(1).alive(), "their death")
 
 
 def test_orders_are_seen_although_the_signal_was_lost(runs: Runs):

@@ -146,6 +146,13 @@ def test_endless_output_costs_little_and_leaves_no_more_than_the_limit(runs: Run
     )
     run.work("finish").touch()
     assert run.end() == succeeded()
+    assert run.journal[-1]["at_ms"] - run.journal[0]["at_ms"] >= 900, "who prints faster than that waits"
+
+
+def test_the_last_words_are_kept_of_one_that_ends_while_it_is_made_to_wait(runs: Runs):
+    run = runs.start("head -c 128M /dev/zero; echo the end", log_mib=1)
+    assert run.end() == succeeded()
+    assert run.log().endswith(b"the end\n")
 
 
 def test_one_that_prints_without_end_holds_up_nobody(runs: Runs):

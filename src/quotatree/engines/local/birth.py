@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -87,10 +88,30 @@ def spawn_supervisor(nursery: Nursery, run: RunDir, lock: int, secrets: Mapping[
         os.close(lock)
 
 
-def last_words(run: RunDir) -> str:
-    """What a supervisor died of, if that was its own fault."""
+def is_held(run: RunDir) -> bool:
+    """Does somebody supervise it, or is just about to?"""
+    lock = take_lock(run)
+    if lock is None:
+        return os.path.exists(run.path)
+    os.close(lock)
+    return False
+
+
+def end_of(run: RunDir) -> dict[str, Any]:
+    """The last line for a run whose supervisor is gone without one.
+
+    Lost, unless the supervisor broke by its own fault: then it would do so again and again.
+    """
     try:
-        lines = Path(run.crash).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        said = Path(run.crash).read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:
-        return ""
-    return lines[-1][:300] if lines else ""
+        said = []
+    at = {"at_ms": time.time_ns() // 1_000_000}
+    if said:
+        return {
+            **at,
+            "is": "exited",
+            "outcome": "failed",
+            "detail": f"its supervisor broke: {said[-1][:300]}",
+        }
+    return {**at, "is": "lost", "detail": "its supervisor was killed"}

@@ -55,9 +55,13 @@ class Group:
             _write(path, "cgroup.procs", "0")
 
     def processes(self) -> list[Identity]:
-        pids = {int(line) for path in self.paths for line in _read(path, "cgroup.procs").split()}
-        found = [Identity.of(pid) for pid in sorted(pids) if pid]
-        return [process for process in found if process is not None and process.alive()]
+        found = [Identity.of(pid) for pid in sorted(self._pids())]
+        # Looked up twice: a number that changed hands in between is not in the group any more, or is one of ours.
+        still = self._pids()
+        return [p for p in found if p is not None and p.pid in still and p.alive()]
+
+    def _pids(self) -> set[int]:
+        return {int(line) for path in self.paths for line in _read(path, "cgroup.procs").split()} - {0}
 
     def kill(self) -> int:
         """Everything in it. How many were found; called again until none is."""

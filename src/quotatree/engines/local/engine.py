@@ -14,7 +14,7 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,10 +36,10 @@ from quotatree.engines.base import (
     StopOrder,
     lacks,
 )
-from quotatree.engines.local import birth, cgroups, journal, remains
+from quotatree.engines.local import birth, cgroups, journal, keep, remains
 from quotatree.engines.local.devices import HealthWatch
-from quotatree.engines.local.known import Key, KnownRun, read_run
-from quotatree.engines.local.layout import EngineDir, RunDir
+from quotatree.engines.local.known import Key, KnownRun, read_run, runs_on_disk
+from quotatree.engines.local.layout import EngineDir
 from quotatree.engines.local.log_reader import read_log
 from quotatree.engines.local.nursery import Nursery
 from quotatree.engines.local.premises import Premises
@@ -49,6 +49,7 @@ from quotatree.engines.local.watch import Watch
 log = logging.getLogger(__name__)
 
 HEALTH_SECONDS: Final = 5.0
+KEEP_HOUSE_SECONDS: Final = 3_600.0
 
 
 class LocalEngine:
@@ -76,7 +77,7 @@ class LocalEngine:
         self._watch: Watch | None = None
         self._closing = threading.Event()
         self._state = threading.RLock()
-        self._telling = threading.RLock()
+        self._telling = False
 
     @property
     def capabilities(self) -> Capabilities:
@@ -104,19 +105,18 @@ class LocalEngine:
             self._premises.prepare()
             cgroups.make_room()
             self._nursery.warm_up()
-            watch = Watch(
-                self._directory.wake, woken=self._read_journals, ended=self._ended, sweep=self._look_at_all
-            )
+            watch = Watch(self._directory.wake, woken=self._woken, ended=self._ended, sweep=self._sweep)
         except OSError as error:
             raise EngineUnavailable(f"{self._directory.path}: {error.strerror or error}") from error
         with self._state:
             self._watch = watch
-            for run in _runs_on_disk(self._directory):
+            for run in runs_on_disk(self._directory):
                 if run.key not in self._runs:
                     self._take_over(run)
             self._told.clear()
             self._report = report
         watch.start()
+        threading.Thread(target=self._keep_house, name="local-engine-keep", daemon=True).start()
         if self._health is not None:
             threading.Thread(
                 target=self._watch_gpus, args=(self._health,), name="local-gpus", daemon=True
@@ -263,7 +263,36 @@ class LocalEngine:
 
     # -- what supervisors tell -------------------------------------------------------------------------------------------
 
+    def _woken(self, keys: set[Key]) -> None:
+        self._read_journals(keys)
+        self._tell()
+
+    def _sweep(self) -> None:
+        """For what nobody woke us for."""
+        with self._state:
+            keys = set(self._runs)
+        self._read_journals(keys)
+        self._tell()
+        with self._state:
+            gone = [
+                run.key
+                for run in self._runs.values()
+                if not run.over and run.key not in self._clearing and not birth.is_held(run.directory)
+            ]
+        for key in gone:
+            self._ended(key)
+
+    def _ended(self, key: Key) -> None:
+        """Its supervisor is gone. It may have said everything; if not, the run is lost, once nothing of it is left."""
+        self._read_journals({key})
+        with self._state:
+            run = self._runs.get(key)
+            if run is not None and not run.over:
+                self._clear_away(run, just_now=True)
+        self._tell()
+
     def _read_journals(self, keys: set[Key]) -> None:
+        """Tells nobody yet."""
         with self._state:
             for key in keys:
                 run = self._runs.get(key)
@@ -271,7 +300,6 @@ class LocalEngine:
                     self._told += run.read_on()
                     self._wake_if_unheard(run)
                     self._drop_if_forgotten(run)
-        self._tell()
 
     def _drop_if_forgotten(self, run: KnownRun) -> None:
         """Only once it is over: until then its supervisor is watched."""
@@ -284,24 +312,6 @@ class LocalEngine:
             self._unheard.discard(run.key)
             run.supervisor.send(signal.SIGUSR1)
 
-    def _look_at_all(self) -> None:
-        with self._state:
-            self._read_journals(set(self._runs))
-            for run in list(self._runs.values()):
-                if not run.over and run.key not in self._clearing and not _is_held(run.directory):
-                    self._ended(run.key)
-
-    def _ended(self, key: Key) -> None:
-        """Its supervisor is gone. It may have said everything; if not, the run is lost, once nothing of it is left."""
-        self._read_journals({key})
-        with self._state:
-            run = self._runs.get(key)
-            if run is None or run.over or key in self._clearing:
-                return
-            self._clearing.add(key)
-        name = f"local-engine-clear-{key[0]}-{key[1]}"
-        threading.Thread(target=self._clear, args=(run, True), name=name, daemon=True).start()
-
     def _take_over(self, run: KnownRun) -> None:
         """A run of an earlier server."""
         self._runs[run.key] = run
@@ -310,30 +320,49 @@ class LocalEngine:
         pidfd = run.supervisor.pidfd() if run.supervisor is not None else None
         if pidfd is not None:
             self._watch.supervise(pidfd, run.key)
-        elif not _is_held(run.directory):
+        elif not birth.is_held(run.directory):
             if run.supervisor is None:
                 del self._runs[run.key]  # never begun: whoever wants it orders it again
             else:
-                self._clearing.add(run.key)
-                threading.Thread(target=self._clear, args=(run, False), daemon=True).start()
+                self._clear_away(run, just_now=False)
+
+    # -- what a killed supervisor leaves -----------------------------------------------------------------------------
+
+    def _clear_away(self, run: KnownRun, *, just_now: bool) -> None:
+        """In a thread of its own: a process that the kernel does not let go of holds up nobody else."""
+        if run.key not in self._clearing:
+            self._clearing.add(run.key)
+            threading.Thread(
+                target=self._clear,
+                args=(run, just_now),
+                name=f"local-engine-{run.job}-{run.run}",
+                daemon=True,
+            ).start()
 
     def _clear(self, run: KnownRun, just_now: bool) -> None:
-        """In a thread of its own: a process that the kernel does not let go of holds up nobody else."""
         try:
             lock = birth.take_lock(run.directory)
-            if lock is None:
-                return
-            try:
-                remains.clear(self._premises.engine_id, run, just_now=just_now)
-                journal.append(run.directory.journal, _end_of(run), durable=True)
-            finally:
-                os.close(lock)
+            if lock is not None:
+                try:
+                    remains.clear(self._premises.engine_id, run, just_now=just_now)
+                    journal.append(run.directory.journal, birth.end_of(run.directory), durable=True)
+                finally:
+                    os.close(lock)
         except Exception:
             log.exception("local engine: %s run %s could not be cleared; tried again", run.job, run.run)
         finally:
             with self._state:
                 self._clearing.discard(run.key)
-        self._read_journals({run.key})
+        self._woken({run.key})
+
+    # -- telling -------------------------------------------------------------------------------------------------------
+
+    def _keep_house(self) -> None:
+        while not self._closing.wait(KEEP_HOUSE_SECONDS):
+            try:
+                keep.throw_away(self._directory)
+            except Exception:
+                log.exception("local engine: old runs could not be thrown away")
 
     def _watch_gpus(self, health: HealthWatch) -> None:
         """In a thread of its own: a driver in trouble may take its time to answer."""
@@ -349,13 +378,25 @@ class LocalEngine:
             self._closing.wait(HEALTH_SECONDS)
 
     def _tell(self) -> None:
-        """In order, and outside the lock: whoever listens may call back."""
-        with self._telling:
+        """In order, by one thread at a time, and never while holding the state: whoever listens may call back.
+
+        Who comes while somebody tells leaves it to him.
+        """
+        with self._state:
+            if self._telling:
+                return
+            self._telling = True
+        while True:
             with self._state:
                 told, self._told, report = self._told, [], self._report
-            if report is not None:
-                for one in told:
+                if not told or report is None:
+                    self._telling = False
+                    return
+            for one in told:
+                try:
                     report(one)
+                except Exception:
+                    log.exception("local engine: nobody could be told of %s", one)
 
 
 def _replica(order: Any) -> dict[str, Any]:
@@ -364,38 +405,3 @@ def _replica(order: Any) -> dict[str, Any]:
         "replica": order.replica, "node": order.node, "devices": list(order.devices),
         "gpu_milli": shape.gpu_milli, "cpu_milli": shape.cpu_milli, "memory_mib": shape.memory_mib,
     }  # fmt: skip
-
-
-def _is_held(run: RunDir) -> bool:
-    lock = birth.take_lock(run)
-    if lock is None:
-        return os.path.exists(run.path)
-    os.close(lock)
-    return False
-
-
-def _end_of(run: KnownRun) -> dict[str, Any]:
-    """Lost, unless the supervisor broke by its own fault: then it would do so again and again."""
-    why = birth.last_words(run.directory)
-    if why:
-        return {"is": "exited", "outcome": "failed", "detail": f"its supervisor broke: {why}"}
-    return {"is": "lost", "detail": "its supervisor was killed"}
-
-
-def _runs_on_disk(directory: EngineDir) -> Iterator[KnownRun]:
-    """All that are not forgotten."""
-    for job in _names(directory.jobs):
-        runs = os.path.join(directory.jobs, job, "runs")
-        for name in sorted(_names(runs)):
-            path = RunDir(os.path.join(runs, name))
-            if name.isdecimal() and not os.path.exists(path.forgotten):
-                run = read_run(path)
-                if run is not None:
-                    yield run
-
-
-def _names(path: str) -> list[str]:
-    try:
-        return os.listdir(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return []

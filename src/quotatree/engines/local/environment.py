@@ -58,7 +58,11 @@ def _base(home: str, user: str) -> dict[str, str]:
 
 def _devices(order: Mapping[str, Any]) -> dict[str, str]:
     devices = ",".join(str(device) for device in order["devices"])
-    return {"CUDA_VISIBLE_DEVICES": devices, "NVIDIA_VISIBLE_DEVICES": devices}
+    return {
+        "CUDA_VISIBLE_DEVICES": devices,
+        "NVIDIA_VISIBLE_DEVICES": devices,
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # as NVML numbers them; by default CUDA puts the fastest first
+    }
 
 
 def _ranks(spec: Mapping[str, Any], order: Mapping[str, Any], master_port: int) -> dict[str, str]:

@@ -1,8 +1,4 @@
-"""How does a request get to a replica and its answer back? As a stream both ways, whatever its size.
-
-h11 reads and writes the messages, so what one side means by a message is what the other side gets. Every request has a
-connection of its own to the replica: it can then be repeated elsewhere as long as nothing was sent, no idle connection
-can close under it, and a replica without requests has no connections.
+"""Who answers a client, and what if nobody can? Its requests come one after another, and each finds a replica.
 
 A request is tried on another replica only if that cannot do anything twice: nobody took the connection, or the method
 is one that may be repeated, has no body, and its client has seen nothing yet.
@@ -12,32 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final, Literal
+from typing import Final
 
 import h11
 
 from quotatree.engines.local.backends import HOST, Backend, Backends, Key
+from quotatree.engines.local.exchange import (
+    HEAD_BYTES,
+    STALL_SECONDS,
+    Exchange,
+    Headers,
+    Outcome,
+    has_body,
+    head_bytes,
+    may_repeat,
+)
 from quotatree.engines.local.wire import Stalled, Wire
 
-HEAD_BYTES: Final = 64 * 1024
 HEAD_SECONDS: Final = 30.0  # from the first byte of a request to the end of its head
 KEEP_ALIVE_SECONDS: Final = 75.0
-STALL_SECONDS: Final = 60.0  # a client that neither sends its body nor takes its answer
 CONNECT_SECONDS: Final = 5.0
 LINGER_SECONDS: Final = 2.0  # for what a client still sends after its answer
-HALF_OPEN_SECONDS: Final = 30.0  # a tunnel whose one end has finished
 RETRY_AFTER_SECONDS: Final = 1
 
-REPEATABLE: Final = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
-HOP_BY_HOP: Final = frozenset(
-    {b"connection", b"keep-alive", b"proxy-connection", b"te", b"transfer-encoding", b"upgrade"}
-)
 URN: Final = "urn:quotatree:problem:"
-
-Headers = list[tuple[bytes, bytes]]
-Outcome = Literal["answered", "broken", "unsent", "tunnelled"]
 
 
 class Client:
@@ -75,12 +70,12 @@ class Client:
         if request is None:
             return False
         self._method = request.method
-        if not _has_body(request):
+        if not has_body(request):
             self._http.next_event()  # its end; a repeated request has then nothing left to read
         if request.method == b"CONNECT":
             await self._refuse(501, "NotImplemented", "this is not a proxy to other hosts")
             return False
-        if _head_bytes(request) > HEAD_BYTES:
+        if head_bytes(request) > HEAD_BYTES:
             await self._refuse(431, "HeadTooLarge", f"the head of a request may have {HEAD_BYTES} bytes")
             return False
         self.talking = True
@@ -115,7 +110,7 @@ class Client:
                 outcome = await self._try(request, backend)
             if outcome in ("answered", "tunnelled"):
                 return outcome == "answered" and await self._can_go_on()
-            if outcome == "broken" and not _may_repeat(request):
+            if outcome == "broken" and not may_repeat(request):
                 break
             tried.add(backend.key)
         if outcome == "broken":
@@ -170,7 +165,7 @@ class Client:
         await self._linger()
 
     async def _problem(self, status: int, code: str, detail: str, headers: Headers | None = None) -> bool:
-        title = TITLES[status]
+        title = TITLES.get(status, "Bad Request")
         body = json.dumps(
             {"type": URN + code, "title": title, "status": status, "code": code, "detail": detail}
         )
@@ -195,184 +190,6 @@ class Client:
         with suppress(h11.RemoteProtocolError):
             while isinstance(self._http.next_event(), h11.Data):
                 pass
-
-
-class Exchange:
-    """One request on one connection to one replica."""
-
-    def __init__(self, client: Wire, http: h11.Connection, upstream: Wire, port: int, peer: bytes) -> None:
-        self._client = client
-        self._client_http = http
-        self._upstream = upstream
-        self._upstream_http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
-        self._port = port
-        self._peer = peer
-        self._client_failed = False
-
-    async def run(self, request: h11.Request) -> Outcome:
-        head = h11.Request(
-            method=request.method, target=request.target, headers=_onward(request, self._peer, self._port)
-        )
-        raw = self._upstream_http.send(head) or b""
-        if not _has_body(request):
-            raw += self._upstream_http.send(h11.EndOfMessage()) or b""
-        try:
-            self._upstream.send(raw)
-        except OSError:
-            return "unsent"
-        upload: asyncio.Task[None] | None = None
-        if _has_body(request) and not self._send_what_is_here():
-            upload = asyncio.create_task(self._upload())
-        try:
-            return await self._download()
-        except (h11.RemoteProtocolError, OSError) as error:
-            begun = self._client_http.our_state is not h11.SEND_RESPONSE
-            if begun or self._client_failed or self._client.ended:
-                raise ConnectionResetError("cut off in the middle of an answer") from error
-            return "broken"
-        finally:
-            if upload is not None:
-                upload.cancel()
-
-    # -- from the client to the replica ------------------------------------------------------------------------
-
-    def _send_what_is_here(self) -> bool:
-        """Most requests have come whole: they need no task of their own. True if that was all."""
-        try:
-            while True:
-                event = self._client_http.next_event()
-                if isinstance(event, h11.Data | h11.EndOfMessage):
-                    self._upstream.send(self._upstream_http.send(event))
-                if event is h11.NEED_DATA:
-                    return False
-                if not isinstance(event, h11.Data):
-                    return True
-        except h11.RemoteProtocolError:
-            self._client_failed = True
-            self._upstream.abort()
-        except OSError:
-            pass  # the replica hung up; its answer, if there is one, says why
-        return True
-
-    async def _upload(self) -> None:
-        try:
-            while not self._send_what_is_here():
-                await self._upstream.room()
-                self._client_http.receive_data(await self._client.receive(STALL_SECONDS))
-        except (Stalled, h11.RemoteProtocolError):
-            self._client_failed = True
-            self._upstream.abort()
-        except OSError:
-            pass
-
-    # -- from the replica to the client ------------------------------------------------------------------------
-
-    async def _download(self) -> Outcome:
-        while True:
-            event = self._upstream_http.next_event()
-            if event is h11.NEED_DATA:
-                await self._client.room(STALL_SECONDS)
-                self._upstream_http.receive_data(await self._upstream.receive())
-            elif isinstance(event, h11.InformationalResponse):
-                self._pass_on_information(event)
-                if event.status_code == 101:
-                    await self._tunnel()
-                    return "tunnelled"
-            elif isinstance(event, h11.Response):
-                self._client.send(
-                    self._client_http.send(
-                        h11.Response(status_code=event.status_code, headers=_back(event), reason=event.reason)
-                    )
-                )
-            elif isinstance(event, h11.Data):
-                self._client.send(self._client_http.send(event))
-            elif isinstance(event, h11.EndOfMessage):
-                trailers = event.headers if self._client_http.their_http_version != b"1.0" else None
-                self._client.send(self._client_http.send(h11.EndOfMessage(headers=trailers)))
-                return "answered"
-            else:
-                raise ConnectionResetError("the replica closed without an answer")
-
-    def _pass_on_information(self, event: h11.InformationalResponse) -> None:
-        if self._client_http.their_http_version != b"1.0":
-            headers = event.headers.raw_items() if event.status_code == 101 else _back(event)
-            passed = h11.InformationalResponse(
-                status_code=event.status_code, headers=headers, reason=event.reason
-            )
-            self._client.send(self._client_http.send(passed))
-
-    async def _tunnel(self) -> None:
-        """Both sides speak something else now: bytes go both ways until both have finished."""
-        self._client.when_gone = None
-        self._upstream.send(self._client_http.trailing_data[0])
-        self._client.send(self._upstream_http.trailing_data[0])
-        ways = {
-            asyncio.create_task(_pump(self._client, self._upstream)),
-            asyncio.create_task(_pump(self._upstream, self._client)),
-        }
-        try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait(ways, timeout=HALF_OPEN_SECONDS)
-        finally:
-            for way in ways:
-                way.cancel()
-
-
-async def _pump(source: Wire, sink: Wire) -> None:
-    with suppress(OSError):
-        while data := await source.receive():
-            sink.send(data)
-            await sink.room()
-    sink.end()
-
-
-def _has_body(request: h11.Request) -> bool:
-    return any(
-        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
-        for name, value in request.headers
-    )
-
-
-def _may_repeat(request: h11.Request) -> bool:
-    return request.method in REPEATABLE and not _has_body(request)
-
-
-def _onward(request: h11.Request, peer: bytes, port: int) -> Headers:
-    """The head as the replica gets it: what was meant for us is left out, and whom it is for is added."""
-    chunked = any(name == b"transfer-encoding" for name, _ in request.headers)
-    drop = _named_by_connection(request.headers) | HOP_BY_HOP | {b"x-forwarded-for"}
-    if chunked:
-        drop |= {b"content-length"}  # two lengths would let two servers read two different requests
-    headers = [(name, value) for name, value in request.headers.raw_items() if name.lower() not in drop]
-    upgrade = [value for name, value in request.headers if name == b"upgrade"]
-    asks_upgrade = upgrade and b"upgrade" in _named_by_connection(request.headers)
-    if asks_upgrade:
-        headers += [(b"Connection", b"Upgrade"), *((b"Upgrade", value) for value in upgrade)]
-    else:
-        headers.append((b"Connection", b"close"))
-    if chunked:
-        headers.append((b"Transfer-Encoding", b"chunked"))
-    if not any(name == b"host" for name, _ in request.headers):  # HTTP/1.0 did without
-        headers.append((b"Host", f"{HOST}:{port}".encode()))
-    before = [value for name, value in request.headers if name == b"x-forwarded-for"]
-    headers.append((b"X-Forwarded-For", b", ".join([*before, peer])))
-    return headers
-
-
-def _back(response: h11.Response | h11.InformationalResponse) -> Headers:
-    drop = _named_by_connection(response.headers) | HOP_BY_HOP
-    return [(name, value) for name, value in response.headers.raw_items() if name.lower() not in drop]
-
-
-def _named_by_connection(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
-    words = {
-        word.strip().lower() for name, value in headers if name == b"connection" for word in value.split(b",")
-    }
-    return frozenset(words) - {b"host", b"content-length"}  # nobody may name away what frames a message
-
-
-def _head_bytes(request: h11.Request) -> int:
-    return len(request.target) + sum(len(name) + len(value) + 4 for name, value in request.headers)
 
 
 TITLES: Final = {

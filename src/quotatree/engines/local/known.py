@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +28,7 @@ from quotatree.engines.base import (
 )
 from quotatree.engines.local import journal
 from quotatree.engines.local.identity import Identity
-from quotatree.engines.local.layout import RunDir
+from quotatree.engines.local.layout import EngineDir, RunDir
 
 Key = tuple[JobId, int]
 
@@ -106,6 +107,25 @@ def read_run(directory: RunDir) -> KnownRun | None:
     if not run.over:
         run.replicas = {replica for replica, times in there.items() if times > 0}
     return run
+
+
+def runs_on_disk(directory: EngineDir) -> Iterator[KnownRun]:
+    """All that are not forgotten."""
+    for job in _names(directory.jobs):
+        runs = os.path.join(directory.jobs, job, "runs")
+        for name in sorted(_names(runs)):
+            path = RunDir(os.path.join(runs, name))
+            if name.isdecimal() and not os.path.exists(path.forgotten):
+                run = read_run(path)
+                if run is not None:
+                    yield run
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 # -- one line ----------------------------------------------------------------------------------------------------------

@@ -81,6 +81,13 @@ class Loop:
         while self._timers and self._timers[0].at <= moment:
             heapq.heappop(self._timers).fire()
 
+    def close(self) -> None:
+        """For a fork that makes a loop of its own: no signal of ours may reach the other's any more."""
+        signal.set_wakeup_fd(-1)
+        self._poll.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
     def _patience(self) -> float:
         while self._timers and not self._timers[0].pending:
             heapq.heappop(self._timers)

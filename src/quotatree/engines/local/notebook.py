@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from quotatree.engines.local import address, users
+from quotatree.engines.local import address, jupyter, users
 from quotatree.engines.local.idle import GpuUse, Rule, cpu_seconds
 from quotatree.engines.local.loop import now
 from quotatree.engines.local.probe import Probe
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 
 OPENS_WITHIN_SECONDS = 120.0
 LOOK_SECONDS = 0.05
-
-JUPYTER = (
-    # The token by a variable: what stands in a command line, every user of the machine can read.
-    'JUPYTER_TOKEN="$QUOTATREE_TOKEN" exec jupyter-lab --no-browser --ServerApp.ip=127.0.0.1 '
-    '--ServerApp.port="$QUOTATREE_PORT" --ServerApp.port_retries=0 --ServerApp.root_dir="$PWD"'
-)
 
 
 class Notebook:
@@ -94,10 +88,10 @@ class Notebook:
         if asked is not None:
             return address.filled(asked, self._port, self._token)  # type: ignore[no-any-return]
         try:
-            is_root = users.find(self._sup.spec.get("user")).uid == 0
+            as_root = users.find(self._sup.spec.get("user")).uid == 0
         except LookupError:
-            is_root = False  # nothing will start, and that says why
-        return JUPYTER + (" --allow-root" if is_root else "")
+            as_root = False  # nothing will start, and that says why
+        return jupyter.command(self._sup.program.get("env"), as_root=as_root)
 
     # Until it answers
 

@@ -1,8 +1,10 @@
 """How does a supervisor start in a moment and without weighing much? As a fork of a process that has all it needs.
 
 A fresh interpreter takes tens of milliseconds and megabytes until it can supervise anything. The nursery imports the
-supervisor once and does nothing but fork: what it read stays shared with all its children. It goes when the engine goes,
-its children stay.
+supervisor once and does little but fork: what it read stays shared with all its children.
+
+It is also their last resort. Whatever a killed supervisor leaves behind, however it hid from it, becomes the nursery's
+child, and a child that is no supervisor is killed. Therefore it outlives the engine until its last supervisor is gone.
 
     nursery = Nursery(source)                          # source: the directory the package `quotatree` lies in
     pid = nursery.start(run_dir.path, secrets, lock)   # any thread; raises OSError if no process can be had
@@ -15,6 +17,7 @@ sees whether it can take it again.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ANSWER_SECONDS = 20.0
+KILL_AGAIN_SECONDS = 0.02
 BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from quotatree.engines.local.nursery import main; main()"
 
 
@@ -41,6 +45,8 @@ class Nursery:
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes]
+        self.pid = 0
+        """Of the process that forked the latest supervisor."""
 
     def warm_up(self) -> None:
         """Begin before anybody waits for it."""
@@ -48,8 +54,8 @@ class Nursery:
             if self._socket is None:
                 self._begin()
 
-    def start(self, run_dir: str, secrets: Mapping[str, str], lock: int) -> int:
-        """The pid of the new supervisor. It may have ended already."""
+    def start(self, run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> int:
+        """The pid of the new supervisor. It may have ended already. Without the lock it must take it by itself."""
         with self._lock:
             try:
                 return self._ask(run_dir, secrets, lock)
@@ -61,12 +67,12 @@ class Nursery:
         with self._lock:
             self._drop()
 
-    def _ask(self, run_dir: str, secrets: Mapping[str, str], lock: int) -> int:
+    def _ask(self, run_dir: str, secrets: Mapping[str, str], lock: int | None) -> int:
         if self._socket is None:
             self._begin()
         assert self._socket is not None
         asked = json.dumps({"run_dir": run_dir, "secrets": dict(secrets)}).encode() + b"\n"
-        sent = socket.send_fds(self._socket, [asked], [lock])
+        sent = socket.send_fds(self._socket, [asked], [] if lock is None else [lock])
         self._socket.sendall(asked[sent:])
         answer = _line(self._socket)
         if answer is None:
@@ -74,6 +80,8 @@ class Nursery:
         told = json.loads(answer)
         if "errno" in told:
             raise OSError(told["errno"], os.strerror(told["errno"]))
+        self._process.wait()  # it ended when the nursery was born, which lives on without a parent
+        self.pid = int(told["nursery"])
         return int(told["pid"])
 
     def _begin(self) -> None:
@@ -98,60 +106,106 @@ class Nursery:
             return
         self._socket.close()
         self._socket = None
-        self._process.kill()
         self._process.wait()
 
 
 def main() -> None:
-    from quotatree.engines.local import supervisor  # here, since the engine's side needs none of it
-
+    if os.fork() != 0:
+        os._exit(0)  # nobody shall have to wait for the nursery: it may outlive who started it
     asked = socket.socket(fileno=os.dup(0))
     null = os.open("/dev/null", os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps them; we wait for nobody
-    supervisor.warm_up()
-    gc.collect()
-    gc.freeze()  # a collection in a child would write to every object and so copy it
-    while (request := _request(asked)) is not None:
+    _Cradle(asked).run()
+
+
+class _Cradle:
+    """The nursery's own side."""
+
+    def __init__(self, asked: socket.socket) -> None:
+        # Here and not above, since the engine's side needs none of it.
+        from quotatree.engines.local import spawn, supervisor, tree
+        from quotatree.engines.local.loop import Loop
+
+        self._supervisor = supervisor
+        self._tree = tree
+        self._asked = asked
+        self._engine_lives = True
+        self._supervisors: set[int] = set()
+        spawn.become_subreaper()
+        self._loop = Loop()
+        self._loop.on_signal(signal.SIGCHLD, self._child_ended)
+        self._loop.watch(asked.fileno(), self._serve)
+        supervisor.warm_up()
+        gc.collect()
+        gc.freeze()  # a collection in a child would write to every object and so copy it
+
+    def run(self) -> None:
+        while self._engine_lives or self._supervisors or self._tree.children(os.getpid()):
+            self._loop.turn()
+
+    def _serve(self) -> None:
+        request = _request(self._asked)
+        if request is None:
+            self._engine_lives = False
+            self._loop.unwatch(self._asked.fileno())
+            return
         line, lock = request
         told = json.loads(line)
+        answer = self._fork(told["run_dir"], told["secrets"], lock)
+        if lock is not None:
+            os.close(lock)
+        with contextlib.suppress(BrokenPipeError):  # the engine died; what it asked for is done
+            self._asked.sendall(json.dumps(answer).encode() + b"\n")
+
+    def _fork(self, run_dir: str, secrets: Mapping[str, str], lock: int | None) -> dict[str, int | None]:
         try:
             pid = os.fork()
         except OSError as error:
-            answer = {"errno": error.errno}
-        else:
-            if pid == 0:
-                asked.close()
-                supervisor.born(told["run_dir"], told["secrets"], lock)
-            answer = {"pid": pid}
-        os.close(lock)
-        try:
-            asked.sendall(json.dumps(answer).encode() + b"\n")
-        except BrokenPipeError:
-            return  # the engine died; what it asked for is done
+            return {"errno": error.errno}
+        if pid == 0:
+            self._asked.close()
+            self._loop.close()
+            self._supervisor.born(run_dir, secrets, lock)
+        self._supervisors.add(pid)
+        return {"pid": pid, "nursery": os.getpid()}
+
+    def _child_ended(self) -> None:
+        """Supervisors are waited for, and whoever else is a child of ours has lost one."""
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG)[0]) != 0:
+                self._supervisors.discard(ended)
+        orphans = set(self._tree.children(os.getpid())) - self._supervisors
+        if orphans and self._tree.kill(orphans):
+            self._loop.after(KILL_AGAIN_SECONDS, self._child_ended)
 
 
-def _request(connection: socket.socket) -> tuple[bytes, int] | None:
+def _request(connection: socket.socket) -> tuple[bytes, int | None] | None:
     """The line, and the lock that came with its first bytes. None: the engine is gone, or died in the middle."""
-    first, locks, _, _ = socket.recv_fds(connection, 65536, 1)
-    if not first or not locks:
+    try:
+        line, locks, _, _ = socket.recv_fds(connection, 65536, 1)
+    except ConnectionError:
         return None
-    os.set_inheritable(locks[0], False)  # it comes inheritable, and a job that held it would outlive its run
-    if first.endswith(b"\n"):
-        return first, locks[0]
-    rest = _line(connection)
-    if rest is None:
-        os.close(locks[0])
+    for lock in locks:
+        os.set_inheritable(lock, False)  # it comes inheritable, and a job that held it would outlive its run
+    if line and not line.endswith(b"\n"):
+        rest = _line(connection)
+        line = b"" if rest is None else line + rest
+    if not line:
+        for lock in locks:
+            os.close(lock)  # nobody will be born to hold it
         return None
-    return first + rest, locks[0]
+    return line, locks[0] if locks else None
 
 
 def _line(connection: socket.socket) -> bytes | None:
     """The one line the other side has said: both speak in turn. None: it is gone, or died in the middle."""
     parts = []
     while True:
-        part = connection.recv(65536)
+        try:
+            part = connection.recv(65536)
+        except ConnectionError:
+            return None
         if not part:
             return None
         parts.append(part)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from quotatree.core.policy import Module
 from quotatree.engines.base import Program
+from quotatree.engines.local import jupyter
 
 MOST_RETRIES: Final = 100
 MOST_BACKOFF_SECONDS: Final = 60.0
@@ -25,7 +25,6 @@ MOST_TEXT: Final = 128 * 1024  # the kernel takes no longer argument or variable
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OURS: Final = re.compile(r"QUOTATREE_.*|CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES")
-_JUPYTER: Final = "jupyter-lab"
 
 
 class BadProgram(ValueError):
@@ -101,7 +100,7 @@ def parse(program: Program, module: Module, replicas: int = 1) -> LocalProgram:
     read = LocalProgram(**found)
     if read.command is None and module is not Module.DSW:
         raise BadProgram("program.command: missing; a list of words, or one string for a shell")
-    if read.command is None and shutil.which(_JUPYTER) is None:
+    if read.command is None and jupyter.find(read.env) is None:
         raise BadProgram("program.command: missing, and JupyterLab is not installed here")
     if read.port is not None and replicas > 1:
         raise BadProgram(

@@ -35,6 +35,9 @@ BYTES_A_SECOND = 128 * 1024 * 1024
 """Who prints faster waits for us: what is thrown away within the second is not worth a whole core."""
 
 KILL_AGAIN_SECONDS = 0.01
+LONGEST_KILL_AGAIN_SECONDS = 1.0
+UNKILLABLE_SECONDS = 10.0
+"""Whoever survives SIGKILL that long hangs in the kernel, often in a driver. Its devices are not free until it is gone."""
 
 
 class Ended:
@@ -72,6 +75,7 @@ class Replica:
         strays: Callable[[int], Iterable[int]],
         started: Callable[[Replica], None],
         gone: Callable[[Replica], None],
+        notice: Callable[[str], None],
     ) -> None:
         """`strays`: children of the supervisor it did not start itself and that may be this replica's. `gone` is called
         once, when nothing is left.
@@ -90,12 +94,15 @@ class Replica:
         self._strays = strays
         self._on_started = started
         self._on_gone = gone
+        self._notice = notice
         self._pidfd = self._output = self._exec_pipe = -1
         self._command: spawn.Command | None = None
+        self._why_not_started = ""
         self._deadline: float | None = None
         self._timer: Timer | None = None
-        self._allowance = BYTES_A_SECOND
+        self._allowance, self._second_began = BYTES_A_SECOND, now()
         self._reaped = False
+        self._killing_since = 0.0
 
     # What the run's course may do
 
@@ -157,8 +164,8 @@ class Replica:
     def look(self) -> None:
         """See whether something of it is left, and go on killing if it may not be. Called when any child ended."""
         if self.state == KILLING:
-            if self._kill_all():
-                self._set_timer(now() + KILL_AGAIN_SECONDS, self.look)
+            if left := self._kill_all():
+                self._kill_again(left)
                 return
         elif self.state != STOPPING or self.ended is None or self._remains():
             return
@@ -173,11 +180,12 @@ class Replica:
             return
         self._loop.unwatch(self._pidfd)
         self._exec_known()
-        if self.ended is None:
-            if result.si_code == os.CLD_EXITED:
-                self.ended = Ended(code=result.si_status)
-            else:
-                self.ended = Ended(signum=result.si_status)
+        if self._why_not_started:
+            self.ended = Ended(why_not_started=self._why_not_started)
+        elif result.si_code == os.CLD_EXITED:
+            self.ended = Ended(code=result.si_status)
+        else:
+            self.ended = Ended(signum=result.si_status)
         self.ran_out_of_memory = self._group is not None and self._group.out_of_memory()
         if self.state == STOPPING:
             self.look()
@@ -194,8 +202,8 @@ class Replica:
         if said:
             step, code = said.split()
             assert self._command is not None
-            self.ended = Ended(why_not_started=spawn.failure(step, int(code), self._command))
-            return
+            self._why_not_started = spawn.failure(step, int(code), self._command)
+            return  # it is about to end, and has ended only when the kernel says so
         if self.state == STARTING:
             self.state = RUNNING
         self._on_started(self)
@@ -205,18 +213,24 @@ class Replica:
             try:
                 data = os.read(self._output, READ_BYTES)
             except BlockingIOError:
-                return
+                break
             if not data:  # it closed its output, and goes on for all we know
                 self._close_output()
                 return
             self._log.add(data)
             self._allowance -= len(data)
         if self._allowance <= 0:
+            self._wait_with_reading()
+
+    def _wait_with_reading(self) -> None:
+        """Until the second is over in which it printed all it may; a new one begins with the next byte."""
+        over = self._second_began + 1.0
+        if now() < over:
             self._loop.unwatch(self._output)
-            self._loop.after(1.0, self._read_again)
+            self._loop.at(over, self._read_again)
+        self._second_began, self._allowance = max(now(), over), BYTES_A_SECOND
 
     def _read_again(self) -> None:
-        self._allowance = BYTES_A_SECOND
         if self._output >= 0:
             self._loop.watch(self._output, self._read_output)
 
@@ -250,6 +264,14 @@ class Replica:
         if self._group is not None:
             left += self._group.kill()
         return left
+
+    def _kill_again(self, left: int) -> None:
+        self._killing_since = self._killing_since or now()
+        lasting = now() - self._killing_since
+        if lasting > UNKILLABLE_SECONDS:
+            self._notice(f"replica {self.number}: {left} of its processes do not die and are waited for")
+        wait = min(max(KILL_AGAIN_SECONDS, lasting / 4), LONGEST_KILL_AGAIN_SECONDS)
+        self._set_timer(now() + wait, self.look)
 
     def _remains(self) -> list[Identity]:
         found = tree.below(self._roots())

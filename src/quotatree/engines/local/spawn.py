@@ -80,7 +80,7 @@ def spawn(command: Command, *, join_limits: Callable[[], None], adopts: bool) ->
 
 def failure(step: str, code: int, command: Command) -> str:
     """In words for the one who submitted it."""
-    name, why = command.arguments[0], os.strerror(code)
+    name, why = command.arguments[0], os.strerror(code) if code else "its arguments or variables are no text"
     if step == "exec" and code == errno.ENOENT:
         if "/" in name and os.path.exists(os.path.join(command.workdir, name)):
             return f"command not found: the interpreter that {name} names in its first line"

@@ -183,6 +183,7 @@ class Supervisor:
             strays=self._strays_of,
             started=self._course.started,
             gone=self._gone,
+            notice=self.notice,
         )
         replica.port = port
         replica.memory_mib = int(order.get("memory_mib") or 0)

@@ -39,19 +39,21 @@ def children(pid: int) -> list[int]:
 
 
 def below(pids: Iterable[int]) -> list[Identity]:
-    """These processes and all their descendants that still run."""
-    todo, seen, found = list(pids), set[int](), []
+    """These processes and all their descendants that still run.
+
+    A number whose parent is not the one that named it has changed hands since, or lost its parent and turns up at ours.
+    """
+    todo: list[tuple[int, int]] = [(pid, 0) for pid in pids]
+    seen, found = set[int](), []
     while todo:
-        pid = todo.pop()
-        if pid in seen:
+        pid, parent = todo.pop()
+        known = stat(pid)
+        if pid in seen or known is None or parent not in (0, known.parent):
             continue
         seen.add(pid)
-        known = stat(pid)
-        if known is None:
-            continue
         if known.state not in GONE_STATES:
             found.append(Identity(pid, known.started, boot_id()))
-        todo.extend(children(pid))
+        todo.extend((child, pid) for child in children(pid))
     return found
 
 
