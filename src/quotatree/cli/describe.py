@@ -11,9 +11,10 @@ import click
 from quotatree.cli.decided import decision_row
 from quotatree.cli.documents import yaml_text
 from quotatree.cli.explain import explanation_lines
+from quotatree.cli.naming import meant
 from quotatree.cli.nouns import WORDS, Asked, found
 from quotatree.cli.output import echo_json
-from quotatree.cli.remote import Remote, bare, remote_options
+from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.words import amount, devices_text, moment
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def describe(noun: str, names: tuple[str, ...], output: str, remote: Remote) -> 
     """Tell everything about NAMEs: of jobs also why they wait, their runs and the last decisions about them; of quotas
     their figures, queue and history; of workspaces members, quotas and scheduling centres."""
     kind = WORDS[noun]
-    names = tuple(bare(name, kind.word) for name in names)
     with remote.client() as client:
+        names = meant(client, kind.word, names)
         for item in found(kind, client, names, Asked(finished=True)):
             more = MORE[kind.word](client, item) if kind.word in MORE else {}
             if output == "json":

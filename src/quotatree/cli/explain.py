@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
-from quotatree.cli.remote import Remote, bare, remote_options
+from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.words import gpu_seconds
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def explain(words: tuple[str, ...], at_ms: int | None, output: str, remote: Remo
         return
     if len(words) > 2 or at_ms is not None:
         fail("say explain JOB, or explain FILE JOB [--at TIME]", EXIT_BAD_INPUT)
-    job = bare(words[0], "job")
     with remote.client() as client:
+        job = job_id(client, words[0])
         told = client.jobs.explain(job)
         risks = client.jobs.exposure(job) if told["phase"] == "Running" else ()
     if output == "json":

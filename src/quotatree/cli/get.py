@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quotatree.cli.documents import yaml_text
+from quotatree.cli.naming import meant
 from quotatree.cli.nouns import NOUNS, WORDS, Asked, Noun, found
 from quotatree.cli.output import (
     EXIT_BAD_INPUT,
@@ -21,7 +22,7 @@ from quotatree.cli.output import (
     table_lines,
     widths_of,
 )
-from quotatree.cli.remote import Remote, bare, patiently, remote_options
+from quotatree.cli.remote import Remote, patiently, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -58,7 +59,6 @@ def get(
     NOUN is job, quota, workspace, node, pool, user, token, webhook, event, preemption or audit; the plural is fine too.
     """
     kind = WORDS[noun]
-    names = tuple(bare(name, kind.word) for name in names)
     for name, value in filters.items():
         if value and name not in kind.filters:
             option = {"finished": "all"}.get(name, name)
@@ -68,6 +68,7 @@ def get(
         fail(f"--watch does not work for {noun}; for: {watched} (and quotatree events -w)", EXIT_BAD_INPUT)
     asked = Asked(**filters)
     with remote.client() as client:
+        names = meant(client, kind.word, names)
         if watch:
             Watch(client, kind, names, asked, output, headers=not no_headers).run()
         else:

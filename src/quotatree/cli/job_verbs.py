@@ -11,8 +11,9 @@ from urllib.parse import quote
 
 import click
 
+from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail, output_option
-from quotatree.cli.remote import Remote, bare, remote_options, status_of, text_of
+from quotatree.cli.remote import Remote, remote_options, status_of, text_of
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -117,8 +118,8 @@ def resize(job: str, replicas: int | None, min_replicas: int | None, remote: Rem
 @remote_options
 def open_job(job: str, wait: bool, output: str, remote: Remote) -> None:
     """Print where the notebook or service JOB answers, with its token if one may have it."""
-    name = bare(job, "job")
     with remote.client() as client:
+        name = job_id(client, job)
         found = client.jobs.endpoint(name)
         while wait and found["address"] is None:
             phase = client.jobs.get(name)["phase"]
@@ -159,10 +160,11 @@ def _each(remote: Remote, names: Sequence[str], do: Callable[[Client, str], obje
 
     status = 0
     with remote.client() as client:
-        for name in (bare(one, "job") for one in names):
+        for name in names:
             try:
-                do(client, name)
-                click.echo(f"{name} {done}")
+                job = job_id(client, name)
+                do(client, job)
+                click.echo(f"{job} {done}")
             except ApiError as error:
                 click.echo(f"quotatree: {name}: {text_of(error)}", err=True)
                 status = status or status_of(error) or EXIT_FAILED

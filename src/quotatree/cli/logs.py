@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
-from quotatree.cli.remote import Remote, bare, patiently, remote_options
+from quotatree.cli.naming import job_id
+from quotatree.cli.remote import Remote, patiently, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -34,7 +35,7 @@ def logs(job: str, follow: bool, replica: int, run: int | None, tail: int | None
     With -f, and without --run, a job that waits is waited for, and one that is preempted is followed into its next run.
     """
     with remote.client() as client:
-        output = _Output(client, bare(job, "job"), replica, sys.stdout.buffer)
+        output = _Output(client, job_id(client, job), replica, sys.stdout.buffer)
         if not follow:
             output.copy(run, tail, follow=False)
         elif run is not None:
