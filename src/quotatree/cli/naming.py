@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_NOT_FOUND, fail
 from quotatree.cli.remote import bare
 
 if TYPE_CHECKING:
     from quotatree.client import Client
 
 _ID: Final = re.compile(r"(dlc|dsw|eas)-[0-9a-z]{10}")
+NOT_OVER: Final = ("Waiting", "Held", "Running", "Stopped", "OnHold")
 MOST_TOLD: Final = 5
 
 
@@ -25,11 +26,11 @@ def job_id(client: Client, text: str) -> str:
     name = bare(text, "job")
     if _ID.fullmatch(name):
         return name
-    active = [job["id"] for job in client.jobs.list(name=[name], active=True, most=MOST_TOLD + 1)]
-    if len(active) > 1:
-        told = ", ".join(active[:MOST_TOLD]) + (", …" if len(active) > MOST_TOLD else "")
+    goes_on = [job["id"] for job in client.jobs.list(name=[name], phase=NOT_OVER, most=MOST_TOLD + 1)]
+    if len(goes_on) > 1:
+        told = ", ".join(goes_on[:MOST_TOLD]) + (", …" if len(goes_on) > MOST_TOLD else "")
         fail(f"{name}: several jobs have this name, say which: {told}", EXIT_BAD_INPUT)
-    if active:
-        return active[0]
-    over = [job["id"] for job in client.jobs.list(name=[name], most=1)]
-    return over[0] if over else name
+    newest = goes_on or [job["id"] for job in client.jobs.list(name=[name], most=1)]
+    if not newest:
+        fail(f"there is no job {name}", EXIT_NOT_FOUND)
+    return newest[0]
