@@ -34,7 +34,7 @@ def start() -> list[Table]:
 
 def eviction() -> list[Table]:
     table = Table(
-        "A job that needs the GPU of another: from its submit by HTTP on",
+        "A job that needs the one GPU, on which another runs: from its submit by HTTP on",
         (
             "victim",
             "times",
@@ -44,7 +44,7 @@ def eviction() -> list[Table]:
         ),
         note=f"A deaf victim ignores SIGTERM; its grace is {GRACE_SECONDS:g} s and part of the figure.",
     )
-    with serving() as (client, scratch):
+    with serving("1x1") as (client, scratch):
         ear = Ear(scratch / "ear")
         for kind, times in (("leaves at once", COOPERATIVE), ("deaf", DEAF)):
             noticed, taken = [], []
@@ -52,10 +52,9 @@ def eviction() -> list[Table]:
                 name = f"{kind[0]}{n}"
                 on_notice = f"echo {name}-notice >{ear.path}"
                 leaves = "exit 0" if kind != "deaf" else ":"
-                waits = f"trap '{on_notice}; {leaves}' TERM; while :; do sleep 60 & wait $!; done"
-                victim = client.jobs.submit(
-                    job(ear.says(f"{name}-victim", waits), quota=SMALL, grace=f"{GRACE_SECONDS:g}s")
-                )
+                hears = f"trap '{on_notice}; {leaves}' TERM; "
+                waits = hears + ear.says(f"{name}-victim", "while :; do sleep 60 & wait $!; done")
+                victim = client.jobs.submit(job(waits, quota=SMALL, grace=f"{GRACE_SECONDS:g}s"))
                 ear.when(f"{name}-victim")
                 began = perf_counter()
                 client.jobs.submit(job(ear.says(f"{name}-preemptor"), quota=SMALL, priority=9))
