@@ -212,6 +212,12 @@ def test_secrets_reach_the_replica_and_no_file(runs: Runs, engine_directory: Pat
     assert not any(b"hunter2" in content for content in written)
 
 
+def test_text_of_any_language_passes_unchanged(runs: Runs):
+    run = runs.start(["sh", "-c", 'echo "$0 $GRUSS"; pwd', "größe"], env={"GRUSS": "你好"}, job="prüfung")
+    assert run.end() == succeeded()
+    assert run.log() == f"größe 你好\n{run.dir.job.work}\n".encode()
+
+
 def test_it_sees_a_small_clean_environment_and_default_signals(runs: Runs, monkeypatch):
     monkeypatch.setenv("SERVER_PASSWORD", "secret")
     run = runs.start(["python3", "-c", (
@@ -230,10 +236,11 @@ def test_it_sees_a_small_clean_environment_and_default_signals(runs: Runs, monke
     assert len(descriptors) == 4, "stdin, stdout, stderr, and the one that lists them"
 
 
-def test_a_notice_that_comes_before_the_command_runs_is_not_lost(runs: Runs):
-    """The process exists, exec is a moment away: SIGTERM must not meet a handler it inherited from the supervisor."""
+@pytest.mark.parametrize("command", [FOREVER, ["no-such-command"]])
+def test_a_notice_that_comes_before_the_command_runs_is_not_lost(runs: Runs, command):
+    """The process exists, exec is a moment away or just failing: SIGTERM must not meet a handler of the supervisor's."""
     for attempt in range(15):
-        run = runs.prepare(FOREVER, job=f"early-{attempt}")
+        run = runs.prepare(command, replicas=3, job=f"early-{attempt}")
         run.stop(grace_ms=600_000)
         run.supervise()
         assert run.end() == {"is": "over"}

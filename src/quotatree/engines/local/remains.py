@@ -11,7 +11,7 @@ import signal
 import time
 from typing import Final
 
-from quotatree.engines.local import tree
+from quotatree.engines.local import cgroups, tree
 from quotatree.engines.local.cgroups import Group
 from quotatree.engines.local.environment import mark
 from quotatree.engines.local.identity import Identity, boot_id, stat
@@ -26,13 +26,16 @@ def clear(engine: str, run: KnownRun, *, just_now: bool) -> None:
 
     `just_now`: we saw the supervisor die. Later than that, a session's number may long be a stranger's.
     """
+    ours = cgroups.find(engine)
     groups = [Group(paths) for paths in run.groups.values() if paths]
+    groups += ours.of_run(run.job, run.run)  # also one whose supervisor died before it wrote of it
     pause = AGAIN_SECONDS
     while kill_all(engine, run, just_now=just_now) + sum(group.kill() for group in groups):
         time.sleep(pause)
         pause = min(pause * 2, LONGEST_AGAIN_SECONDS)
     for group in groups:
         group.remove()
+    ours.tidy()
 
 
 def kill_all(engine: str, run: KnownRun, *, just_now: bool) -> int:

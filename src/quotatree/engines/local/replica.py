@@ -97,6 +97,7 @@ class Replica:
         self._notice = notice
         self._pidfd = self._output = self._exec_pipe = -1
         self._command: spawn.Command | None = None
+        self._why_not_started = ""
         self._deadline: float | None = None
         self._timer: Timer | None = None
         self._allowance, self._second_began = BYTES_A_SECOND, now()
@@ -179,11 +180,12 @@ class Replica:
             return
         self._loop.unwatch(self._pidfd)
         self._exec_known()
-        if self.ended is None:
-            if result.si_code == os.CLD_EXITED:
-                self.ended = Ended(code=result.si_status)
-            else:
-                self.ended = Ended(signum=result.si_status)
+        if self._why_not_started:
+            self.ended = Ended(why_not_started=self._why_not_started)
+        elif result.si_code == os.CLD_EXITED:
+            self.ended = Ended(code=result.si_status)
+        else:
+            self.ended = Ended(signum=result.si_status)
         self.ran_out_of_memory = self._group is not None and self._group.out_of_memory()
         if self.state == STOPPING:
             self.look()
@@ -200,8 +202,8 @@ class Replica:
         if said:
             step, code = said.split()
             assert self._command is not None
-            self.ended = Ended(why_not_started=spawn.failure(step, int(code), self._command))
-            return
+            self._why_not_started = spawn.failure(step, int(code), self._command)
+            return  # it is about to end, and has ended only when the kernel says so
         if self.state == STARTING:
             self.state = RUNNING
         self._on_started(self)
