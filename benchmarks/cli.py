@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from quotatree.api.settings import ServerSettings
-from quotatree.cli.server import Server, virtual_nodes
+from quotatree.cli.server import Server
 from quotatree.store import Store
 
 TIMES = 7
@@ -38,9 +38,9 @@ def main() -> int:
         directory = Path(scratch)
         store = Store.open(str(directory / "quotatree.db"))
         store.migrate()
-        server = Server(store, ServerSettings(data=directory), own_file=True)
+        server = Server(store, ServerSettings(data=directory, engine="timer", nodes="2x8"), own_file=True)
         server.start()
-        first = server.furnish(virtual_nodes("2x8"))
+        first, _ = server.furnish()
         assert first is not None
         web = server.uvicorn("127.0.0.1", 0)
         thread = threading.Thread(target=web.run, daemon=True)

@@ -96,6 +96,10 @@ WHEN: Final = {
         "`release`: a hold had places on a node that takes nothing new; the job is planned anew.",
     ),
     "NodeLost": ("R5", "`evict`, or the end of a hold there. Not counted as a preemption."),
+    "DeviceIll": (
+        "R5",
+        "`evict` with grace, or the end of a hold there: nobody stays on a GPU that is ill. Queued again; not counted as a preemption.",
+    ),
     "HoldExpired": (
         "P9",
         "`release`: somebody did not leave within the longest grace and 60 s; the job is planned anew before its victims.",

@@ -66,6 +66,7 @@ def test_backup_restore_migrate_doctor(tmp_path: Path, started: list[Process]):
     assert "is up to date" in run("migrate", "--data", str(copy)).stdout
     env: dict[str, str | None] = {
         "XDG_CONFIG_HOME": str(tmp_path / "config"), "QUOTATREE_URL": server.url, "QUOTATREE_TOKEN": server.token,
+        "QUOTATREE_ENGINE": "timer",
     }  # fmt: skip
     server.client(server.token).close()
     checks = json.loads(run("doctor", "--data", str(copy), "-o", "json", env=env).stdout)["checks"]
@@ -102,3 +103,17 @@ def test_settings_from_the_file_in_the_data_directory(tmp_path: Path):
     assert "listen elsewhere" in run("serve", "--data", str(tmp_path), env=env, status=2).stderr
     missing = ("--listen", "127.0.0.1:0", "--tls-cert", str(tmp_path / "cert"))
     assert "no such file" in run("serve", "--data", str(tmp_path), *missing, status=2).stderr
+
+
+def test_doctor_looks_at_the_machine_if_jobs_are_to_run_on_it(tmp_path: Path):
+    env: dict[str, str | None] = {
+        "XDG_CONFIG_HOME": str(tmp_path), "QUOTATREE_URL": "http://127.0.0.1:1", "QUOTATREE_DATA": str(tmp_path / "d"),
+        "QUOTATREE_RUN_AS": "no-such-user", "QUOTATREE_CGROUPS": "false",
+    }  # fmt: skip
+    checks = json.loads(run("doctor", "-o", "json", env=env, status=1).stdout)["checks"]
+    found = {one["check"]: (one["state"], one["detail"]) for one in checks}
+    assert found["gpus"][0] in ("ok", "warning")
+    assert found["run as"][0] == "warning"
+    assert "no user no-such-user" in found["run as"][1]
+    assert found["limits"] == ("warning", "switched off by the setting cgroups")
+    assert "gpus" not in run("doctor", env={**env, "QUOTATREE_ENGINE": "timer"}, status=1).stdout

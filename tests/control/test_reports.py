@@ -1,4 +1,4 @@
-"""What an engine's word does in a server: lost runs, idle notebooks, rolling restarts (R5, P14, A7)."""
+"""What an engine's word does in a server: lost runs, idle notebooks, rolling restarts, ill devices (R5, P14, A7)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from quotatree.core.errors import Refused
 from quotatree.core.policy import Module
 from quotatree.engines.base import (
     Confirmed,
+    DeviceReport,
     Exited,
     Idled,
     Lost,
@@ -253,3 +254,41 @@ def test_a_service_that_exits_after_its_stop_has_left(server: Told):
         "a service ends well when it is told to stop; that is not its end"
     )
     assert not server.job(service).leaving
+
+
+# -- ill devices (R5) ------------------------------------------------------------------------------------------------
+
+
+def test_a_gpu_that_falls_ill_makes_its_job_move_and_a_restart_knows(server: Told):
+    job = server.submit(gpus=2)
+    server.new_orders()
+    version = server.world.version("node", "n0")
+    server.hear(DeviceReport("n0", 1, False, "XID 79"))
+    assert stops(server.new_orders()) == [(job, 1, (0,))]
+    assert server.world.version("node", "n0") == version + 1
+    server.restart()
+    assert server.world.state.nodes[0].ill == {1}
+    server.new_orders()
+    server.hear(Lost(server.job(job).id, 1, (0,)))
+    (start,) = (order for order in server.new_orders() if isinstance(order, StartOrder))
+    assert (start.run, 1 in start.replicas[0].devices) == (2, False)
+    assert server.job(job).preempted_ms == ()
+    (told,) = (row for row in server.store.table(EventRow) if row.kind == "node.device")
+    assert told.body == {"node": "n0", "device": 1, "healthy": False, "detail": "XID 79"}
+    (audited,) = (row for row in server.store.table(AuditRow) if row.action == "node.device")
+    assert (audited.actor, audited.target) == ("(server)", "node:n0")
+    server.hear(DeviceReport("n0", 1, True))
+    server.restart()
+    assert server.world.state.nodes[0].ill == frozenset()
+
+
+def test_device_reports_that_say_nothing_new_change_nothing(server: Told):
+    version = server.world.version("node", "n0")
+    for report in (
+        DeviceReport("n0", 1, True),
+        DeviceReport("n0", 99, False),
+        DeviceReport("nowhere", 0, False),
+    ):
+        server.hear(report)
+    assert server.world.version("node", "n0") == version
+    assert "node.device" not in server.kinds()

@@ -45,7 +45,9 @@ ALSO = {"forbid": "What is expected: `[[expect]]`"}
 
 def section(text: str, heading: str) -> str:
     """The text below a heading, up to the next one of the same level."""
-    found = re.search(rf"^## {re.escape(heading)}[^\n]*\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^## {re.escape(heading)}(?![\w-])[^\n]*\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
     assert found is not None, f"no section {heading!r}"
     return found[1]
 

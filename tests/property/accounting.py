@@ -126,6 +126,11 @@ def check_nodes(state: State) -> None:
                     )  # fmt: skip
                     for device in place.devices:
                         leaving[device] += place.on_device()
+        for device in node.ill:
+            assert free[device] == WHOLE_GPU, (
+                f"somebody stands on {node.spec.name}:{device}, which is ill (R5)"
+            )
+            free[device] = 0
         assert (node.free, node.held, node.leaving) == (free, held, leaving), node.spec.name
         assert (node.free_cpu, node.free_memory) == (cpu, memory)
         assert (node.held_cpu, node.held_memory) == (held_cpu, held_memory)

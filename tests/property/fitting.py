@@ -25,6 +25,9 @@ def rooms(model: Model, *, physical: bool = False, without: Iterable[Piece] = ()
         for job in model.jobs.values():
             for place in job.leaving.values():
                 take(left[place.node], place)
+    for node in model.nodes.values():
+        for device in node.ill:
+            left[node.name][device] = min(0, left[node.name][device])
     return left
 
 

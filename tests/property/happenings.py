@@ -188,9 +188,19 @@ def change_node(random: Random, state: State, now_ms: int) -> ev.Event:
     return ev.NodeChanged(node.spec.name, wanted)
 
 
+def change_device(random: Random, state: State, now_ms: int) -> ev.Event | None:
+    nodes = [node for node in state.nodes if node.spec.gpus]
+    node = pick(random, *nodes) if nodes else None
+    if node is None:
+        return None
+    if node.ill and chance(random, 60):
+        return ev.DeviceChanged(node.spec.name, pick(random, *sorted(node.ill)), True)
+    return ev.DeviceChanged(node.spec.name, random.randrange(node.spec.gpus), chance(random, 20))
+
+
 RARE: tuple[Happening, ...] = (
     adopt, resize, resize, change_priority, resubmit, change_policy, scale, scale, transfer, return_loan, set_limits,
-    change_node, change_node,
+    change_node, change_node, change_device, change_device,
 )  # fmt: skip
 
 

@@ -95,6 +95,7 @@ class NodeView(NamedTuple):
     memory: int
     labels: dict[str, str]
     ready: bool
+    ill: frozenset[int]
 
 
 @dataclass
@@ -117,7 +118,7 @@ class Model:
             {
                 n.spec.name: NodeView(
                     n.spec.name, n.spec.pool, n.spec.model, n.spec.gpus, n.spec.cpu_milli, n.spec.memory_mib,
-                    dict(n.spec.labels), n.state is NodeState.READY,
+                    dict(n.spec.labels), n.state is NodeState.READY, n.ill,
                 )
                 for n in state.nodes
             },

@@ -250,7 +250,8 @@ def ready_nodes_hold(model: Model, job: JobView) -> bool:
             here = [1 << 30]
             if shape.gpu_milli:
                 whole, fraction = shape.gpu_milli // 1000, shape.gpu_milli
-                here.append(node.gpus // whole if whole else node.gpus * (1000 // fraction))
+                well = node.gpus - len(node.ill)
+                here.append(well // whole if whole else well * (1000 // fraction))
             if shape.cpu_milli:
                 here.append(node.cpu // shape.cpu_milli)
             if shape.memory_mib:

@@ -435,7 +435,9 @@ class NodeIn(TypedDict):
 
 
 class NodeOut(TypedDict):
-    """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9)."""
+    """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9); `ill_gpus`: their
+    indexes (R5).
+    """
 
     name: str
     pool: str
@@ -448,6 +450,7 @@ class NodeOut(TypedDict):
     version: int
     free_gpus: float
     leaving_gpus: float
+    ill_gpus: list[int]
     jobs: int
 
 

@@ -16,6 +16,7 @@ from quotatree.core.reasons import Code, because
 from quotatree.engines.base import (
     Checkpointed,
     Confirmed,
+    DeviceReport,
     Exited,
     Idled,
     Left,
@@ -134,6 +135,20 @@ def _node(turn: Turn, report: NodeReport) -> None:
     turn.tell("node.changed", {"node": report.node, "state": node.state.value})
 
 
+def _device(turn: Turn, report: DeviceReport) -> None:
+    """A GPU that falls ill makes its jobs move; the rest of its node stays in use (R5)."""
+    node = turn.state.node_by_name.get(report.node)
+    if node is None or not 0 <= report.device < node.spec.gpus:
+        return
+    if report.healthy is (report.device not in node.ill):
+        return
+    turn.apply(ev.DeviceChanged(report.node, report.device, report.healthy))
+    turn.world.bump("node", report.node)
+    body = {"device": report.device, "healthy": report.healthy, "detail": report.detail}
+    turn.tell("node.device", {"node": report.node, **body})
+    turn.audit(SYSTEM, "node.device", f"node:{report.node}", body)
+
+
 def _of_run(turn: Turn, report: Confirmed | Left | Exited | Lost | Checkpointed | Idled) -> Job | None:
     job = turn.state.jobs.get(report.job)
     return job if job is not None and job.run == report.run else None
@@ -147,4 +162,5 @@ _HEARERS: dict[type[Any], Callable[[Turn, Any], None]] = {
     Checkpointed: _checkpointed,
     Idled: _idled,
     NodeReport: _node,
+    DeviceReport: _device,
 }

@@ -142,6 +142,7 @@ def evict(
     lost_its_node = reason.code in (
         Code.NodeDrained,
         Code.NodeLost,
+        Code.DeviceIll,
         Code.RunLost,
     )  # not a victim: always queued again (R5)
     requeued = job.spec.module is not Module.DSW or job.spec.requeue or lost_its_node

@@ -56,7 +56,7 @@ def _check_all_at_once(state: State, spec: JobSpec, quota: Quota) -> None:
         key = ("all slots", quota.root.id, shape)
         known: tuple[int, int] | None = state.indexes.get(key)
         if known is None or known[0] != state.nodes_version:
-            slots = sum(n.slots_when_empty(shape) for n in state.nodes_of(quota.root) if n.accepts(shape))
+            slots = sum(n.slots_when_well(shape) for n in state.nodes_of(quota.root) if n.accepts(shape))
             known = state.indexes[key] = (state.nodes_version, slots)
         if known[1] < count:
             raise Refused(
@@ -106,6 +106,8 @@ def check_places(state: State, job: Job, places: tuple[Placed, ...]) -> None:
         for device in place.devices:
             if not 0 <= device < len(node.free):
                 raise Refused("place", f"{node.spec.name}:{device}", "R3", "no such device")
+            if device in node.ill:
+                raise Refused("place", f"{node.spec.name}:{device}", "R5", "the device is ill")
             before = taken.get((place.node, device), 0)
             if node.free[device] - before < milli:
                 raise Refused("place", f"{node.spec.name}:{device}", "R3", "the device is taken already")

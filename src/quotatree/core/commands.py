@@ -50,6 +50,7 @@ _HANDLERS: dict[type[Any], Callable[[State, Any, int], Decisions]] = {
     ev.PoolDeclared: node_commands.pool_declared,
     ev.NodeJoined: node_commands.node_joined,
     ev.NodeChanged: node_commands.node_changed,
+    ev.DeviceChanged: node_commands.device_changed,
     ev.QuotaCreated: quota_commands.create,
     ev.QuotaUpdated: quota_commands.update,
     ev.QuotaScaled: _scaled,

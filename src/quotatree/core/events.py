@@ -42,6 +42,15 @@ class NodeChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceChanged:
+    """A GPU fell ill, or is well again; the other devices of its node stay in use (R5)."""
+
+    node: str
+    device: int
+    healthy: bool
+
+
+@dataclass(frozen=True, slots=True)
 class QuotaCreated:
     quota: QuotaSpec
 
@@ -198,6 +207,7 @@ Event = (
     PoolDeclared
     | NodeJoined
     | NodeChanged
+    | DeviceChanged
     | QuotaCreated
     | QuotaUpdated
     | QuotaScaled

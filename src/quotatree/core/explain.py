@@ -79,7 +79,7 @@ class Exposure:
 
 PREVIEWABLE: Final = (
     ev.JobSubmitted, ev.JobCancelled, ev.JobEnded, ev.JobResized, ev.JobPriorityChanged, ev.QuotaScaled,
-    ev.QuotaTransferred, ev.QuotaUpdated, ev.LoanReturned, ev.LimitsSet, ev.NodeChanged, ev.QuotaCreated,
+    ev.QuotaTransferred, ev.QuotaUpdated, ev.LoanReturned, ev.LimitsSet, ev.NodeChanged, ev.DeviceChanged, ev.QuotaCreated,
     ev.QuotaDeleted, ev.NodeJoined, ev.PoolDeclared,
 )  # fmt: skip
 

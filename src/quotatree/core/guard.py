@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quotatree.core import act
 from quotatree.core import decisions as say
-from quotatree.core.job import Idle, Job, missing_core, total_request
+from quotatree.core.job import Idle, Job, Shape, missing_core, total_request
 from quotatree.core.order import Ordering
 from quotatree.core.quota import Quota
 from quotatree.core.reasons import Code, Step, because
@@ -38,7 +38,7 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
             act.clear_guard(state, job)
             state.tell(job, now_ms, Code.GuardEnded.name)
             found.append(say.Release(job.id, because(Code.GuardEnded)))
-        elif not all(state.nodes[index].schedulable for index in root.guard_nodes):
+        elif not _still_hold(state, root, job):
             state.set(root, "guard_nodes", frozenset(_nodes_for(state, root, job)))
             state.bump(root)
     return found
@@ -94,18 +94,35 @@ def _guard(state: State, root: Quota, job: Job, now_ms: int) -> say.Hold:
 def _nodes_for(state: State, root: Quota, job: Job) -> list[int]:
     """The nodes nearest to being empty that could hold the whole job."""
     pools = {pool for pool, _ in root.spec.draws}
-    wanted: dict[object, int] = {}
     chosen: dict[int, None] = {}
-    for index in missing_core(job):
-        shape = job.shape_of(index)
-        wanted[shape] = wanted.get(shape, 0) + 1
-    for shape in sorted({job.shape_of(i) for i in missing_core(job)}, key=lambda s: (-s.gpu_milli, s)):
-        suited = [n for n in state.nodes if n.spec.pool in pools and n.suits(shape)]
+    for shape, missing in _shapes(job).items():
+        suited = [
+            n for n in state.nodes if n.spec.pool in pools and n.suits(shape) and n.slots_when_empty(shape)
+        ]
         suited.sort(key=lambda n: (-sum(n.free), n.index))
-        missing = wanted[shape]
         for node in suited:
             if missing <= 0:
                 break
-            missing -= max(1, node.slots_when_empty(shape))
+            missing -= node.slots_when_empty(shape)
             chosen[node.index] = None
     return list(chosen)
+
+
+def _still_hold(state: State, root: Quota, job: Job) -> bool:
+    """Are the nodes that are kept all ready, and have they devices enough that are well?"""
+    kept = [state.nodes[index] for index in root.guard_nodes]
+    if not all(node.schedulable for node in kept):
+        return False
+    return not any(node.ill for node in kept) or all(
+        sum(node.slots_when_empty(shape) for node in kept if node.suits(shape)) >= count
+        for shape, count in _shapes(job).items()
+    )
+
+
+def _shapes(job: Job) -> dict[Shape, int]:
+    """How many replicas of each shape are wanted, largest shape first."""
+    wanted: dict[Shape, int] = {}
+    for index in missing_core(job):
+        shape = job.shape_of(index)
+        wanted[shape] = wanted.get(shape, 0) + 1
+    return dict(sorted(wanted.items(), key=lambda entry: (-entry[0].gpu_milli, entry[0])))

@@ -28,7 +28,7 @@ def resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
         raise Refused("job", event.job, "section 4", "no such job")
     spec = resized_spec(job, event.replicas, event.min_replicas)
     core = spec.core_replicas
-    if core > job.core_replicas:
+    if core > max(job.core_replicas, len(job.core_indexes) + len(job.surplus)):
         check_can_ever_fit(state, spec, job.quota)
     found: list[say.Decision] = []
     if job.hold is not None and core != job.core_replicas:

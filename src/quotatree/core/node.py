@@ -6,7 +6,8 @@ Three amounts are kept for every device (and for CPU and memory of the node):
     leaving  what evicted replicas still occupy     until the engine confirms (P9)
     held     what holds have promised               overlaps `leaving`
 
-A replica may start at once where `free - max(0, leaving - held)` is enough; a hold needs only `free`.
+A replica may start at once where `free - max(0, leaving - held)` is enough; a hold needs only `free`. A device that is
+ill has nothing free and nobody stands on it, so nothing lands there and no eviction could free it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Node:
     """The record of one node. `stamp` rises with every change, so that indexes notice."""
 
     __slots__ = (
-        "free", "free_cpu", "free_memory", "held", "held_cpu", "held_memory", "index", "labels", "leaving",
+        "free", "free_cpu", "free_memory", "held", "held_cpu", "held_memory", "ill", "index", "labels", "leaving",
         "leaving_cpu", "leavers", "leaving_memory", "rack", "shared", "spec", "stamp", "state", "units",
         "whole_free", "_whole_now",
     )  # fmt: skip
@@ -65,6 +66,7 @@ class Node:
         self.labels = dict(spec.labels)
         self.rack = self.labels.get("rack", "")
         self.state = NodeState.READY
+        self.ill: frozenset[int] = frozenset()
         self.free = [WHOLE_GPU] * spec.gpus
         self.held = [0] * spec.gpus
         self.leaving = [0] * spec.gpus
@@ -111,13 +113,24 @@ class Node:
             return False
         return all(self.labels.get(key) == value for key, value in shape.labels)
 
+    @property
+    def healthy_gpus(self) -> int:
+        return self.spec.gpus - len(self.ill)
+
     def slots_when_empty(self, shape: Shape) -> int:
         """How many replicas of this shape the node would hold if nobody stood here."""
+        return self._slots_on(self.healthy_gpus, shape)
+
+    def slots_when_well(self, shape: Shape) -> int:
+        """The same if no device were ill."""
+        return self._slots_on(self.spec.gpus, shape)
+
+    def _slots_on(self, gpus: int, shape: Shape) -> int:
         spec, count = self.spec, 1 << 30
         if shape.gpu_milli >= WHOLE_GPU:
-            count = spec.gpus // shape.whole_gpus
+            count = gpus // shape.whole_gpus
         elif shape.gpu_milli:
-            count = spec.gpus * (WHOLE_GPU // shape.gpu_milli)
+            count = gpus * (WHOLE_GPU // shape.gpu_milli)
         if shape.cpu_milli:
             count = min(count, spec.cpu_milli // shape.cpu_milli)
         if shape.memory_mib:
@@ -147,6 +160,7 @@ class Node:
         free = self.free[device]
         if now and self.leaving[device]:
             free -= max(0, self.leaving[device] - self.held[device])
+            return max(0, free)  # below 0 where somebody leaves a device that is ill
         return free
 
     def left(self, now: bool) -> tuple[list[int], int, int]:
@@ -223,6 +237,12 @@ class Node:
             self.leavers[job_id, place.replica] = place
         else:
             del self.leavers[job_id, place.replica]
+        self._changed()
+
+    def set_ill(self, device: int, ill: bool) -> None:
+        """Nobody stands on the device."""
+        self.ill = self.ill | {device} if ill else self.ill - {device}
+        self.free[device] = 0 if ill else WHOLE_GPU
         self._changed()
 
     def touch(self) -> None:

@@ -1,4 +1,4 @@
-"""What happens to pools and nodes: they join, are cordoned, drained, lost (R2, R4, R5)."""
+"""What happens to pools and nodes: they join, are cordoned, drained, lost, have ill devices (R2, R4, R5)."""
 
 from __future__ import annotations
 
@@ -58,6 +58,33 @@ def node_changed(state: State, event: ev.NodeChanged, now_ms: int) -> Decisions:
     if event.state is NodeState.CORDONED:
         return _cordon(state, node, now_ms)
     return ()
+
+
+def device_changed(state: State, event: ev.DeviceChanged, now_ms: int) -> Decisions:
+    """Who stands on a device that fell ill moves as from a drained node; told twice, nothing happens."""
+    node = state.node_by_name.get(event.node)
+    if node is None:
+        raise Refused("node", event.node, "R2", "no such node")
+    if not 0 <= event.device < node.spec.gpus:
+        raise Refused("device", event.device, "R3", f"{event.node} has GPUs 0..{node.spec.gpus - 1}")
+    if event.healthy is (event.device not in node.ill):
+        return ()
+    found = () if event.healthy else _clear_device(state, node, event.device, now_ms)
+    state.set_device(node, event.device, event.healthy)
+    return found
+
+
+def _clear_device(state: State, node: Node, device: int, now_ms: int) -> Decisions:
+    """Gangs leave whole, a hold there is planned anew; not a preemption (R5)."""
+    reason = because(Code.DeviceIll, node=node.spec.name, device=device)
+    found: list[say.Decision] = []
+    while there := [u for u in node.units if any(device in p.devices for p in u.places_on(node.index))]:
+        unit = min(there, key=lambda u: (u.cls.kind is not UnitKind.CORE, u.name))
+        if unit.cls.kind is UnitKind.HOLD:
+            found.append(act.release(state, unit.job, now_ms, reason, again=True))
+        else:
+            found.append(act.evict(state, unit, now_ms, reason, None, counts=False))
+    return tuple(found)
 
 
 def _cordon(state: State, node: Node, now_ms: int) -> Decisions:

@@ -120,6 +120,9 @@ class Ordering:
         heads: list[tuple[int, Candidate]] = []
         for quota in self._state.waiting_quotas.values():
             ready = self.ready(quota)
+            while ready and ready[0][0].still_fails(ready[0][0].failed, self._now_ms):
+                self.drop(ready[0][0])  # another quota has used the room that it hoped for
+                ready = self.ready(quota)
             if ready:
                 cls, job = ready[0]
                 heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))

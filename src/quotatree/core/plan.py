@@ -344,6 +344,8 @@ class _Planner(Surroundings):
                 places = find_places(state, root, [(free[0], shape)], now=True, avoid=avoid)
                 if places is not None:
                     self.decisions.append(act.start_surplus(state, job, places[0], self._now_ms))
+                    if state.limits:  # it may have put somebody over a limit: positions are counted anew (S3)
+                        self._ordering.touch(job.quota)
                     return True
             state.surplus_failed[job.id] = root.version
         return False

@@ -41,6 +41,7 @@ class Code(Enum):
     NodeDrained = "node {node} is drained"
     NodeCordoned = "node {node} is cordoned: what was promised there is given up; planned anew"
     NodeLost = "node {node} was lost"
+    DeviceIll = "GPU {device} of node {node} is ill"
     HoldExpired = "the hold expired; planned anew"
     GuardEnded = "cannot start any more even if others left: nothing is kept for it any longer"
     CoreResized = "its min_replicas changed; planned anew"

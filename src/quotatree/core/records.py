@@ -37,11 +37,12 @@ class PoolRecord:
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
-    """`index` is the place of the node among all: the planner breaks ties by it."""
+    """`index` is the place of the node among all: the planner breaks ties by it. `ill` are devices out of order."""
 
     index: int
     spec: NodeSpec
     state: NodeState
+    ill: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -147,7 +148,7 @@ def _asked(counts: dict[Shape, int]) -> tuple[Asked, ...]:
 
 
 def node_record(node: Node) -> NodeRecord:
-    return NodeRecord(node.index, node.spec, node.state)
+    return NodeRecord(node.index, node.spec, node.state, tuple(sorted(node.ill)))
 
 
 def quota_record(state: State, quota: Quota) -> QuotaRecord:

@@ -17,7 +17,7 @@ class QuotaReport:
     used_own, used_below   regular work of the quota itself and of its descendants
     loan                   how much of it stands above the quota's min
     squeezed               what it cannot use of its guarantee now, because of `stood_on_by`
-    shortfall              for a root: what its pools cannot deliver because nodes are lost
+    shortfall              for a root: what its pools cannot deliver because nodes are lost or devices ill
     idle_borrowed          idle work of the quota and its descendants
     idle_lent              how much of the unused guarantee idle work from outside may be standing on
     queued, queued_jobs    demand that waits at the quota itself
@@ -98,11 +98,11 @@ def _shortfall(state: State, quota: Quota) -> Resources:
         return ZERO
     short = [0, 0, 0]
     for pool, drawn in quota.spec.draws:
-        live = [n.spec for n in state.nodes if n.spec.pool == pool and n.state is not NodeState.LOST]
+        live = [n for n in state.nodes if n.spec.pool == pool and n.state is not NodeState.LOST]
         have = (
-            sum(n.gpus for n in live) * WHOLE_GPU,
-            sum(n.cpu_milli for n in live),
-            sum(n.memory_mib for n in live),
+            sum(n.healthy_gpus for n in live) * WHOLE_GPU,
+            sum(n.spec.cpu_milli for n in live),
+            sum(n.spec.memory_mib for n in live),
         )
         for i in range(3):
             wanted = sum(b[i] or 0 for r in state.roots for p, b in r.spec.draws if p == pool)

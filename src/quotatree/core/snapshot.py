@@ -83,6 +83,10 @@ def _restore_node(state: State, record: NodeRecord) -> None:
     node = state.add_node(record.spec)
     if record.state is not NodeState.READY:
         state.set_node_state(node, record.state)
+    for device in record.ill:
+        if not 0 <= device < record.spec.gpus or device in node.ill:
+            raise _bad("nodes", record.name, f"has no device {device}, or it is named ill twice")
+        state.set_device(node, device, healthy=False)
 
 
 def _restore_quota(state: State, record: QuotaRecord) -> None:

@@ -58,8 +58,8 @@ class Facts(Journal):
         self.changes: list[int] = []
         self.changes_epoch = 0
         self.nodes_version = 0
-        self.nodes_out = 0  # nodes that are not ready
-        self.ready_version = 0  # rises whenever a node joins or changes its state
+        self.nodes_out = 0  # above 0 while a node is not ready or has a device that is ill
+        self.ready_version = 0  # rises whenever a node joins, or it or a device of it changes its state
         self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and candidates.py
         self._classes: dict[tuple[object, ...], UnitClass] = {}
         self._classes_of: dict[QuotaId, list[UnitClass]] = {}

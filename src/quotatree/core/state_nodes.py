@@ -61,6 +61,22 @@ class NodeChanges(Facts):
         if self.touched is not None:
             self.touched.nodes[node.spec.name] = None
 
+    def set_device(self, node: Node, device: int, healthy: bool) -> None:
+        """A device on which nobody stands falls ill, or is well again."""
+
+        def become(well: bool) -> None:
+            self.nodes_out -= bool(node.ill)
+            node.set_ill(device, not well)
+            self.nodes_out += bool(node.ill)
+            self.log_change(node.index)
+            self.ready_version += 1
+            self._bump_everyone()
+
+        become(healthy)
+        self.on_undo(lambda: become(not healthy))
+        if self.touched is not None:
+            self.touched.nodes[node.spec.name] = None
+
     def nodes_of(self, root: Quota) -> list[Node]:
         """The nodes a tree draws on."""
         pools = {pool for pool, _ in root.spec.draws}

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Final
 
 from quotatree.core.events import (
+    DeviceChanged,
     Event,
     JobCancelled,
     JobCheckpointed,
@@ -43,6 +45,11 @@ from quotatree.scenario.load_quota import read_bounds, read_draws, read_quota, r
 from quotatree.scenario.load_tree import read_node
 from quotatree.scenario.model import Action, DeclaredJob, Entry, QuotaPatch
 from quotatree.scenario.table import Table
+
+
+class DeviceState(Enum):
+    ILL = "ill"
+    WELL = "well"
 
 
 @dataclass(slots=True)
@@ -190,6 +197,16 @@ def _node(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:
     return (NodeChanged(name, state),), f"node {name} is {state.value}"
 
 
+def _device(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:
+    del time_ms, known
+    inner = _inner(table, word)
+    node, device = inner.need("node", as_text), inner.need("gpu", as_count)
+    healthy = inner.need("state", one_of(DeviceState)) is DeviceState.WELL
+    inner.end()
+    label = f"GPU {device} of {node} is {'well again' if healthy else 'ill'}"
+    return (DeviceChanged(node, device, healthy),), label
+
+
 def _join(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:
     del time_ms, known
     inner = _inner(table, word)
@@ -237,5 +254,6 @@ STEPS: Final[dict[str, Callable[[Table, str, int, Declarations], _Read]]] = {
     "delete_quota": _for_quota(QuotaDeleted),
     "return_loan": _for_quota(LoanReturned),
     "node": _node,
+    "device": _device,
     "join": _join,
 }

@@ -48,7 +48,7 @@ class Pools(TypedDict):
 
 
 class NodeOut(TypedDict):
-    """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9)."""
+    """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9); `ill_gpus`: their indexes (R5)."""
 
     name: str
     pool: str
@@ -61,6 +61,7 @@ class NodeOut(TypedDict):
     version: int
     free_gpus: float
     leaving_gpus: float
+    ill_gpus: list[int]
     jobs: int
 
 
@@ -82,5 +83,6 @@ def node_out(node: Node, version: int) -> NodeOut:
         "version": version,
         "free_gpus": number(sum(node.free)),
         "leaving_gpus": number(sum(node.leaving)),
+        "ill_gpus": sorted(node.ill),
         "jobs": len({unit.job.id for unit in node.units}),
     }
