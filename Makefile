@@ -13,12 +13,12 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test bench bench-sim demo lock clean
+.PHONY: help setup check test bench bench-local bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(READY) ## make .venv with the pinned tools and this package in it
 
@@ -34,6 +34,9 @@ test: $(READY) ## all tests, then every scenario file
 
 bench: $(READY) ## the benchmarks, printed beside their budgets
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-local: $(READY) ## what real processes cost: start, eviction, memory, services
+	$(BIN)/python -m benchmarks.local $(ARGS)
 
 bench-sim: $(READY) ## replay real traces and write docs/explanation/results.md
 	$(BIN)/python -m benchmarks.sim --write $(ARGS)

@@ -36,8 +36,9 @@ HIDDEN: Final = "[hidden]"
 JOB_FACTS: Final = frozenset({"preemptor", "head"})
 PLAIN_FACTS: Final = frozenset(
     {
-        "cost", "count", "delay", "fits", "free", "freed", "highest", "kept", "leaving", "left", "limit", "loan",
-        "min", "priorities", "replicas", "rule", "shape", "step", "strategy", "used", "victims", "waited", "wanted",
+        "cost", "count", "delay", "detail", "device", "fits", "free", "freed", "highest", "kept", "leaving", "left",
+        "limit", "loan", "min", "priorities", "replicas", "rule", "shape", "step", "strategy", "used", "victims",
+        "waited", "wanted",
     }
 )  # fmt: skip
 """Facts that are figures or words of ours: nobody's name can stand in them."""

@@ -190,8 +190,8 @@ class Run:
         return found + [process for group in self.groups_left() for process in group.processes()]
 
     def groups_left(self) -> list[cgroups.Group]:
-        paths = {path for entry in self.lines("started") for path in entry["groups"] if os.path.isdir(path)}
-        return [cgroups.Group([path]) for path in sorted(paths)]
+        """Also of one whose supervisor was killed before it could write of it."""
+        return cgroups.find(self.runs.engine).of_run(self.spec["job"], self.spec["run"])
 
     def log(self, replica: int = 0) -> bytes:
         """What is kept of it."""

@@ -1,11 +1,14 @@
 """GPUs by NVML: what is found, what counts as ill (a GPU that falls ill is cordoned). NVML itself is a stand-in here."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from quotatree.engines.base import DeviceReport
+from quotatree.engines.base import DeviceReport, Report
 from quotatree.engines.local.devices import Gpus, HealthWatch, discover
+from quotatree.engines.local.engine import LocalEngine
+from tests.engines.local.harness import until
 
 LOST, NOT_SUPPORTED, TIMEOUT = 15, 3, 10
 
@@ -148,6 +151,19 @@ def test_a_machine_with_a_lost_gpu_still_becomes_a_node():
     node = discover(nvml)
     assert node is not None
     assert node.gpus == 2, "the others keep their numbers"
+
+
+def test_the_engine_tells_of_a_gpu_that_falls_ill(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("quotatree.engines.local.engine.HEALTH_SECONDS", 0.01)
+    nvml = FakeNvml()
+    reports: list[Report] = []
+    engine = LocalEngine(tmp_path, health=watched(nvml))
+    engine.open(reports.append)
+    until(lambda: len(reports) == 2)
+    nvml.xids.append((1, 79))
+    until(lambda: len(reports) == 3)
+    engine.close()
+    assert reports[2] == DeviceReport("box", 1, False, "XID 79")
 
 
 def watched(nvml: FakeNvml) -> HealthWatch:

@@ -188,6 +188,7 @@ def test_a_supervisor_being_born_when_the_server_dies_counts_as_running(local: L
 def test_a_second_supervisor_of_a_run_never_begins(local: LocalHarness):
     local.engine.start(start_order(local.program()))
     local.pass_time(0)
+    until(lambda: len(marked(local)) == 2)  # the shell and what it waits for
     before = marked(local)
     path = local.engine._runs[JOB, 1].directory
     assert birth.take_lock(path) is None

@@ -212,6 +212,12 @@ def test_secrets_reach_the_replica_and_no_file(runs: Runs, engine_directory: Pat
     assert not any(b"hunter2" in content for content in written)
 
 
+def test_text_of_any_language_passes_unchanged(runs: Runs):
+    run = runs.start(["sh", "-c", 'echo "$0 $GRUSS"; pwd', "größe"], env={"GRUSS": "你好"}, job="prüfung")
+    assert run.end() == succeeded()
+    assert run.log() == f"größe 你好\n{run.dir.job.work}\n".encode()
+
+
 def test_it_sees_a_small_clean_environment_and_default_signals(runs: Runs, monkeypatch):
     monkeypatch.setenv("SERVER_PASSWORD", "secret")
     run = runs.start(["python3", "-c", (

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 
 from quotatree.engines.local.identity import Identity
 from quotatree.engines.local.layout import folder_name
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 V1_CONTROLLERS = ("cpu", "memory")
 PERIOD_US = 100_000
+REMOVAL_ATTEMPTS = 20
+REMOVAL_PAUSE_SECONDS = 0.001
 SERVER_GROUP = "quotatree-server"
 """Where a server that was given a group of its own moves to: v2 allows limits only below groups without processes."""
 
@@ -86,16 +89,9 @@ class Group:
         )
 
     def remove(self) -> bool:
-        """False while something is still in it."""
-        gone = True
-        for path in self.paths:
-            try:
-                os.rmdir(path)
-            except FileNotFoundError:
-                continue
-            except OSError:
-                gone = False
-        return gone
+        """False if something is still in it. Who was just killed may take a moment to be out of it."""
+        removed = [_removed(path) for path in self.paths]
+        return all(removed)
 
 
 class Groups:
@@ -290,6 +286,18 @@ def _notice(missing: list[str], troubles: list[str]) -> str:
 def _make(path: str) -> None:
     with contextlib.suppress(FileExistsError):
         os.mkdir(path, 0o755)
+
+
+def _removed(path: str) -> bool:
+    for _ in range(REMOVAL_ATTEMPTS):
+        try:
+            os.rmdir(path)
+            return True
+        except FileNotFoundError:
+            return True
+        except OSError:
+            time.sleep(REMOVAL_PAUSE_SECONDS)
+    return False
 
 
 def _read(path: str, name: str) -> str:

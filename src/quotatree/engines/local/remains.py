@@ -11,7 +11,7 @@ import signal
 import time
 from typing import Final
 
-from quotatree.engines.local import tree
+from quotatree.engines.local import cgroups, tree
 from quotatree.engines.local.cgroups import Group
 from quotatree.engines.local.environment import mark
 from quotatree.engines.local.identity import Identity, boot_id, stat
@@ -19,6 +19,8 @@ from quotatree.engines.local.known import KnownRun
 
 AGAIN_SECONDS: Final = 0.01
 LONGEST_AGAIN_SECONDS: Final = 1.0
+LOOKS: Final = 2
+"""In the very moment of its exec a process shows no environment, and so no mark: one look could miss it."""
 
 
 def clear(engine: str, run: KnownRun, *, just_now: bool) -> None:
@@ -26,13 +28,19 @@ def clear(engine: str, run: KnownRun, *, just_now: bool) -> None:
 
     `just_now`: we saw the supervisor die. Later than that, a session's number may long be a stranger's.
     """
+    ours = cgroups.find(engine)
     groups = [Group(paths) for paths in run.groups.values() if paths]
+    groups += ours.of_run(run.job, run.run)  # also one whose supervisor died before it wrote of it
     pause = AGAIN_SECONDS
-    while kill_all(engine, run, just_now=just_now) + sum(group.kill() for group in groups):
+    empty = 0
+    while empty < LOOKS:
+        found = kill_all(engine, run, just_now=just_now) + sum(group.kill() for group in groups)
+        empty = 0 if found else empty + 1
         time.sleep(pause)
-        pause = min(pause * 2, LONGEST_AGAIN_SECONDS)
+        pause = min(pause * 2, LONGEST_AGAIN_SECONDS) if found else AGAIN_SECONDS
     for group in groups:
         group.remove()
+    ours.tidy()
 
 
 def kill_all(engine: str, run: KnownRun, *, just_now: bool) -> int:
