@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from benchmarks.page import EXPLANATION, run
+from benchmarks.page import EXPLANATION, Suite, run
 from benchmarks.server.baseline import baseline
 from benchmarks.server.scaling import scaling
 
@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> str | None:
             return "--database needs a URL"
         database = arguments[at + 1]
         arguments = arguments[:at] + arguments[at + 2 :]
-    suites = {"baseline": partial(baseline, database), "scaling": scaling}
+    suites: dict[str, Suite] = {"baseline": partial(baseline, database), "scaling": scaling}
     return run(suites, EXPLANATION / "performance.md", arguments)
 
 

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -69,7 +70,7 @@ def scaling() -> list[Table]:
             times: tuple[list[float], list[float]] = ([], [])
             for number in range(ROUNDS + 10):
                 for server, seen in zip((few, many), times, strict=True):
-                    seen.append(timed(lambda server=server, number=number: ask(server, number))[1])  # type: ignore[misc]
+                    seen.append(timed(partial(ask, server, number))[1])
             before, after = middle(times[0][10:]), middle(times[1][10:])
             table.add(
                 name, ms(before), ms(after), f"{after / before:.2f}", limit, verdict(after / before, limit)
