@@ -13,12 +13,12 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test bench bench-local bench-sim demo lock clean
+.PHONY: help setup check test bench bench-local bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(READY) ## make .venv with the pinned tools and this package in it
 
@@ -40,6 +40,9 @@ bench-local: $(READY) ## what real processes cost: start, eviction, memory, serv
 
 bench-sim: $(READY) ## replay real traces and write docs/explanation/results.md
 	$(BIN)/python -m benchmarks.sim --write $(ARGS)
+
+bench-server: $(READY) ## 15,000 jobs through the whole server in real time, and growth
+	$(BIN)/python -m benchmarks.server $(ARGS)
 
 demo: $(READY) ## the 128-GPU example with real processes, in a minute
 	@$(BIN)/quotatree demo

@@ -131,3 +131,23 @@ def test_the_snapshot_is_a_file_to_plan_from(api: Api):
     snapshot, at_ms = read_snapshot_text(api.get("/snapshot").text)
     assert [record.id for record in snapshot.jobs] == [made]
     assert at_ms > 0
+
+
+def test_a_queue_comes_in_pages_and_its_cursor_is_good_for_nothing_else(api: Api):
+    api.submit(gpus=4)
+    waiting = [api.submit() for _ in range(5)]
+    found, cursor = [], None
+    while True:
+        page = api.get(
+            "/quotas/a/queue", "ann", params={"limit": 2, **({"cursor": cursor} if cursor else {})}
+        )
+        found.append([(place["position"], place["job"]) for place in page.json()["items"]])
+        cursor = page.json()["next"]
+        if cursor is None:
+            break
+    assert [place for items in found for place in items] == list(enumerate(waiting, 1))
+    assert [len(items) for items in found] == [2, 2, 1]
+    good = api.get("/quotas/a/queue", params={"limit": 2}).json()["next"]
+    assert api.get("/quotas/b/queue", params={"cursor": good}).status_code == 400
+    jobs = api.get("/jobs", params={"limit": 1}).json()["next"]
+    assert api.get("/quotas/a/queue", params={"cursor": jobs}).status_code == 400

@@ -52,12 +52,12 @@ class Busy:
 def test_it_goes_on_while_there_is_something_and_only_where_it_leads(monkeypatch):
     monkeypatch.setattr("quotatree.control.housekeeping.EVERY_SECONDS", 0.001)
     monkeypatch.setattr("quotatree.control.housekeeping.PAUSE_SECONDS", 0.001)
-    store, looked, seen = Busy(), [], []
+    store = Busy()
+    seen: list[int] = []  # how often the store had been asked, at each look
 
     def leads() -> bool:
-        looked.append(len(looked))
         seen.append(store.asked)
-        return len(looked) > 3
+        return len(seen) > 3
 
     keeping = Housekeeping(store, leads, DAY_MS)
     keeping.start()

@@ -228,8 +228,10 @@ def looked_up(directory: Path, ask: Callable[[Store], object]) -> set[str]:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
             steps = [row[3] for row in plan]
             found |= {step.split("INDEX ")[1].split(" ")[0] for step in steps if "INDEX" in step}
-            merged = any("UNION" in step for step in steps)  # a few pages are put together
-            assert sum("TEMP B-TREE" in step for step in steps) <= merged, steps
+            if not any(
+                "UNION" in step for step in steps
+            ):  # where a few pages are put together, these are sorted
+                assert not any("TEMP B-TREE" in step for step in steps), steps
             assert not [step for step in steps if step in ("SCAN jobs", "SCAN events")]
     store.close()
     return found

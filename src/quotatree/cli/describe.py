@@ -94,7 +94,7 @@ def _job_more(client: Client, job: Any) -> dict[str, Any]:
 
 def _quota_more(client: Client, quota: Any) -> dict[str, Any]:
     return {
-        "queue": list(client.quotas.queue(quota["id"])),
+        "queue": list(client.quotas.queue(quota["id"], most=HISTORY)),
         "history": list(client.quotas.history(quota["id"]))[-HISTORY:],
     }
 

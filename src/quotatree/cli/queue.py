@@ -15,9 +15,10 @@ HEADER = ("QUOTA", "POS", "JOB", "PRIO", "REASON")
 
 @click.command()
 @click.argument("quotas", nargs=-1, metavar="[QUOTA]...")
+@click.option("--most", type=click.IntRange(1), metavar="N", help="At most so many of each quota.")
 @formats_option
 @remote_options
-def queue(quotas: tuple[str, ...], output: str, no_headers: bool, remote: Remote) -> None:
+def queue(quotas: tuple[str, ...], most: int | None, output: str, no_headers: bool, remote: Remote) -> None:
     """Show who waits at QUOTAs, first to last; without any, at all that one may see.
 
     Jobs of other teams have a priority and a size, no name.
@@ -27,7 +28,7 @@ def queue(quotas: tuple[str, ...], output: str, no_headers: bool, remote: Remote
             quota["id"] for quota in client.quotas.list() if quota["usage"]["queued_jobs"]
         )
         places: list[dict[str, Any]] = [
-            {"quota": name, **place} for name in names for place in client.quotas.queue(name)
+            {"quota": name, **place} for name in names for place in client.quotas.queue(name, most=most)
         ]
     rows = [(p["quota"], str(p["position"]), p["job"], str(p["priority"]), p["reason_code"]) for p in places]
     if output == "json":

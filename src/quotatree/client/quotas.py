@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from quotatree.client import types as t
 from quotatree.client.noun import Noun, name
@@ -18,9 +18,9 @@ class Quotas(Noun):
         found: t.QuotaOut = self._http.get(f"/quotas/{name(quota)}")
         return found
 
-    def queue(self, quota: str) -> Sequence[t.QueuePlace]:
-        found: t.Queue = self._http.get(f"/quotas/{name(quota)}/queue")
-        return found["items"]
+    def queue(self, quota: str, *, most: int | None = None) -> Iterator[t.QueuePlace]:
+        """Who waits, first to last."""
+        return self._pages(f"/quotas/{name(quota)}/queue", {}, most)
 
     def create(self, quota: t.QuotaIn, *, key: str | None = None) -> t.Done:
         done: t.Done = self._http.create("/quotas", quota, key)

@@ -612,6 +612,7 @@ class Problem(TypedDict):
 
 class Queue(TypedDict):
     items: list[QueuePlace]
+    next: str | None
 
 
 class QueuePlace(TypedDict):

@@ -206,48 +206,46 @@ class SetNodeState(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateWorkspace(Command):
+class WorkspaceCommand(Command):
     workspace: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateWorkspace(WorkspaceCommand):
     description: str = ""
     owners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DescribeWorkspace(Command):
-    workspace: str
+class DescribeWorkspace(WorkspaceCommand):
     description: str
     if_match: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteWorkspace(Command):
-    workspace: str
+class DeleteWorkspace(WorkspaceCommand):
     if_match: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddMember(Command):
-    workspace: str
+class AddMember(WorkspaceCommand):
     user: str
     role: Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveMember(Command):
-    workspace: str
+class RemoveMember(WorkspaceCommand):
     user: str
     role: Role | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BindQuota(Command):
-    workspace: str
+class BindQuota(WorkspaceCommand):
     quota: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnbindQuota(Command):
-    workspace: str
+class UnbindQuota(WorkspaceCommand):
     quota: str
 
 
@@ -293,15 +291,19 @@ class SetPassword(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppointQuotaAdmin(Command):
+class QuotaAdminCommand(Command):
     user: str
     quota: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DismissQuotaAdmin(Command):
-    user: str
-    quota: str
+class AppointQuotaAdmin(QuotaAdminCommand):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DismissQuotaAdmin(QuotaAdminCommand):
+    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,17 +7,19 @@ without a gap even when a commit fails.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from quotatree.codec import encode
 from quotatree.control.sealed import sealed
 from quotatree.control.turn import Turn
-from quotatree.control.world import Card, Counters, World, shown_phase
+from quotatree.control.world import Card, World, shown_phase
 from quotatree.core import decisions as say
 from quotatree.core.job import Job, JobId, Phase
 from quotatree.core.reasons import Code
 from quotatree.core.records import job_record, node_record, pool_record, quota_record
 from quotatree.core.resources import GPU
+from quotatree.store.load import Counters
 from quotatree.store.rows import (
     AuditRow,
     Batch,
@@ -37,7 +39,7 @@ from quotatree.store.rows import (
 
 def gather(turn: Turn, holder: str, epoch: int) -> tuple[Batch, Counters]:
     """The batch, and what the counters will be once it is committed."""
-    counters = _copy(turn.world.counters)
+    counters = replace(turn.world.counters)
     counters.batch += 1
     rows: list[Row] = [*_state_rows(turn), *turn.rows.values()]
     rows += _decision_rows(turn, counters)
@@ -177,7 +179,3 @@ def finished_jobs(turn: Turn) -> list[JobId]:
         if job is not None and not job.leaving and turn.world.cards[job_id].ended_ms is not None:
             found.append(job_id)
     return found
-
-
-def _copy(counters: Counters) -> Counters:
-    return Counters(counters.event, counters.decision, counters.preemption, counters.audit, counters.batch)

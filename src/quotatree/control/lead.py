@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quotatree.control.gather import card_from
 from quotatree.control.handle import recall
-from quotatree.control.world import Counters, World
+from quotatree.control.world import World
 from quotatree.core.job import JobId
 from quotatree.core.snapshot import restore
 from quotatree.store.load import ANSWERS_LOADED, Loaded
@@ -22,8 +24,5 @@ def world_from(loaded: Loaded) -> World:
     world.webhooks.update({hook.id: hook for hook in loaded.webhooks})
     recall(world, loaded.answers)
     world.has_all_answers = len(loaded.answers) < ANSWERS_LOADED
-    counted = loaded.counters
-    world.counters = Counters(
-        counted.event, counted.decision, counted.preemption, counted.audit, counted.batch
-    )
+    world.counters = replace(loaded.counters)
     return world

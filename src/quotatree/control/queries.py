@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from quotatree.access.check import OnJob, OnQuota, check, visible_quotas
@@ -105,8 +106,8 @@ def tree(actor: str) -> Query[tuple[QuotaReport, ...]]:
     return query
 
 
-def queue(actor: str, quota: str) -> Query[tuple[Queued, ...]]:
-    """Who waits at a quota, first to last (section 4)."""
+def queue(actor: str, quota: str, after: int = 0, most: int = 500) -> Query[tuple[Queued, ...]]:
+    """Who waits at a quota, first to last (section 4): at most so many, after so many."""
 
     def query(world: World, now_ms: int) -> tuple[Queued, ...]:
         check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))
@@ -115,7 +116,7 @@ def queue(actor: str, quota: str) -> Query[tuple[Queued, ...]]:
         aging_ms = world.state.settings.aging_interval_ms
         order = found.queue.jobs_in_order(now_ms, aging_ms, found.spec.strategy)
         places = []
-        for position, (_, job_id) in enumerate(order, 1):
+        for position, (_, job_id) in islice(enumerate(order, 1), after, after + most):
             job = world.state.jobs[job_id]
             code = job.told.code.name if job.told is not None else job.reason
             places.append(Queued(position, reads.job(job_id), job.priority, code))

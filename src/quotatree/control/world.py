@@ -18,6 +18,7 @@ from quotatree.control.errors import Conflict
 from quotatree.core.job import Job, JobId, Phase
 from quotatree.core.quota import Quota, QuotaId
 from quotatree.core.state import State
+from quotatree.store.load import Counters
 from quotatree.store.rows import PlacementRow, RunRow, WebhookRow
 
 ANSWERS_AT_HAND: Final = 100_000
@@ -45,17 +46,6 @@ class Card:
     confirmed: tuple[int, ...] = ()
     late_ms: int | None = None
     restart_key: str = ""
-
-
-@dataclass(slots=True)
-class Counters:
-    """The last numbers given out."""
-
-    event: int = 0
-    decision: int = 0
-    preemption: int = 0
-    audit: int = 0
-    batch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ ANSWERS_LOADED: Final = 100_000
 """So many answers are at hand; of older ones the store is asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Counters:
-    """The last numbers that were given out."""
+    """The last numbers that were given out; the loop counts on."""
 
     event: int = 0
     decision: int = 0

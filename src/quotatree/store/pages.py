@@ -92,5 +92,13 @@ def open_cursor(cursor: str, asked: object, length: int) -> list[Any]:
     return data[1:]
 
 
+def open_place(cursor: str, asked: object) -> int:
+    """The cursor of a list that is not stored: after so many."""
+    place = open_cursor(cursor, asked, 1)[0]
+    if type(place) is not int or place < 0:
+        raise BadCursor("not a cursor that a page of this list gave out")
+    return place
+
+
 def _fingerprint(asked: object) -> str:
     return hashlib.sha256(repr(asked).encode()).hexdigest()[:12]

@@ -107,6 +107,7 @@ class QueuePlace(TypedDict):
 
 class Queue(TypedDict):
     items: list[QueuePlace]
+    next: str | None
 
 
 def quota_out(spec: QuotaSpec, version: int, shrinking: bool, report: QuotaReport) -> QuotaOut:

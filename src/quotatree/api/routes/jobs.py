@@ -37,6 +37,7 @@ from quotatree.control.queries import Query as Asked
 from quotatree.control.queries import eyes
 from quotatree.control.world import World
 from quotatree.core.errors import Refused
+from quotatree.core.job import JobId
 from quotatree.store import JobFilter, Store
 from quotatree.store.rows import JobRow
 
@@ -103,23 +104,23 @@ async def list_jobs(
     places = await caller.ask(positions_of(waiting)) if positions and waiting else {}
     found: JobPage = await caller.read(
         lambda _: {
-            "items": [job_out(row, reads, places.get(row.id)) for row in page.items],
+            "items": [job_out(row, reads, places.get(JobId(row.id))) for row in page.items],
             "next": page.next,
         }
     )
     return JSONResponse(found)
 
 
-def positions_of(rows: list[JobRow]) -> Asked[dict[str, int]]:
+def positions_of(rows: list[JobRow]) -> Asked[dict[JobId, int]]:
     """Where each of these stands in the queue of its quota."""
 
-    def query(world: World, now_ms: int) -> dict[str, int]:
-        wanted = {row.id for row in rows}
-        found: dict[str, int] = {}
+    def query(world: World, now_ms: int) -> dict[JobId, int]:
+        found: dict[JobId, int] = {}
         for quota in {row.quota for row in rows}:
-            at = world.quota(quota)
-            order = at.queue.jobs_in_order(now_ms, world.state.settings.aging_interval_ms, at.spec.strategy)
-            found.update({job: place for place, (_, job) in enumerate(order, 1) if job in wanted})
+            here = [world.state.jobs.get(JobId(row.id)) for row in rows if row.quota == quota]
+            wanted = [job for job in here if job is not None]  # some may have ended since they were read
+            at, aging_ms = world.quota(quota), world.state.settings.aging_interval_ms
+            found |= at.queue.positions_of(wanted, now_ms, aging_ms, at.spec.strategy)
         return found
 
     return query
@@ -159,7 +160,7 @@ async def get_job(
     row = await visible_job(caller, Action.SEE_JOB, job)
     places = await caller.ask(positions_of([row])) if positions and row.phase == "Waiting" else {}
     reads = await caller.eyes()
-    return JSONResponse(await caller.read(lambda _: job_out(row, reads, places.get(row.id))))
+    return JSONResponse(await caller.read(lambda _: job_out(row, reads, places.get(JobId(row.id)))))
 
 
 @routes.get("/jobs/{job}/runs", response_model=Runs)

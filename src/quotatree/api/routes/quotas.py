@@ -13,7 +13,7 @@ from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, needs
 from quotatree.api.etags import IfMatch, Key, changed, conflict, done, expected, tagged
 from quotatree.api.models.answers import Done
-from quotatree.api.models.fields import InPath
+from quotatree.api.models.fields import Cursor, InPath, Limit
 from quotatree.api.models.pai import PaiOut, PaiPolicies, pai_out
 from quotatree.api.models.quota_views import (
     PoliciesOut,
@@ -36,6 +36,7 @@ from quotatree.control.world import World
 from quotatree.core.events import ScaleMode
 from quotatree.core.quota import Quota, QuotaSpec
 from quotatree.core.report import quota_report
+from quotatree.store.pages import make_cursor, open_place
 
 routes = router("quotas")
 TRIES = 5
@@ -208,14 +209,22 @@ async def get_usage(quota: InPath, caller: Annotated[Caller, needs(Action.SEE_QU
 
 
 @routes.get("/quotas/{quota}/queue", response_model=Queue)
-async def get_queue(quota: InPath, caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Response:
-    """Who waits at this quota, first to last."""
-    places = await caller.ask(queue(caller.user, quota))
+async def get_queue(
+    quota: InPath,
+    caller: Annotated[Caller, needs(Action.SEE_QUOTA)],
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Response:
+    """Who waits at this quota, first to last. Jobs that start meanwhile make those of later pages move up."""
+    asked = ("queue", quota)
+    after = 0 if cursor is None else open_place(cursor, asked)
+    places = await caller.ask(queue(caller.user, quota, after, limit + 1))
     found: Queue = {
         "items": [
             {"position": p.position, "job": p.job, "priority": p.priority, "reason_code": p.reason_code}
-            for p in places
-        ]
+            for p in places[:limit]
+        ],
+        "next": make_cursor(asked, [after + limit]) if len(places) > limit else None,
     }
     return JSONResponse(found)
 
