@@ -15,14 +15,14 @@ from typing import Final
 from quotatree.core.eligible import Signature
 from quotatree.core.job import Shape
 from quotatree.core.node import Node
-from quotatree.core.node_offer import LADDER, NO_OFFER, Materials, Offer, lower_bound, offer_of
+from quotatree.core.node_offer import LADDER, NO_OFFER, Materials, Offer, Tie, lower_bound, offer_of
 from quotatree.core.quota import Quota
 from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 64
 MATERIALS_KEPT: Final = 32
 
-Entry = tuple[int, int, int]  # A, node, serial
+Entry = tuple[int, Tie, int, int]  # A, tie, node, serial
 
 
 class Bounds:
@@ -57,6 +57,10 @@ class NodeIndex:
     def several_a_node(self) -> bool:
         """Can one node hold two replicas? Then one unit may free several slots, and bounds are per slot."""
         return self._per_slot
+
+    def tie_of(self, node_index: int) -> Tie:
+        """What nobody on the node comes before, among equal costs (P5)."""
+        return self._offers[node_index].tie
 
     def total_without(self, avoid: frozenset[int]) -> list[int]:
         """`total` with some nodes left alone."""
@@ -128,7 +132,7 @@ class NodeIndex:
     def cheapest_first(
         self, highest: int, now_ms: int, avoid: frozenset[int]
     ) -> Generator[tuple[int, int], None, None]:
-        """(lower bound, node) in ascending order of the bound, for nodes that reach at least one replica.
+        """(lower bound, node) in ascending order of the bound, then of the tie, for nodes that reach at least one replica.
 
         Bounds are brought up to date as they come up, so what is yielded has its true bound at `now_ms`.
         """
@@ -138,22 +142,23 @@ class NodeIndex:
         fresh: set[int] = set()
         try:
             while True:
-                best: tuple[int, int, int] | None = None
+                best: tuple[int, Tie, int, int] | None = None
                 for slope, heap in heaps.items():
-                    while heap and heap[0][2] != serial.get(heap[0][1]):
+                    while heap and heap[0][3] != serial.get(heap[0][2]):
                         heappop(heap)
                     if heap:
-                        head = (heap[0][0] + slope * now_ms, heap[0][1], slope)
+                        low, tie, index, _ = heap[0]
+                        head = (low + slope * now_ms, tie, index, slope)
                         if best is None or head < best:
                             best = head
                 if best is None:
                     return
-                value, index, slope = best
+                value, tie, index, slope = best
                 entry = heappop(heaps[slope])
                 if index not in fresh:
                     fresh.add(index)
                     low, slope = lower_bound(offers[index], highest, now_ms, self._per_slot)
-                    entry = (low - slope * now_ms, index, entry[2])
+                    entry = (low - slope * now_ms, tie, index, entry[3])
                     if low > value:
                         heappush(heaps.setdefault(slope, []), entry)
                         continue
@@ -176,7 +181,7 @@ class NodeIndex:
                     heap = heaps.get(slope)
                     if heap is None:
                         heap = heaps[slope] = []
-                    heap.append((low - slope * now_ms, index, 0))
+                    heap.append((low - slope * now_ms, offer.tie, index, 0))
             for heap in heaps.values():
                 heapify(heap)
         return bounds
@@ -188,7 +193,8 @@ class NodeIndex:
         offer = self._offers[index]
         if offer.reach[highest]:
             low, slope = lower_bound(offer, highest, now_ms, self._per_slot)
-            heappush(bounds.heaps.setdefault(slope, []), (low - slope * now_ms, index, serial))
+            entry = (low - slope * now_ms, offer.tie, index, serial)
+            heappush(bounds.heaps.setdefault(slope, []), entry)
 
 
 def materials_of(state: State, signature: Signature, by_share: bool) -> Materials:

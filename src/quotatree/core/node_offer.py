@@ -22,6 +22,10 @@ LADDER: Final = HIGHEST_PRIORITY + 1
 NO_REACH: Final = (0,) * LADDER
 
 Row = tuple[int, int, int, int, int | None]  # ladder, GPUs, cost at time 0, slope, end of growth
+Tie = tuple[int, tuple[str, int]]
+"""(minus the newest start, the first name) of all units on offer: among equal costs nobody here is chosen before this (P5)."""
+NO_TIE: Final[Tie] = (0, ("", 0))
+LAST_NAME: Final = ("\U0010ffff", 0)
 
 
 class Offer(NamedTuple):
@@ -31,6 +35,7 @@ class Offer(NamedTuple):
     rows: list[Row]
     reach: tuple[int, ...]
     expires_ms: int | None  # when the clock alone makes this offer wrong
+    tie: Tie = NO_TIE
 
 
 NO_OFFER: Final = Offer(0, [], NO_REACH, None)
@@ -42,6 +47,7 @@ class Material(NamedTuple):
     rows: list[Row]
     freed: list[int]  # GPUs that become free at each ladder step
     expires_ms: int | None
+    tie: Tie
 
 
 class Materials:
@@ -75,14 +81,14 @@ def offer_of(
     wanted = shape[0] // WHOLE_GPU
     if not wanted or shape[1] or shape[2]:
         return _offer_in_full(node, shape, signature, now_ms, by_share)
-    rows, freed, expires = materials.of(node, now_ms)
+    rows, freed, expires, tie = materials.of(node, now_ms)
     free = node.whole_free
     need = wanted - (free % wanted if by_share else free)
     reach = []
     for step in freed:
         free += step
         reach.append(free // wanted)
-    return Offer(need, rows, tuple(reach), expires)
+    return Offer(need, rows, tuple(reach), expires, tie)
 
 
 def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> Material:
@@ -91,6 +97,7 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
     freed = [0] * LADDER
     devices: dict[int, list[int]] = {}  # shared device -> milli freed, ladder step, cost at time 0, slope
     entitled_of = signature.entitled
+    newest, first = 0, LAST_NAME
     for unit, share in node.units.items():
         entitled = entitled_of(unit.cls)
         if entitled is None:
@@ -98,6 +105,10 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
         if entitled.honours_min_runtime and unit.protected_until_ms > now_ms:
             expires = _sooner(expires, unit.protected_until_ms)
             continue
+        if unit.started_ms > newest:
+            newest = unit.started_ms
+        if unit.name < first:
+            first = unit.name
         ladder = entitled.ladder
         gpus = share.whole
         slope = unit.slope
@@ -122,7 +133,7 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
         if node.free[device] + milli == WHOLE_GPU:
             rows.append((ladder, 1, at_zero, slope, None))
             freed[ladder] += 1
-    return Material(rows, freed, expires)
+    return Material(rows, freed, expires, (-newest, first))
 
 
 def _share_device(devices: dict[int, list[int]], device: int, milli: int, row: Row) -> None:
@@ -170,6 +181,7 @@ def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, 
     expires: int | None = None
     rows: list[Row] = []
     shares: list[tuple[int, Share]] = []
+    newest, first = 0, LAST_NAME
     for unit, share in node.units.items():
         entitled = signature.entitled(unit.cls)
         if entitled is None:
@@ -181,11 +193,12 @@ def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, 
         row, due = _row(node, unit, entitled.ladder, share.whole, now_ms, by_share)
         expires = _sooner(expires, due)
         rows.append((row[0], max(1, row[1]), row[2], row[3], row[4]))
+        newest, first = max(newest, unit.started_ms), min(first, unit.name)
     need = 0 if node.slots(shape, False) and not by_share else 1
     if shape.whole_gpus and not node.shared:
         short = shape.whole_gpus - (node.whole_free % shape.whole_gpus if by_share else node.whole_free)
         need = max(need, short)
-    return Offer(need, rows, _reach_in_full(node, shape, shares), expires)
+    return Offer(need, rows, _reach_in_full(node, shape, shares), expires, (-newest, first))
 
 
 def _part(row: Row, pieces: int) -> Row:

@@ -16,7 +16,7 @@ from quotatree.core.eligible import Protections, Signature
 from quotatree.core.few import best_of_few
 from quotatree.core.gang import GangSearch
 from quotatree.core.job import Job, Shape
-from quotatree.core.node_offer import LADDER
+from quotatree.core.node_offer import LADDER, Tie
 from quotatree.core.node_search import (
     NOTHING,
     Taken,
@@ -34,6 +34,8 @@ from quotatree.core.state import State
 from quotatree.core.unit import Unit, UnitKind, eviction_cost
 
 NODES_WITHOUT_GAIN: Final = 64
+TIED_NODES: Final = 16
+"""Nodes looked at that can only be as cheap as the best. Where the bound is exact the newest comes first, so one will do."""
 
 
 @dataclass(slots=True)
@@ -189,17 +191,22 @@ def _one_replica(
     best: Taken | None = None
     floor: int | None = None if any(amount > 0 for amount in deficit) else 0
     complete = partial(_with_quota, request, highest, protections) if floor is None else None
-    fruitless = 0
+    fruitless = tied = 0
     stream = index.cheapest_first(highest, now_ms, request.avoid)
     for bound, node_number in stream:
         if best is not None:
-            if bound >= best.cost:
+            behind = _behind(best, index.tie_of(node_number))
+            if bound > best.cost or (bound == best.cost and behind):
                 break
             if floor is None:  # what the quota alone costs bounds every node from below
                 alone = cheapest_cover(state, signature, highest, deficit, now_ms, None)
                 floor = alone.cost if alone is not None else best.cost
-            if floor >= best.cost:
-                break
+            if max(bound, floor) >= best.cost:  # no node can be cheaper, but it may have somebody newer
+                tied += 1
+                if tied > TIED_NODES:
+                    break
+                if behind:
+                    continue
         node = state.nodes[node_number]
         found = cheapest_on_node(node, shape, signature, highest, now_ms, protections, complete)
         if found is not None and (best is None or found < best):
@@ -210,6 +217,12 @@ def _one_replica(
     if best is None or best.jobs <= 1:
         return best
     return _put_back(request, shape, best)
+
+
+def _behind(best: Taken, tie: Tie) -> bool:
+    """Is nobody of a node with this tie to be chosen before `best` at the same cost: fewer jobs, newer, name (P5)?"""
+    newest, first = tie
+    return (1, newest, (first,)) >= (best.jobs, best.age, best.names)
 
 
 def _with_quota(
