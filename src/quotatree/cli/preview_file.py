@@ -110,7 +110,7 @@ def _saving(player: Player, path: Path) -> Event:
     table.end()
     if not changes:
         raise ScenarioError(str(path), f"changes nothing about {name}: name self_level or child_level")
-    return QuotaUpdated(replace(quota.spec, **changes))  # type: ignore[arg-type]
+    return QuotaUpdated(replace(quota.spec, **changes))
 
 
 def _table(path: Path) -> Table:

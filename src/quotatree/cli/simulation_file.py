@@ -238,7 +238,7 @@ def _policies(table: Table | None, spec: QuotaSpec) -> QuotaSpec:
         return spec
     changes = dict(read_quota_changes(table))
     table.end()
-    return replace(spec, **changes)  # type: ignore[arg-type]
+    return replace(spec, **changes)
 
 
 def _pending_timeline(
@@ -264,7 +264,7 @@ def _pending_timeline(
                     continue
                 if action.quota not in specs:
                     raise ScenarioError(entry.where, f"there is no quota {action.quota}")
-                specs[action.quota] = replace(specs[action.quota], **dict(action.changes))  # type: ignore[arg-type]
+                specs[action.quota] = replace(specs[action.quota], **dict(action.changes))
                 events.append(QuotaUpdated(specs[action.quota]))
             found.append(TimedEvents(entry.time_ms - ORIGIN_MS, tuple(events), entry.label))
         return tuple(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from quotatree.core.errors import Refused
 from quotatree.core.events import QuotaCreated
@@ -69,7 +69,7 @@ def read_quota(table: Table) -> QuotaSpec:
         spec = QuotaSpec(QuotaId(quota_id), QuotaId(parent), read_bounds(table))
     changes = dict(read_quota_changes(table))
     table.end()
-    return replace(spec, **changes)  # type: ignore[arg-type]
+    return replace(spec, **changes)
 
 
 def read_bounds(table: Table) -> Bounds:
@@ -96,9 +96,9 @@ def read_draws(table: Table) -> tuple[tuple[str, Bounds], ...]:
     return tuple(found)
 
 
-def read_quota_changes(table: Table) -> list[tuple[str, object]]:
+def read_quota_changes(table: Table) -> list[tuple[str, Any]]:
     """Fields of QuotaSpec and their new values, for those that the table names."""
-    found: list[tuple[str, object]] = []
+    found: list[tuple[str, Any]] = []
     for field, name, read in _CHANGEABLE:
         if table.has(field):
             found.append((name, table.need(field, read)))

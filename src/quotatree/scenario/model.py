@@ -7,6 +7,7 @@ virtual engine needs to know of a job stands beside it, in Behaviour.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from quotatree.core.events import Event
 from quotatree.core.job import JobId, JobSpec
@@ -39,7 +40,7 @@ class QuotaPatch:
     """A change of some fields of a quota's spec; the others stay what they are when it happens (Q6)."""
 
     quota: str
-    changes: tuple[tuple[str, object], ...]
+    changes: tuple[tuple[str, Any], ...]
 
 
 Action = Event | QuotaPatch

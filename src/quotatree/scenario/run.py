@@ -139,7 +139,7 @@ class Player:
         quota = self.state.quotas.get(QuotaId(action.quota))
         if quota is None:
             raise Refused("quota", action.quota, "Q6", "there is no such quota")
-        return QuotaUpdated(replace(quota.spec, **dict(action.changes)))  # type: ignore[arg-type]
+        return QuotaUpdated(replace(quota.spec, **dict(action.changes)))
 
     def _apply(self, event: Event) -> list[Decision]:
         decided = list(apply(self.state, event, self.now_ms))

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from quotatree.core import act
 from quotatree.core import decisions as say
 from quotatree.core.commands import apply
 from quotatree.core.events import Event
-from quotatree.core.job import Claim, Job, JobId, Placed, missing_core
+from quotatree.core.job import Claim, Job, JobId, Placed, Shape, missing_core
+from quotatree.core.node import Node
 from quotatree.core.placement import Wanted, find_places
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import Quota, has_loan
@@ -214,7 +216,7 @@ def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resource
             if not lower:
                 continue
             before = node.slots(shape, False)
-            chosen = _reprieved(state, lower, lambda n=node, b=before: n.slots(shape, False) > b)  # type: ignore[misc]
+            chosen = _reprieved(state, lower, partial(_has_more_slots, node, shape, before))
             if chosen:
                 top = max(u.cls.priority for u in chosen)
                 latest = min(u.started_ms for u in chosen if u.cls.priority == top)
@@ -231,6 +233,10 @@ def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resource
     for unit in removed:
         state.lower(unit)
     return removed if best is not None else None
+
+
+def _has_more_slots(node: Node, shape: Shape, before: int) -> bool:
+    return node.slots(shape, False) > before
 
 
 def _reprieved(state: State, lower: list[Unit], helps: Callable[[], bool]) -> list[Unit]:
