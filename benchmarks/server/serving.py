@@ -58,7 +58,17 @@ def served(database: str | None = None) -> Iterator[Served]:
     """`database` None: SQLite in a new directory. One that is named must be empty."""
     with tempfile.TemporaryDirectory(prefix="quotatree-bench-") as scratch:
         port = _free_port()
-        words = ["serve", "--data", scratch, "--listen", f"127.0.0.1:{port}", "--log-file", f"{scratch}/log"]
+        words = [
+            "serve",
+            "--engine",
+            "timer",
+            "--data",
+            scratch,
+            "--listen",
+            f"127.0.0.1:{port}",
+            "--log-file",
+            f"{scratch}/log",
+        ]
         env = dict(os.environ)
         if database is not None:
             env["QUOTATREE_DATABASE"] = database  # not on the command line: it may hold a password
