@@ -28,6 +28,7 @@ class Replay:
         self.brute_forced = 0
         self.gang_ratios: list[tuple[int, int]] = []
         self._pending: list[say.Evict | say.Demote] = []
+        self._past_guard = False
 
     def run(self) -> None:
         for decision in self.plan.decisions:
@@ -38,6 +39,8 @@ class Replay:
                 continue
             if isinstance(decision, say.Start | say.Hold):
                 self._its_turn(decision)
+                # Whoever could evict the guarded job when it was tried passes it, also if its victims change that (S10).
+                self._past_guard = rights.passes_guard(self.model, self.model.jobs[decision.job])
             if self._pending:
                 self._preemption(decision)
             if isinstance(decision, say.Start):
@@ -126,7 +129,7 @@ class Replay:
         self, job: JobView, request: tuple[int, int, int], *, may_lend: bool, what: object
     ) -> None:
         model = self.model
-        past = rights.passes_guard(model, job)
+        past = self._past_guard
         if quota_fits(model, job.quota, request, loan=False, past_guard=past):
             return
         assert may_lend, f"surplus beyond a min (P12): {what}"

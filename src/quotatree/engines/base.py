@@ -100,7 +100,9 @@ class Left:
 class Exited:
     """The run came to its end by itself; nothing of it is left.
 
-    One that was told to stop and then fails has `Left`; only a good end in its grace is an exit.
+    One that was told to stop and then fails has `Left`; only a good end in its grace is an exit. An engine that cannot
+    tell a good end from a program that saves on notice and exits with 0 reports `Left`: run again, it ends at once;
+    called a success, its work would be lost.
     """
 
     job: JobId

@@ -218,7 +218,7 @@ def test_cpu_time_of_children_that_ended_counts():
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert cpu_seconds([process.pid]) >= 0.3
+        assert cpu_seconds([process.pid]) >= 0.25  # counted in ticks
         process.kill()
 
 
