@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.identity import Identity, stat
 from tests.engines.local.supervised import Run, Runs
 from tests.engines.local.test_supervisor import failed, succeeded
 
@@ -25,6 +25,18 @@ if os.fork() == 0:
 os.wait()
 """
 """Double fork, its own session, no output, no mark in its environment: nothing says whose it is."""
+
+HEADLESS = """
+import ctypes, os, threading, time
+if os.fork() == 0:
+    os.setsid()
+    for fd in range(3): os.close(fd)
+    threading.Thread(target=time.sleep, args=(1000,)).start()
+    open('daemon.new', 'w').write(str(os.getpid()))
+    os.rename('daemon.new', 'daemon')
+    ctypes.CDLL(None).syscall(93 if os.uname().machine == 'aarch64' else 60, 0)
+"""
+"""Its first thread ends, another goes on: the kernel shows it as a zombie, without an environment."""
 
 FORK_BOMB = """
 import os, time
@@ -52,6 +64,19 @@ def test_a_daemon_gets_the_notice_and_the_kill_like_all_the_others(both_ways: Ru
     run.stop(grace_ms=60_000)
     assert run.end() == {"is": "over"}
     assert not daemon.alive()
+
+
+def test_a_process_whose_first_thread_has_ended_is_no_zombie_and_is_killed(both_ways: Runs):
+    run = both_ways.start(f"{python(HEADLESS)}; while [ ! -e finish ]; do sleep 0.01; done")
+    headless = run.pid_written("daemon")
+    run.wait_until(
+        lambda: (known := stat(headless.pid)) is not None and known.state == "Z", "its first thread's end"
+    )
+    assert headless.alive()
+    assert headless.pid in [process.pid for process in run.processes()], "known by its mark"
+    run.work("finish").touch()
+    assert run.end() == succeeded()
+    assert not headless.alive(), "gone before the end was written down"
 
 
 def test_when_one_replica_leaves_the_daemon_of_another_lives_on(both_ways: Runs):
