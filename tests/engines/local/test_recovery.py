@@ -46,6 +46,16 @@ def test_a_new_server_finds_the_same_processes_and_can_stop_them(local: LocalHar
     assert sorted(r for one in told(local, Left) for r in one.replicas) == [0, 1]  # type: ignore[union-attr]
 
 
+def test_a_supervisor_that_somebody_stopped_obeys_all_the_same(local: LocalHarness):
+    local.engine.start(start_order(local.program()))
+    local.pass_time(0)
+    supervisor = local.engine._runs[JOB, 1].supervisor
+    assert supervisor is not None
+    supervisor.send(signal.SIGSTOP)
+    local.engine.stop(stop_order())
+    until(lambda: replicas_running(local.engine) == {})
+
+
 def test_a_server_killed_with_its_whole_session_leaves_supervisors_alone(local: LocalHarness, tmp_path: Path):
     """The real thing: another process starts a job and is killed; nothing of the job notices."""
     directory = tmp_path / "other"

@@ -255,6 +255,7 @@ class LocalEngine:
             self._unheard.add(run.key)
         else:
             run.supervisor.send(signal.SIGUSR1)
+            run.supervisor.send(signal.SIGCONT)  # whoever stopped it: an order is to be obeyed
 
     def _kept(self, key: Key) -> KnownRun | None:
         """A run that was forgotten is not begun again."""
