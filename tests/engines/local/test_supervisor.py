@@ -163,6 +163,19 @@ def test_touching_the_checkpoint_file_reports_a_checkpoint_and_the_last_one_coun
     assert len(run.lines("checkpoint")) == 2
 
 
+def test_a_checkpoint_file_that_is_a_link_is_looked_at_and_not_where_it_leads(runs: Runs, tmp_path: Path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.touch()
+    run = runs.start(
+        f"ln -s {elsewhere} $QUOTATREE_CHECKPOINT_FILE; while [ ! -e finish ]; do sleep 0.01; done"
+    )
+    run.wait("checkpoint")
+    os.utime(elsewhere, ns=(0, elsewhere.stat().st_mtime_ns + 10**9))
+    run.work("finish").touch()
+    assert run.end() == succeeded()
+    assert len(run.lines("checkpoint")) == 1
+
+
 def test_a_checkpoint_written_on_notice_is_told_before_the_replica_has_left(runs: Runs):
     run = runs.start(
         "trap 'touch \"$QUOTATREE_CHECKPOINT_FILE\"; exit 0' TERM; echo up; while :; do sleep 0.01; done"

@@ -7,10 +7,13 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from quotatree.engines.local.identity import Identity, stat
+from quotatree.engines.local.loop import Loop
+from quotatree.engines.local.replica import Replica
 from tests.engines.local.supervised import Run, Runs
 from tests.engines.local.test_supervisor import failed, succeeded
 
@@ -79,6 +82,23 @@ def test_a_process_whose_first_thread_has_ended_is_no_zombie_and_is_killed(both_
     assert not headless.alive(), "gone before the end was written down"
 
 
+def test_a_daemon_that_left_its_control_group_is_killed_before_the_next_attempt(runs: Runs):
+    """As what starts containers does, if it is root."""
+    again = "[ ! -e attempt ] || { cat daemon; exit 0; }; touch attempt"
+    wait = "while [ ! -e finish ]; do sleep 0.01; done; exit 1"
+    run = runs.start(f"{again}; {python(DAEMON)}; {wait}", retries=1, backoff_seconds=0)
+    daemon = run.pid_written("daemon")
+    groups = run.wait("started")["groups"]
+    if not groups:
+        pytest.skip("no control groups here")
+    for path in groups:
+        (Path(path).parents[1] / "cgroup.procs").write_text(str(daemon.pid))
+    run.work("finish").touch()
+    run.wait("restarting")
+    assert not daemon.alive()
+    assert run.end() == succeeded()
+
+
 def test_when_one_replica_leaves_the_daemon_of_another_lives_on(both_ways: Runs):
     command = f"if [ $RANK = 0 ]; then {python(DAEMON)}; fi; while [ ! -e finish ]; do sleep 0.01; done"
     run = both_ways.start(command, replicas=2)
@@ -138,6 +158,32 @@ def test_who_closes_its_output_goes_on(runs: Runs):
     run.wait_for_output(b"last words")
     run.work("finish").touch()
     assert run.end() == succeeded()
+
+
+def test_whoever_goes_on_writing_into_its_output_does_not_keep_it():
+    """A stranger that was given the pipe, is none of the run's processes, and writes as fast as it is read."""
+    ours, theirs = os.pipe2(os.O_NONBLOCK)
+    loop = Loop()
+
+    class Refilled:
+        size = 0
+
+        def add(self, data: bytes) -> None:
+            self.size += len(data)
+            assert self.size < 10_000_000, "it is read without end"
+            os.write(theirs, data)
+
+    log: Any = Refilled()
+    ignore: Any = None
+    replica = Replica(0, loop, log, group=None, strays=ignore, started=ignore, gone=ignore, notice=ignore)
+    replica._output = ours
+    os.write(theirs, b"last words")
+    replica._drain()
+    assert log.size >= len(b"last words")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(ours)
+    os.close(theirs)
+    loop.close()
 
 
 def test_the_output_of_one_that_exits_at_once_is_whole(runs: Runs):

@@ -10,6 +10,7 @@ the SIGTERM on which its child writes a checkpoint. In `killing` nothing may.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 
@@ -151,6 +152,10 @@ class Replica:
     def alive(self) -> bool:
         return self.state != GONE
 
+    def in_its_group(self) -> set[int]:
+        """Who is surely its own."""
+        return set() if self._group is None else {process.pid for process in self._group.processes()}
+
     def never_began(self, ended: Ended) -> None:
         """Not even a process came of it."""
         if self._group is not None:
@@ -284,7 +289,7 @@ class Replica:
         assert self.identity is not None
         if self.ended is None:
             return [self.identity.pid]
-        return list(self._strays(self.number)) if self._group is None else []
+        return list(self._strays(self.number))
 
     def _over(self) -> None:
         assert self.identity is not None
@@ -300,16 +305,23 @@ class Replica:
         self._on_gone(self)
 
     def _drain(self) -> None:
-        """What it printed before it ended is still in the pipe, at most a pipe full."""
-        while self._output >= 0:
+        """What it printed before it ended is still in the pipe: at most a pipe full.
+
+        Whatever comes beyond that is written now, by a process that is none of ours and that it gave its output to.
+        """
+        if self._output < 0:
+            return
+        left = fcntl.fcntl(self._output, fcntl.F_GETPIPE_SZ)
+        while left > 0:
             try:
-                data = os.read(self._output, READ_BYTES)
+                data = os.read(self._output, min(left, READ_BYTES))
             except BlockingIOError:
-                data = b""
-            if data:
-                self._log.add(data)
-            else:
-                self._close_output()
+                break
+            if not data:
+                break
+            self._log.add(data)
+            left -= len(data)
+        self._close_output()
 
     def _close_output(self) -> None:
         self._loop.unwatch(self._output)

@@ -301,10 +301,17 @@ class Supervisor:
         ]
 
     def _strays_of(self, number: int) -> list[int]:
-        """Without control groups: all but those that say they belong to another that still has its grace."""
-        others = {self._mark(n) for n, replica in self.replicas.items() if n != number and replica.alive}
+        """All but those of another that still has its grace, by its control group or by its mark.
+
+        Also where there are groups: root may leave one, as tools that run containers do.
+        """
         strays = self._strays()
-        return [pid for pid in strays if tree.mark_of(pid) not in others] if others else strays
+        others = [replica for n, replica in self.replicas.items() if n != number and replica.alive]
+        if not strays or not others:
+            return strays
+        theirs = set().union(*(replica.in_its_group() for replica in others))
+        marks = {self._mark(replica.number) for replica in others}
+        return [pid for pid in strays if pid not in theirs and tree.mark_of(pid) not in marks]
 
     # Telling
 
@@ -411,8 +418,9 @@ def free_port() -> int:
 
 
 def _touched(path: str) -> int | None:
+    """Not of what it may be a link to: it lies where the job may put anything."""
     try:
-        return os.stat(path).st_mtime_ns
+        return os.lstat(path).st_mtime_ns
     except OSError:
         return None
 
