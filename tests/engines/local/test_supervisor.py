@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from quotatree.engines.local import journal
+from quotatree.engines.local.layout import RunDir
 from tests.engines.local.supervised import Runs
 
 FOREVER = ["sleep", "1000"]
@@ -282,6 +283,19 @@ def test_a_supervisor_told_by_a_signal_to_end_gives_the_grace_and_says_the_run_i
     supervisor.send(signal.SIGTERM)
     assert run.end() == {"is": "lost", "detail": "its supervisor was told by a signal to end"}
     assert run.log().endswith(b"noticed\n")
+
+
+def test_a_run_whose_directory_is_moved_ends_with_its_grace(runs: Runs, engine_directory: Path):
+    """Orders given at the new place would not be heard."""
+    run = runs.start("trap 'touch saved; exit 0' TERM; echo up; while :; do sleep 0.01; done")
+    run.wait_for_output(b"up")
+    supervisor = run.supervisor()
+    assert supervisor is not None
+    new = engine_directory / "elsewhere"
+    os.rename(run.dir.job.path, new)
+    run.dir = RunDir(new / "runs" / "1")
+    assert run.end() == {"is": "lost", "detail": "its directory was moved"}
+    assert (new / "work" / "saved").exists()
 
 
 def test_orders_are_seen_although_the_signal_was_lost(runs: Runs):

@@ -95,10 +95,10 @@ class Stat:
 
 
 def stat(pid: int) -> Stat | None:
-    """None if there is no such process."""
+    """None if there is no such process. Raises OSError if nobody can say: no file more can be opened."""
     try:
         fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
         return None
     try:
         raw = os.read(fd, 4096)
