@@ -2,12 +2,17 @@
 
 import os
 import pwd
+import resource
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from quotatree.engines.local import cgroups
+from quotatree.engines.local.birth import SOURCE
 from quotatree.engines.local.cgroups import Groups, hierarchies
+from quotatree.engines.local.nursery import Nursery
 from tests.engines.local.supervised import Runs
 from tests.engines.local.test_supervisor import failed, succeeded
 
@@ -138,3 +143,28 @@ def test_it_runs_as_the_configured_user_who_owns_its_directories(runs: Runs):
         assert (os.stat(path).st_uid, os.stat(path).st_mode & 0o777) == (nobody.pw_uid, 0o700)
     run.kill_supervisor()
     run.wait_until(lambda: not run.main().alive(), "its death with the supervisor, also as another user")
+
+
+@pytest.fixture
+def few_files() -> Iterator[int]:
+    """As many as a shell grants on most machines, in small."""
+    usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, most))
+    yield 200
+    resource.setrlimit(resource.RLIMIT_NOFILE, (usual, most))
+
+
+def test_a_run_may_need_more_open_files_than_its_jobs_are_given(few_files: int, engine_directory: Path):
+    nursery = Nursery(SOURCE)
+    runs = Runs(nursery, engine_directory, uuid.uuid4().hex[:8], limits=False)
+    try:
+        run = runs.start("ulimit -Sn; while [ ! -e finish ]; do sleep 0.1; done", replicas=few_files // 2)
+        run.wait_until(
+            lambda: sum(len(line["replicas"]) for line in run.lines("confirmed")) == 100, "all of them"
+        )
+        run.work("finish").touch()
+        assert run.end() == succeeded()
+        assert run.log(99) == b"200\n"
+    finally:
+        runs.close()
+        nursery.close()

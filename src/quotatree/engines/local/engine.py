@@ -36,7 +36,7 @@ from quotatree.engines.base import (
     StopOrder,
     lacks,
 )
-from quotatree.engines.local import birth, cgroups, journal, keep, remains
+from quotatree.engines.local import birth, cgroups, journal, keep, open_files, remains
 from quotatree.engines.local.devices import HealthWatch
 from quotatree.engines.local.known import Key, KnownRun, read_run, runs_on_disk
 from quotatree.engines.local.layout import EngineDir
@@ -104,6 +104,7 @@ class LocalEngine:
         try:
             self._premises.prepare()
             cgroups.make_room()
+            open_files.allow_many()
             self._nursery.warm_up()
             watch = Watch(self._directory.wake, woken=self._woken, ended=self._ended, sweep=self._sweep)
         except OSError as error:

@@ -116,8 +116,12 @@ class Replica:
             join_limits=group.join if group is not None else _no_limits,
             adopts=group is None,
         )
-        self.identity = Identity.of(spawned.pid)
-        self._pidfd = os.pidfd_open(spawned.pid)
+        try:
+            self.identity = Identity.of(spawned.pid)
+            self._pidfd = os.pidfd_open(spawned.pid)
+        except OSError:  # no file more can be opened: one that cannot be watched over may not run
+            spawned.undo()
+            raise
         self._output, self._exec_pipe = spawned.output, spawned.exec_pipe
         self._loop.watch(self._pidfd, self._main_ended)
         self._loop.watch(self._output, self._read_output)

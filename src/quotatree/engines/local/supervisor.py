@@ -22,7 +22,7 @@ import socket
 import sys
 import traceback
 
-from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
+from quotatree.engines.local import cgroups, environment, journal, open_files, spawn, tree, users
 from quotatree.engines.local.batch import Batch
 from quotatree.engines.local.identity import Identity, boot_id
 from quotatree.engines.local.layout import RunDir
@@ -59,6 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
     lock = int(told[1]) if len(told) > 1 else None
     if lock is not None:
         os.set_inheritable(lock, False)  # first of all: no process of ours may hold it when we are gone
+    open_files.allow_many()
     secrets = read_secrets(0)
     if secrets is not None:
         supervise(RunDir(told[0]), secrets, lock)
