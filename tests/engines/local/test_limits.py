@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local import cgroups
-from quotatree.engines.local.birth import SOURCE
+from quotatree.engines.local import cgroups, users
+from quotatree.engines.local.birth import SOURCE, make_directories
 from quotatree.engines.local.cgroups import Groups, hierarchies
+from quotatree.engines.local.layout import EngineDir
 from quotatree.engines.local.nursery import Nursery
 from tests.engines.local.supervised import Runs
 from tests.engines.local.test_supervisor import failed, succeeded
@@ -138,11 +139,35 @@ def test_it_runs_as_the_configured_user_who_owns_its_directories(runs: Runs):
         "id -u; id -G; echo kept > $QUOTATREE_CHECKPOINT_DIR/x; touch here; sleep 1000", user="nobody"
     )
     run.wait_until(lambda: run.work("here").exists(), "the file")
-    assert run.log() == f"{nobody.pw_uid}\n{nobody.pw_gid}\n".encode()
+    run.wait_for_output(f"{nobody.pw_uid}\n{nobody.pw_gid}\n".encode())
     for path in (run.dir.job.work, run.dir.job.checkpoints):
         assert (os.stat(path).st_uid, os.stat(path).st_mode & 0o777) == (nobody.pw_uid, 0o700)
     run.kill_supervisor()
     run.wait_until(lambda: not run.main().alive(), "its death with the supervisor, also as another user")
+
+
+def test_a_directory_of_another_user_is_named_with_whose_it_is(runs: Runs):
+    """As when the server was told another user since the last run."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can run jobs as somebody else")
+    run = runs.prepare("pwd", user="nobody")
+    os.mkdir(run.dir.job.work, 0o700)
+    run.supervise()
+    why = f"working directory cannot be used: {run.dir.job.work}: Permission denied"
+    assert run.end() == failed(f"{why} (it belongs to root, and jobs run as nobody)")
+
+
+def test_directories_that_a_killed_server_did_not_come_to_give_away_are_given(engine_directory: Path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give directories away")
+    job = EngineDir(engine_directory).job("a")
+    for path in (job.path, job.work, job.checkpoints):
+        os.makedirs(path, 0o700)
+    (Path(job.checkpoints) / "of-root").touch()
+    nobody = users.find("nobody")
+    make_directories(job, job.run(1), nobody)
+    assert os.stat(job.work).st_uid == nobody.uid
+    assert os.stat(job.checkpoints).st_uid == 0, "somebody's files are in it"
 
 
 @pytest.fixture

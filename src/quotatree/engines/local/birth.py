@@ -31,8 +31,8 @@ def make_directories(job: JobDir, run: RunDir, user: User) -> None:
     for path, mode in ((job.path, 0o711), (job.runs, 0o700), (run.path, 0o700)):
         _directory(path, mode)
     for path in (job.work, job.checkpoints):
-        if _directory(path, 0o700) and not user.is_us:
-            os.chown(path, user.uid, user.gid)
+        if (_directory(path, 0o700) or _is_ours_and_empty(path)) and not user.is_us:
+            os.chown(path, user.uid, user.gid, follow_symlinks=False)
 
 
 def _directory(path: str, mode: int) -> bool:
@@ -43,6 +43,14 @@ def _directory(path: str, mode: int) -> bool:
         return False
     os.chmod(path, mode)  # whatever the umask took away
     return True
+
+
+def _is_ours_and_empty(path: str) -> bool:
+    """A server that was killed after it made the directory did not come to give it away."""
+    try:
+        return os.lstat(path).st_uid == os.geteuid() and not os.listdir(path)
+    except OSError:
+        return False
 
 
 def take_lock(run: RunDir) -> int | None:

@@ -13,7 +13,7 @@ import os
 import signal
 import warnings  # noqa: F401 - execvpe wants it, and after the change of user our library may be out of reach
 
-from quotatree.engines.local import open_files
+from quotatree.engines.local import open_files, users
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,10 +102,21 @@ def failure(step: str, code: int, command: Command) -> str:
     if step == "exec":
         return f"command cannot be run: {name}: {why}"
     if step == "workdir":
-        return f"working directory cannot be used: {command.workdir}: {why}"
+        return f"working directory cannot be used: {command.workdir}: {why}{_whose(command)}"
     if step == "user":
         return f"cannot run as user {command.user.name}: {why}"
     return f"cannot be started ({step}): {why}"
+
+
+def _whose(command: Command) -> str:
+    """Most often the server was told another user since the directory was made."""
+    try:
+        owner = os.stat(command.workdir).st_uid
+    except OSError:
+        return ""
+    if owner == command.user.uid:
+        return ""
+    return f" (it belongs to {users.name_of(owner)}, and jobs run as {command.user.name})"
 
 
 def _in_child(
