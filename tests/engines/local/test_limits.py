@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local import cgroups, users
+from quotatree.engines.local import cgroups, open_files, users
 from quotatree.engines.local.birth import SOURCE, make_directories
 from quotatree.engines.local.cgroups import Groups, hierarchies
 from quotatree.engines.local.layout import EngineDir
@@ -182,8 +182,9 @@ def test_directories_that_a_killed_server_did_not_come_to_give_away_are_given(en
 
 
 @pytest.fixture
-def few_files() -> Iterator[int]:
+def few_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """As many as a shell grants on most machines, in small."""
+    monkeypatch.setattr(open_files, "_usual", 0)  # an engine of another test may have asked for more
     usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (200, most))
     yield 200
