@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quotatree.engines.local import birth
-from quotatree.engines.local.keep import KEEP_SECONDS, throw_away
+from quotatree.engines.local.keep import KEEP_SECONDS, _remove_empty, throw_away
 from quotatree.engines.local.layout import EngineDir, RunDir
 
 
@@ -56,3 +56,13 @@ def test_work_and_checkpoints_are_never_touched(engine: EngineDir):
     throw_away(engine)
     assert Path(job.work, "notes").read_text() == "mine"
     assert not os.path.exists(job.checkpoints), "an empty one need not stay"
+
+
+def test_directories_of_a_run_that_begins_this_very_moment_stay(engine: EngineDir):
+    """Nothing was there when we looked, and something is when we remove."""
+    job = engine.job("a")
+    for path in (job.run(1).path, job.work, job.checkpoints):
+        os.makedirs(path)
+    _remove_empty(job)
+    assert os.path.exists(job.work)
+    assert os.path.exists(job.checkpoints)

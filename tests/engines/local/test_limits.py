@@ -2,12 +2,18 @@
 
 import os
 import pwd
+import resource
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local import cgroups
+from quotatree.engines.local import cgroups, open_files, users
+from quotatree.engines.local.birth import SOURCE, make_directories
 from quotatree.engines.local.cgroups import Groups, hierarchies
+from quotatree.engines.local.layout import EngineDir
+from quotatree.engines.local.nursery import Nursery
 from tests.engines.local.supervised import Runs
 from tests.engines.local.test_supervisor import failed, succeeded
 
@@ -50,6 +56,17 @@ def test_cpu_and_memory_of_the_order_are_the_limits_of_its_group(runs: Runs):
     assert run.lines("notice") == []
 
 
+def test_a_fork_bomb_leaves_room_for_others(runs: Runs):
+    run = runs.start(["sleep", "1000"])
+    run.wait("confirmed")
+    limits = [Path(path, "pids.max") for path in run.lines("started")[0]["groups"]]
+    found = [path.read_text().strip() for path in limits if path.exists()]
+    if not found:
+        pytest.skip("no control group of ours may limit the number of processes on this machine")
+    assert found[0] == str(cgroups.most_processes())
+    assert 1 < cgroups.most_processes() < int(Path("/proc/sys/kernel/pid_max").read_text())
+
+
 def test_without_limits_nothing_is_said_about_them(both_ways: Runs):
     run = both_ways.start("true")
     assert run.end() == succeeded()
@@ -79,7 +96,7 @@ def test_v2_controllers_are_handed_down_and_used_before_v1(tmp_path: Path):
         path.mkdir()
     for path in (v2, v2 / "quotatree-e"):
         (path / "cgroup.subtree_control").touch()
-    (v2 / "cgroup.controllers").write_text("cpuset cpu io pids\n")
+    (v2 / "cgroup.controllers").write_text("cpuset cpu io\n")
     for name in ("cpu.max",):
         (v2 / "quotatree-e" / "a" / name).touch()
     for name in ("memory.limit_in_bytes", "cpu.cfs_quota_us", "cpu.cfs_period_us"):
@@ -133,8 +150,58 @@ def test_it_runs_as_the_configured_user_who_owns_its_directories(runs: Runs):
         "id -u; id -G; echo kept > $QUOTATREE_CHECKPOINT_DIR/x; touch here; sleep 1000", user="nobody"
     )
     run.wait_until(lambda: run.work("here").exists(), "the file")
-    assert run.log() == f"{nobody.pw_uid}\n{nobody.pw_gid}\n".encode()
+    run.wait_for_output(f"{nobody.pw_uid}\n{nobody.pw_gid}\n".encode())
     for path in (run.dir.job.work, run.dir.job.checkpoints):
         assert (os.stat(path).st_uid, os.stat(path).st_mode & 0o777) == (nobody.pw_uid, 0o700)
     run.kill_supervisor()
     run.wait_until(lambda: not run.main().alive(), "its death with the supervisor, also as another user")
+
+
+def test_a_directory_of_another_user_is_named_with_whose_it_is(runs: Runs):
+    """As when the server was told another user since the last run."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can run jobs as somebody else")
+    run = runs.prepare("pwd", user="nobody")
+    os.mkdir(run.dir.job.work, 0o700)
+    run.supervise()
+    why = f"working directory cannot be used: {run.dir.job.work}: Permission denied"
+    assert run.end() == failed(f"{why} (it belongs to root, and jobs run as nobody)")
+
+
+def test_directories_that_a_killed_server_did_not_come_to_give_away_are_given(engine_directory: Path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give directories away")
+    job = EngineDir(engine_directory).job("a")
+    for path in (job.path, job.work, job.checkpoints):
+        os.makedirs(path, 0o700)
+    (Path(job.checkpoints) / "of-root").touch()
+    nobody = users.find("nobody")
+    make_directories(job, job.run(1), nobody)
+    assert os.stat(job.work).st_uid == nobody.uid
+    assert os.stat(job.checkpoints).st_uid == 0, "somebody's files are in it"
+
+
+@pytest.fixture
+def few_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """As many as a shell grants on most machines, in small."""
+    monkeypatch.setattr(open_files, "_usual", 0)  # an engine of another test may have asked for more
+    usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, most))
+    yield 200
+    resource.setrlimit(resource.RLIMIT_NOFILE, (usual, most))
+
+
+def test_a_run_may_need_more_open_files_than_its_jobs_are_given(few_files: int, engine_directory: Path):
+    nursery = Nursery(SOURCE)
+    runs = Runs(nursery, engine_directory, uuid.uuid4().hex[:8], limits=False)
+    try:
+        run = runs.start("ulimit -Sn; while [ ! -e finish ]; do sleep 0.1; done", replicas=few_files // 2)
+        run.wait_until(
+            lambda: sum(len(line["replicas"]) for line in run.lines("confirmed")) == 100, "all of them"
+        )
+        run.work("finish").touch()
+        assert run.end() == succeeded()
+        assert run.log(99) == b"200\n"
+    finally:
+        runs.close()
+        nursery.close()

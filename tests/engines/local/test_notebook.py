@@ -16,6 +16,7 @@ import pytest
 
 from quotatree.engines.local import jupyter, notebook
 from quotatree.engines.local.idle import GpuUse, Rule, cpu_seconds
+from quotatree.engines.local.probe import Probe
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
 
@@ -52,6 +53,37 @@ def test_it_is_confirmed_when_its_port_answers_and_has_an_address_and_a_token(op
 def test_a_health_path_decides_when_it_answers(open_: Open):
     run = open_(health={"path": "/health", "timeout_seconds": 1}).confirmed(0)
     assert run.ask("/health") == (200, b"0")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 " + b"2" * 5_000 + b" OK\r\n\r\n",
+        b"HTTP/1.1 20 OK\r\n\r\n",
+        b"HTTP/1.1\r\n\r\n",
+        b"\xff\x00" * 9_000 + b"\r\n",
+        b"",
+    ],
+    ids=["endless status", "short status", "no status", "no text", "nothing"],
+)
+def test_what_is_no_answer_is_none_and_breaks_nothing(answer: bytes):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        probe = Probe(listening.getsockname()[1], "/health", timeout_seconds=20)
+        assert not probe.look()  # it connects, and perhaps asks
+        connection, _ = listening.accept()
+        with connection:
+            assert not probe.look()
+            connection.sendall(answer)
+            connection.shutdown(socket.SHUT_WR)
+            looks: list[bool] = []
+
+            def over() -> bool:
+                looks.append(probe.look())
+                return probe._socket is None
+
+            eventually(over)
+            assert not any(looks)
+    probe.close()
 
 
 def test_stopped_and_started_again_it_has_its_files_address_and_token(open_: Open):

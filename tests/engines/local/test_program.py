@@ -26,6 +26,7 @@ TRUE = {"command": ["true"]}
         (TRUE | {"comand": 1}, "program.comand: no such field; there are command, workdir, env"),
         (TRUE | {"workdir": "here"}, "must be an absolute path"),
         (TRUE | {"workdir": "/no/such/place"}, "no such directory on this machine"),
+        (TRUE | {"workdir": "/" + "a" * 5_000}, "program.workdir: cannot be used: File name too long"),
         (TRUE | {"env": ["A=1"]}, "program.env: must be names with their values, not a list"),
         (TRUE | {"env": {"1A": "x"}}, "program.env.1A: a name has letters"),
         (TRUE | {"env": {"A": 1}}, "program.env.A: must be text, not a number"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,6 +46,16 @@ def test_a_new_server_finds_the_same_processes_and_can_stop_them(local: LocalHar
     local.engine.stop(stop_order())
     until(lambda: replicas_running(local.engine) == {})
     assert sorted(r for one in told(local, Left) for r in one.replicas) == [0, 1]  # type: ignore[union-attr]
+
+
+def test_a_supervisor_that_somebody_stopped_obeys_all_the_same(local: LocalHarness):
+    local.engine.start(start_order(local.program()))
+    local.pass_time(0)
+    supervisor = local.engine._runs[JOB, 1].supervisor
+    assert supervisor is not None
+    supervisor.send(signal.SIGSTOP)
+    local.engine.stop(stop_order())
+    until(lambda: replicas_running(local.engine) == {})
 
 
 def test_a_server_killed_with_its_whole_session_leaves_supervisors_alone(local: LocalHarness, tmp_path: Path):
@@ -153,6 +165,50 @@ def test_a_journal_torn_in_the_middle_of_a_line_is_read_up_to_there(local: Local
     until(lambda: told(local, Lost))
     local.reopen()
     assert (replicas_running(local.engine), local.engine.observe().exits) == ({}, ())
+
+
+def test_a_start_that_broke_off_when_the_supervisor_was_there_is_no_loss(local: LocalHarness, monkeypatch):
+    """A start is ordered again until it is heard; a run that goes on must not be given its GPUs twice."""
+    spawn = birth.spawn_supervisor
+
+    def spawn_and_break(*arguments: Any) -> int:
+        spawn(*arguments)
+        raise OSError(errno.EMFILE, "no more files")
+
+    monkeypatch.setattr(birth, "spawn_supervisor", spawn_and_break)
+    with pytest.raises(OSError, match="no more files"):
+        local.engine.start(start_order(local.program()))
+    until(lambda: journal.read(local.engine._directory.run(JOB, 1).journal)[0])
+    local.engine.start(start_order(local.program()))
+    until(lambda: told(local, Confirmed))
+    assert replicas_running(local.engine) == {(JOB, 1): (0,)}
+    assert not told(local, Lost)
+
+
+def test_a_run_whose_directory_is_removed_ends_and_is_lost_and_others_begin(local: LocalHarness):
+    local.engine.start(start_order(local.program()))
+    local.pass_time(0)
+    main = local.engine._runs[JOB, 1].processes[0]
+    shutil.rmtree(local.engine._directory.path)
+    until(lambda: told(local, Lost))
+    assert told(local, Lost) == [Lost(JOB, 1, (0,), "its directory was removed")]
+    assert not main.alive()
+    assert replicas_running(local.engine) == {}
+    local.engine.start(start_order(local.program(), run=2))
+    until(lambda: Confirmed(JOB, 2, (0,)) in local.reports)
+    name = local.engine._premises.engine_id
+    local.reopen()
+    assert local.engine._premises.engine_id == name, "or nobody would know whose the processes are"
+
+
+def test_a_job_that_loses_its_supervisor_every_time_has_failed_at_last(local: LocalHarness):
+    for run in range(1, birth.LOSSES + 1):
+        local.engine.start(start_order(local.program(), run=run))
+        local.lose(JOB, run)
+        until(lambda: len(told(local, Lost)) + len(told(local, Exited)) == run)  # noqa: B023 — called at once
+    assert [one.run for one in told(local, Lost)] == list(range(1, birth.LOSSES))  # type: ignore[union-attr]
+    why = "its supervisor was killed 10 times in a row, each time within 5 s of the start"
+    assert told(local, Exited) == [Exited(JOB, birth.LOSSES, Outcome.FAILED, why)]
 
 
 def test_a_run_that_was_written_down_and_never_begun_is_begun_by_the_next_order(local: LocalHarness):

@@ -24,7 +24,7 @@ from quotatree.core.policy import Module
 from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, RestartOrder, StartOrder, StopOrder
 from quotatree.engines.local import journal, service, tree
 from quotatree.engines.local.engine import LocalEngine
-from quotatree.engines.local.identity import GONE_STATES, stat
+from quotatree.engines.local.identity import stat
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
 
@@ -264,7 +264,7 @@ def test_a_killed_supervisor_leaves_neither_proxy_nor_replica(serve: Serve):
 
 def _gone(pid: int) -> bool:
     known = stat(pid)
-    return known is None or known.state in GONE_STATES
+    return known is None or known.gone
 
 
 def test_a_service_that_runs_too_long_ends(serve: Serve):

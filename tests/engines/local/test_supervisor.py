@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from quotatree.engines.local import journal
+from quotatree.engines.local.layout import RunDir
 from tests.engines.local.supervised import Runs
 
 FOREVER = ["sleep", "1000"]
@@ -163,6 +164,19 @@ def test_touching_the_checkpoint_file_reports_a_checkpoint_and_the_last_one_coun
     assert len(run.lines("checkpoint")) == 2
 
 
+def test_a_checkpoint_file_that_is_a_link_is_looked_at_and_not_where_it_leads(runs: Runs, tmp_path: Path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.touch()
+    run = runs.start(
+        f"ln -s {elsewhere} $QUOTATREE_CHECKPOINT_FILE; while [ ! -e finish ]; do sleep 0.01; done"
+    )
+    run.wait("checkpoint")
+    os.utime(elsewhere, ns=(0, elsewhere.stat().st_mtime_ns + 10**9))
+    run.work("finish").touch()
+    assert run.end() == succeeded()
+    assert len(run.lines("checkpoint")) == 1
+
+
 def test_a_checkpoint_written_on_notice_is_told_before_the_replica_has_left(runs: Runs):
     run = runs.start(
         "trap 'touch \"$QUOTATREE_CHECKPOINT_FILE\"; exit 0' TERM; echo up; while :; do sleep 0.01; done"
@@ -269,6 +283,19 @@ def test_a_supervisor_told_by_a_signal_to_end_gives_the_grace_and_says_the_run_i
     supervisor.send(signal.SIGTERM)
     assert run.end() == {"is": "lost", "detail": "its supervisor was told by a signal to end"}
     assert run.log().endswith(b"noticed\n")
+
+
+def test_a_run_whose_directory_is_moved_ends_with_its_grace(runs: Runs, engine_directory: Path):
+    """Orders given at the new place would not be heard."""
+    run = runs.start("trap 'touch saved; exit 0' TERM; echo up; while :; do sleep 0.01; done")
+    run.wait_for_output(b"up")
+    supervisor = run.supervisor()
+    assert supervisor is not None
+    new = engine_directory / "elsewhere"
+    os.rename(run.dir.job.path, new)
+    run.dir = RunDir(new / "runs" / "1")
+    assert run.end() == {"is": "lost", "detail": "its directory was moved"}
+    assert (new / "work" / "saved").exists()
 
 
 def test_orders_are_seen_although_the_signal_was_lost(runs: Runs):

@@ -7,10 +7,13 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.identity import Identity, stat
+from quotatree.engines.local.loop import Loop
+from quotatree.engines.local.replica import Replica
 from tests.engines.local.supervised import Run, Runs
 from tests.engines.local.test_supervisor import failed, succeeded
 
@@ -25,6 +28,18 @@ if os.fork() == 0:
 os.wait()
 """
 """Double fork, its own session, no output, no mark in its environment: nothing says whose it is."""
+
+HEADLESS = """
+import ctypes, os, threading, time
+if os.fork() == 0:
+    os.setsid()
+    for fd in range(3): os.close(fd)
+    threading.Thread(target=time.sleep, args=(1000,)).start()
+    open('daemon.new', 'w').write(str(os.getpid()))
+    os.rename('daemon.new', 'daemon')
+    ctypes.CDLL(None).syscall(93 if os.uname().machine == 'aarch64' else 60, 0)
+"""
+"""Its first thread ends, another goes on: the kernel shows it as a zombie, without an environment."""
 
 FORK_BOMB = """
 import os, time
@@ -52,6 +67,36 @@ def test_a_daemon_gets_the_notice_and_the_kill_like_all_the_others(both_ways: Ru
     run.stop(grace_ms=60_000)
     assert run.end() == {"is": "over"}
     assert not daemon.alive()
+
+
+def test_a_process_whose_first_thread_has_ended_is_no_zombie_and_is_killed(both_ways: Runs):
+    run = both_ways.start(f"{python(HEADLESS)}; while [ ! -e finish ]; do sleep 0.01; done")
+    headless = run.pid_written("daemon")
+    run.wait_until(
+        lambda: (known := stat(headless.pid)) is not None and known.state == "Z", "its first thread's end"
+    )
+    assert headless.alive()
+    assert headless.pid in [process.pid for process in run.processes()], "known by its mark"
+    run.work("finish").touch()
+    assert run.end() == succeeded()
+    assert not headless.alive(), "gone before the end was written down"
+
+
+def test_a_daemon_that_left_its_control_group_is_killed_before_the_next_attempt(runs: Runs):
+    """As what starts containers does, if it is root."""
+    again = "[ ! -e attempt ] || { cat daemon; exit 0; }; touch attempt"
+    wait = "while [ ! -e finish ]; do sleep 0.01; done; exit 1"
+    run = runs.start(f"{again}; {python(DAEMON)}; {wait}", retries=1, backoff_seconds=0)
+    daemon = run.pid_written("daemon")
+    groups = run.wait("started")["groups"]
+    if not groups:
+        pytest.skip("no control groups here")
+    for path in groups:
+        (Path(path).parents[1] / "cgroup.procs").write_text(str(daemon.pid))
+    run.work("finish").touch()
+    run.wait("restarting")
+    assert not daemon.alive()
+    assert run.end() == succeeded()
 
 
 def test_when_one_replica_leaves_the_daemon_of_another_lives_on(both_ways: Runs):
@@ -113,6 +158,32 @@ def test_who_closes_its_output_goes_on(runs: Runs):
     run.wait_for_output(b"last words")
     run.work("finish").touch()
     assert run.end() == succeeded()
+
+
+def test_whoever_goes_on_writing_into_its_output_does_not_keep_it():
+    """A stranger that was given the pipe, is none of the run's processes, and writes as fast as it is read."""
+    ours, theirs = os.pipe2(os.O_NONBLOCK)
+    loop = Loop()
+
+    class Refilled:
+        size = 0
+
+        def add(self, data: bytes) -> None:
+            self.size += len(data)
+            assert self.size < 10_000_000, "it is read without end"
+            os.write(theirs, data)
+
+    log: Any = Refilled()
+    ignore: Any = None
+    replica = Replica(0, loop, log, group=None, strays=ignore, started=ignore, gone=ignore, notice=ignore)
+    replica._output = ours
+    os.write(theirs, b"last words")
+    replica._drain()
+    assert log.size >= len(b"last words")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(ours)
+    os.close(theirs)
+    loop.close()
 
 
 def test_the_output_of_one_that_exits_at_once_is_whole(runs: Runs):

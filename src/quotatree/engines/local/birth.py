@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import quotatree
+from quotatree.engines.local import journal
 from quotatree.engines.local.layout import JobDir, RunDir
 from quotatree.engines.local.nursery import Nursery
 from quotatree.engines.local.users import User
 
+LOSSES: Final = 10
+SOON_SECONDS: Final = 5.0
 SOURCE: Final = str(Path(quotatree.__file__).resolve().parents[1])
 
 
@@ -28,8 +31,8 @@ def make_directories(job: JobDir, run: RunDir, user: User) -> None:
     for path, mode in ((job.path, 0o711), (job.runs, 0o700), (run.path, 0o700)):
         _directory(path, mode)
     for path in (job.work, job.checkpoints):
-        if _directory(path, 0o700) and not user.is_us:
-            os.chown(path, user.uid, user.gid)
+        if (_directory(path, 0o700) or _is_ours_and_empty(path)) and not user.is_us:
+            os.chown(path, user.uid, user.gid, follow_symlinks=False)
 
 
 def _directory(path: str, mode: int) -> bool:
@@ -40,6 +43,14 @@ def _directory(path: str, mode: int) -> bool:
         return False
     os.chmod(path, mode)  # whatever the umask took away
     return True
+
+
+def _is_ours_and_empty(path: str) -> bool:
+    """A server that was killed after it made the directory did not come to give it away."""
+    try:
+        return os.lstat(path).st_uid == os.geteuid() and not os.listdir(path)
+    except OSError:
+        return False
 
 
 def take_lock(run: RunDir) -> int | None:
@@ -100,18 +111,32 @@ def is_held(run: RunDir) -> bool:
 def end_of(run: RunDir) -> dict[str, Any]:
     """The last line for a run whose supervisor is gone without one.
 
-    Lost, unless the supervisor broke by its own fault: then it would do so again and again.
+    Lost, unless the supervisor broke by its own fault, or something kills it each time: then it would go on for ever.
     """
     try:
         said = Path(run.crash).read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:
         said = []
-    at = {"at_ms": time.time_ns() // 1_000_000}
+    now_ms = time.time_ns() // 1_000_000
+    failed = {"at_ms": now_ms, "is": "exited", "outcome": "failed"}
     if said:
-        return {
-            **at,
-            "is": "exited",
-            "outcome": "failed",
-            "detail": f"its supervisor broke: {said[-1][:300]}",
-        }
-    return {**at, "is": "lost", "detail": "its supervisor was killed"}
+        return {**failed, "detail": f"its supervisor broke: {said[-1][:300]}"}
+    lost = {"at_ms": now_ms, "is": "lost", "detail": "its supervisor was killed"}
+    if _lost_soon_each_time(run, lost):
+        why = f"its supervisor was killed {LOSSES} times in a row, each time within {SOON_SECONDS:g} s"
+        return {**failed, "detail": f"{why} of the start"}
+    return lost
+
+
+def _lost_soon_each_time(run: RunDir, last: dict[str, Any]) -> bool:
+    """This run and those before it: most likely the job itself does it, which may be of the same user."""
+    number = int(os.path.basename(run.path))
+    for earlier in range(number, number - LOSSES, -1):
+        lines, _ = journal.read(run.job.run(earlier).journal)
+        if earlier == number:
+            lines.append(last)
+        if not lines or lines[-1].get("is") != "lost":
+            return False
+        if lines[-1].get("at_ms", 0) - lines[0].get("at_ms", 0) > SOON_SECONDS * 1000:
+            return False
+    return True

@@ -4,9 +4,10 @@ Every replica that can have one gets a group below our own, so that what the ser
 
     <own group>/quotatree-<engine>/<job>+<run>+<replica>
 
-CPU and memory are limited by v2 where those controllers are given to us, else by v1. A v2 group without any controller is
-still worth having: it names all processes of a replica, whatever they did to get away, and `cgroup.kill` ends them
-at once. Where nothing is permitted, the tree of processes does (`tree.py`), and a notice says that limits are not kept.
+CPU, memory and the number of processes are limited by v2 where those controllers are given to us, else by v1. A v2
+group without any controller is still worth having: it names all processes of a replica, whatever they did to get away,
+and `cgroup.kill` ends them at once. Where nothing is permitted, the tree of processes does (`tree.py`), and a notice says
+that limits are not kept.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-V1_CONTROLLERS = ("cpu", "memory")
+CONTROLLERS = ("cpu", "memory", "pids")
 PERIOD_US = 100_000
+SHARE_OF_PROCESSES = 4
+"""One replica may have a quarter of all processes and threads of the machine: a fork bomb is to leave room for others."""
+
 REMOVAL_ATTEMPTS = 20
 REMOVAL_PAUSE_SECONDS = 0.001
 SERVER_GROUP = "quotatree-server"
@@ -155,7 +159,7 @@ class Groups:
 
     def _hand_down(self, hierarchy: Hierarchy) -> frozenset[str]:
         """v2 controllers work in a group only if every group above it, up to the root, passes them on."""
-        base, wanted = self._base(hierarchy), set(V1_CONTROLLERS)
+        base, wanted = self._base(hierarchy), set(CONTROLLERS)
         got = wanted & set(_read(hierarchy.own, "cgroup.controllers").split())
         for path in (hierarchy.own, base):
             for controller in sorted(got - set(_read(path, "cgroup.subtree_control").split())):
@@ -189,7 +193,7 @@ def hierarchies(membership: str, mounts: str) -> list[Hierarchy]:
         before, _, after = line.partition(" - ")
         root, point = before.split()[3:5]
         kind, _, options = after.split()[:3]
-        names = [""] if kind == "cgroup2" else [c for c in V1_CONTROLLERS if c in options.split(",")]
+        names = [""] if kind == "cgroup2" else [c for c in CONTROLLERS if c in options.split(",")]
         if kind not in ("cgroup", "cgroup2") or not names or names[0] not in ours:
             continue
         own = _own_directory(point, root, ours[names[0]])
@@ -207,7 +211,7 @@ def make_room() -> bool:
         inside = {line for line in _read(hierarchy.own, "cgroup.procs").split() if line != "0"}
         if not hierarchy.v2 or inside != {str(os.getpid())} or hierarchy.own.endswith(SERVER_GROUP):
             continue
-        if not set(V1_CONTROLLERS) & set(_read(hierarchy.own, "cgroup.controllers").split()):
+        if not set(CONTROLLERS) & set(_read(hierarchy.own, "cgroup.controllers").split()):
             continue
         with contextlib.suppress(OSError):
             path = os.path.join(hierarchy.own, SERVER_GROUP)
@@ -230,6 +234,12 @@ def find_hierarchies() -> list[Hierarchy]:
 
 def group_name(job: str, run: int, replica: int | str) -> str:
     return f"{folder_name(job)}+{run}+{replica}"
+
+
+def most_processes() -> int:
+    """Of one replica; threads count as the kernel counts them."""
+    whole = min(int(_read("/proc/sys/kernel", name) or 32_768) for name in ("pid_max", "threads-max"))
+    return max(1, whole // SHARE_OF_PROCESSES)
 
 
 def _memberships(text: str) -> Iterable[tuple[str, str]]:
@@ -257,6 +267,9 @@ def _asked_for(order: Mapping[str, Any]) -> list[str]:
 
 
 def _limit(path: str, controller: str, order: Mapping[str, Any], *, v2: bool) -> None:
+    if controller == "pids":
+        _write(path, "pids.max", str(most_processes()))
+        return
     if controller not in _asked_for(order):
         return
     if controller == "cpu":

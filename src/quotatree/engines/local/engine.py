@@ -36,7 +36,7 @@ from quotatree.engines.base import (
     StopOrder,
     lacks,
 )
-from quotatree.engines.local import birth, cgroups, journal, keep, remains
+from quotatree.engines.local import birth, cgroups, journal, keep, open_files, remains
 from quotatree.engines.local.devices import HealthWatch
 from quotatree.engines.local.known import Key, KnownRun, read_run, runs_on_disk
 from quotatree.engines.local.layout import EngineDir
@@ -104,6 +104,7 @@ class LocalEngine:
         try:
             self._premises.prepare()
             cgroups.make_room()
+            open_files.allow_many()
             self._nursery.warm_up()
             watch = Watch(self._directory.wake, woken=self._woken, ended=self._ended, sweep=self._sweep)
         except OSError as error:
@@ -129,7 +130,7 @@ class LocalEngine:
             replicas = tuple(one.replica for one in order.replicas)
             if run is None:
                 self._begin(order)
-            elif run.over or key not in self._runs:
+            elif run.over or run.forgotten:
                 self._told.append(run.conclusion(replicas))
             else:
                 new = [one for one in order.replicas if one.replica not in run.replicas]
@@ -209,6 +210,8 @@ class LocalEngine:
         """The first order of a run: a directory, what to run, and somebody who sees to it."""
         path = self._directory.run(order.job, order.run)
         user = self._premises.user()
+        if not os.path.isdir(self._directory.jobs):
+            self._premises.prepare()  # somebody removed it
         birth.make_directories(self._directory.job(order.job), path, user)
         lock = birth.take_lock(path)
         if lock is None:
@@ -237,7 +240,7 @@ class LocalEngine:
     def _watch_over(self, run: KnownRun, pid: int | None) -> None:
         """One that is gone already, or whose number is not known, is left to the sweep."""
         if self._watch is not None and pid is not None:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(OSError):
                 self._watch.supervise(os.pidfd_open(pid), run.key)
 
     def _spec(self, order: StartOrder, user: str) -> dict[str, Any]:
@@ -255,11 +258,18 @@ class LocalEngine:
             self._unheard.add(run.key)
         else:
             run.supervisor.send(signal.SIGUSR1)
+            run.supervisor.send(signal.SIGCONT)  # whoever stopped it: an order is to be obeyed
 
     def _kept(self, key: Key) -> KnownRun | None:
-        """A run that was forgotten is not begun again."""
+        """A run that was forgotten is not begun again, and one whose start failed half-way may be running."""
         path = self._directory.run(*key)
-        return read_run(path) if os.path.exists(path.journal) else None
+        run = read_run(path) if os.path.exists(path.journal) else None
+        if run is not None:
+            run.forgotten = os.path.exists(path.forgotten)
+            if not run.over and not run.forgotten:
+                self._take_over(run)
+                return self._runs.get(key)
+        return run
 
     # -- what supervisors tell -------------------------------------------------------------------------------------------
 
@@ -348,12 +358,21 @@ class LocalEngine:
                     journal.append(run.directory.journal, birth.end_of(run.directory), durable=True)
                 finally:
                     os.close(lock)
+            elif not os.path.exists(run.directory.path):
+                self._clear_without_directory(run, just_now)
         except Exception:
             log.exception("local engine: %s run %s could not be cleared; tried again", run.job, run.run)
         finally:
             with self._state:
                 self._clearing.discard(run.key)
         self._woken({run.key})
+
+    def _clear_without_directory(self, run: KnownRun, just_now: bool) -> None:
+        """Somebody removed it. Its supervisor sees that too, and ends; what it says then nobody can read."""
+        if run.supervisor is None or not run.supervisor.alive():
+            remains.clear(self._premises.engine_id, run, just_now=just_now)
+            with self._state:
+                self._told += run.hear({"is": "lost", "detail": "its directory was removed"})
 
     # -- telling -------------------------------------------------------------------------------------------------------
 

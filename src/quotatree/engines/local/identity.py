@@ -45,7 +45,7 @@ class Identity:
         if self.boot != boot_id():
             return False
         found = stat(self.pid)
-        return found is not None and found.started == self.started and found.state not in GONE_STATES
+        return found is not None and found.started == self.started and not found.gone
 
     def pidfd(self) -> int | None:
         """An open handle on exactly this process, readable once it ended; None if it is gone. The caller closes it."""
@@ -56,7 +56,7 @@ class Identity:
         except OSError:
             return None
         found = stat(self.pid)
-        if found is None or found.started != self.started or found.state in GONE_STATES:
+        if found is None or found.started != self.started or found.gone:
             os.close(fd)
             return None
         return fd
@@ -78,21 +78,27 @@ class Identity:
 class Stat:
     """What /proc/PID/stat says of the kinship of a process."""
 
-    __slots__ = ("group", "parent", "session", "started", "state")
+    __slots__ = ("group", "parent", "session", "started", "state", "threads")
 
-    def __init__(self, state: str, parent: int, group: int, session: int, started: int) -> None:
+    def __init__(self, state: str, parent: int, group: int, session: int, threads: int, started: int) -> None:
         self.state = state
         self.parent = parent
         self.group = group
         self.session = session
+        self.threads = threads
         self.started = started
+
+    @property
+    def gone(self) -> bool:
+        """A process whose first thread has ended looks like a zombie as long as the others run: it is not."""
+        return self.state in GONE_STATES and self.threads <= 1
 
 
 def stat(pid: int) -> Stat | None:
-    """None if there is no such process."""
+    """None if there is no such process. Raises OSError if nobody can say: no file more can be opened."""
     try:
         fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
         return None
     try:
         raw = os.read(fd, 4096)
@@ -104,7 +110,8 @@ def stat(pid: int) -> Stat | None:
     fields = raw[raw.rfind(b")") + 2 :].split()
     if len(fields) < 20:
         return None
-    return Stat(fields[0].decode(), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+    parent, group, session, threads, started = (int(fields[n]) for n in (1, 2, 3, 17, 19))
+    return Stat(fields[0].decode(), parent, group, session, threads, started)
 
 
 _boot = ""

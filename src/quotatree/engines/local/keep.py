@@ -50,7 +50,13 @@ def _is_old(run: RunDir, before: float) -> bool:
 
 
 def _remove_empty(job: JobDir) -> None:
-    for path in (job.runs, job.checkpoints, job.work, job.path):
+    try:
+        os.rmdir(job.runs)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return  # a run begins this very moment, and its directories are not to vanish under it
+    for path in (job.checkpoints, job.work, job.path):
         with contextlib.suppress(OSError):  # it is not empty, or not there
             os.rmdir(path)
 

@@ -82,7 +82,12 @@ class ReplicaLog:
 
     def _begin_segment(self) -> None:
         if not self._starts:
-            os.makedirs(self._directory, mode=0o700, exist_ok=True)
+            for path in (
+                os.path.dirname(self._directory),
+                self._directory,
+            ):  # a run that was removed stays so
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(path, 0o700)
         self._throw_away()
         path = self._path(self.end)
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -25,6 +25,8 @@ import signal
 import socket
 import sys
 
+from quotatree.engines.local import open_files
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
@@ -90,7 +92,7 @@ class Nursery:
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", BOOT, self._source],
+                [sys.executable, "-I", "-S", "-c", BOOT, self._source, str(open_files.usual())],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -112,6 +114,7 @@ class Nursery:
 def main() -> None:
     if os.fork() != 0:
         os._exit(0)  # nobody shall have to wait for the nursery: it may outlive who started it
+    open_files.allow_many(for_jobs=int(sys.argv[2]))
     asked = socket.socket(fileno=os.dup(0))
     null = os.open("/dev/null", os.O_RDONLY)
     os.dup2(null, 0)

@@ -64,15 +64,15 @@ class Premises:
         os.makedirs(self.directory.jobs, exist_ok=True)
         for path in (self.directory.path, self.directory.jobs):
             os.chmod(path, 0o711)
-        _ = self.engine_id
+        self._engine_id = _engine_id(self.directory.engine_file, self._engine_id)
 
 
-def _engine_id(path: str) -> str:
+def _engine_id(path: str, known: str = "") -> str:
     try:
         return _read_id(path)
     except FileNotFoundError:
         fresh = f"{path}.{os.getpid()}"
-        Path(fresh).write_text(json.dumps({"id": secrets.token_hex(8)}) + "\n", encoding="ascii")
+        Path(fresh).write_text(json.dumps({"id": known or secrets.token_hex(8)}) + "\n", encoding="ascii")
         try:
             os.link(fresh, path)  # whoever is first names it
         except FileExistsError:

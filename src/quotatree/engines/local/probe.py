@@ -9,6 +9,8 @@ import socket
 from quotatree.engines.local.address import HOST
 from quotatree.engines.local.loop import now
 
+STATUS_DIGITS = 3
+
 
 class Probe:
     """One question at a time. Without a path, an opened connection is answer enough."""
@@ -85,6 +87,7 @@ class Probe:
             len(words) >= 2
             and words[0].startswith(b"HTTP/1.")
             and words[1].isdigit()
+            and len(words[1]) == STATUS_DIGITS
             and 200 <= int(words[1]) < 400
         )
 

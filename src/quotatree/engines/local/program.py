@@ -152,8 +152,11 @@ def _workdir(where: str, value: Any) -> str:
     path = Path(_text(where, value))
     if not path.is_absolute():
         raise BadProgram(f"{where} = {value!r}: must be an absolute path")
-    if not path.is_dir():
-        raise BadProgram(f"{where} = {value!r}: there is no such directory on this machine")
+    try:
+        if not path.is_dir():
+            raise BadProgram(f"{where} = {value!r}: there is no such directory on this machine")
+    except OSError as error:  # one that the server may not look at, or that no file system could have
+        raise BadProgram(f"{where}: cannot be used: {error.strerror}") from None
     return str(path)
 
 

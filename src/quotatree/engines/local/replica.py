@@ -10,6 +10,7 @@ the SIGTERM on which its child writes a checkpoint. In `killing` nothing may.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 
@@ -115,8 +116,12 @@ class Replica:
             join_limits=group.join if group is not None else _no_limits,
             adopts=group is None,
         )
-        self.identity = Identity.of(spawned.pid)
-        self._pidfd = os.pidfd_open(spawned.pid)
+        try:
+            self.identity = Identity.of(spawned.pid)
+            self._pidfd = os.pidfd_open(spawned.pid)
+        except OSError:  # no file more can be opened: one that cannot be watched over may not run
+            spawned.undo()
+            raise
         self._output, self._exec_pipe = spawned.output, spawned.exec_pipe
         self._loop.watch(self._pidfd, self._main_ended)
         self._loop.watch(self._output, self._read_output)
@@ -150,6 +155,10 @@ class Replica:
     @property
     def alive(self) -> bool:
         return self.state != GONE
+
+    def in_its_group(self) -> set[int]:
+        """Who is surely its own."""
+        return set() if self._group is None else {process.pid for process in self._group.processes()}
 
     def never_began(self, ended: Ended) -> None:
         """Not even a process came of it."""
@@ -284,7 +293,7 @@ class Replica:
         assert self.identity is not None
         if self.ended is None:
             return [self.identity.pid]
-        return list(self._strays(self.number)) if self._group is None else []
+        return list(self._strays(self.number))
 
     def _over(self) -> None:
         assert self.identity is not None
@@ -300,16 +309,23 @@ class Replica:
         self._on_gone(self)
 
     def _drain(self) -> None:
-        """What it printed before it ended is still in the pipe, at most a pipe full."""
-        while self._output >= 0:
+        """What it printed before it ended is still in the pipe: at most a pipe full.
+
+        Whatever comes beyond that is written now, by a process that is none of ours and that it gave its output to.
+        """
+        if self._output < 0:
+            return
+        left = fcntl.fcntl(self._output, fcntl.F_GETPIPE_SZ)
+        while left > 0:
             try:
-                data = os.read(self._output, READ_BYTES)
+                data = os.read(self._output, min(left, READ_BYTES))
             except BlockingIOError:
-                data = b""
-            if data:
-                self._log.add(data)
-            else:
-                self._close_output()
+                break
+            if not data:
+                break
+            self._log.add(data)
+            left -= len(data)
+        self._close_output()
 
     def _close_output(self) -> None:
         self._loop.unwatch(self._output)

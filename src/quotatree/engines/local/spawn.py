@@ -13,6 +13,8 @@ import os
 import signal
 import warnings  # noqa: F401 - execvpe wants it, and after the change of user our library may be out of reach
 
+from quotatree.engines.local import open_files, users
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +35,13 @@ class Spawned:
         self.pid = pid
         self.output = output  # read end, not blocking
         self.exec_pipe = exec_pipe  # ends with exec, or says why there was none
+
+    def undo(self) -> None:
+        """As if it had never been."""
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.output)
+        os.close(self.exec_pipe)
 
 
 class Command:
@@ -58,7 +67,12 @@ def spawn(command: Command, *, join_limits: Callable[[], None], adopts: bool) ->
     children and not ours, so that they are known as its as long as it lives.
     """
     output_read, output_write = os.pipe2(os.O_CLOEXEC)
-    exec_read, exec_write = os.pipe2(os.O_CLOEXEC)
+    try:
+        exec_read, exec_write = os.pipe2(os.O_CLOEXEC)
+    except OSError:
+        os.close(output_read)
+        os.close(output_write)
+        raise
     parent = os.getpid()
     # Blocked, so that no signal finds the child with our handlers; what comes meanwhile is delivered after exec.
     unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
@@ -88,10 +102,21 @@ def failure(step: str, code: int, command: Command) -> str:
     if step == "exec":
         return f"command cannot be run: {name}: {why}"
     if step == "workdir":
-        return f"working directory cannot be used: {command.workdir}: {why}"
+        return f"working directory cannot be used: {command.workdir}: {why}{_whose(command)}"
     if step == "user":
         return f"cannot run as user {command.user.name}: {why}"
     return f"cannot be started ({step}): {why}"
+
+
+def _whose(command: Command) -> str:
+    """Most often the server was told another user since the directory was made."""
+    try:
+        owner = os.stat(command.workdir).st_uid
+    except OSError:
+        return ""
+    if owner == command.user.uid:
+        return ""
+    return f" (it belongs to {users.name_of(owner)}, and jobs run as {command.user.name})"
 
 
 def _in_child(
@@ -114,6 +139,7 @@ def _in_child(
         os.dup2(output, 2)
         step = "limits"
         join_limits()
+        open_files.as_usual()
         step = "user"
         command.user.become()
         step = "death"

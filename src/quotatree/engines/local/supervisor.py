@@ -22,7 +22,7 @@ import socket
 import sys
 import traceback
 
-from quotatree.engines.local import cgroups, environment, journal, spawn, tree, users
+from quotatree.engines.local import cgroups, environment, journal, open_files, spawn, tree, users
 from quotatree.engines.local.batch import Batch
 from quotatree.engines.local.identity import Identity, boot_id
 from quotatree.engines.local.layout import RunDir
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 1.0
 """How often orders and the checkpoint file are looked at unasked: for a signal that was lost."""
 
+LOOKS_AWAY = 3
+"""Its directory not found so often in a row, a run has none any more: nobody can give it orders or hear of it."""
+
 DEFAULT_LOG_MIB = 10
 MAX_NOTICES = 20
 """A journal is not a log: who is in trouble all the time is known to be after that many."""
@@ -56,6 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
     lock = int(told[1]) if len(told) > 1 else None
     if lock is not None:
         os.set_inheritable(lock, False)  # first of all: no process of ours may hold it when we are gone
+    open_files.allow_many()
     secrets = read_secrets(0)
     if secrets is not None:
         supervise(RunDir(told[0]), secrets, lock)
@@ -111,7 +115,7 @@ def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = No
         spec = json.load(file)
     spawn.become_subreaper()
     try:
-        Supervisor(run_dir, spec, secrets).run()
+        Supervisor(run_dir, spec, secrets, lock).run()
     except BaseException:
         # Ours die with us, and the engine will call the run lost. Why is kept next to it.
         with open(run_dir.crash, "a", encoding="utf-8") as file:
@@ -122,7 +126,10 @@ def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = No
 class Supervisor:
     """The facts of a run and what can be done about it. Courses use all that is public."""
 
-    def __init__(self, run_dir: RunDir, spec: dict[str, Any], secrets: Mapping[str, str]) -> None:
+    def __init__(
+        self, run_dir: RunDir, spec: dict[str, Any], secrets: Mapping[str, str], lock: int = -1
+    ) -> None:
+        """`lock`: of the run, open; by it a directory that was moved or removed is noticed."""
         self.run_dir = run_dir
         self.spec = spec
         self.program: dict[str, Any] = spec["program"]
@@ -132,6 +139,8 @@ class Supervisor:
         self.wanted: dict[int, Order] = {}  # ordered to run, and not told to stop
         self.own_children: set[int] = set()  # pids of helpers that are nobody's remains
         self._secrets = secrets
+        self._lock = lock
+        self._looks_away = 0
         self._journal = journal.Journal(run_dir.journal)
         self._groups = cgroups.find(str(spec["engine"])) if spec.get("limits", True) else cgroups.NONE
         self._logs: dict[int, ReplicaLog] = {}
@@ -139,7 +148,7 @@ class Supervisor:
         self._confirmed: list[int] = []
         self._left: list[int] = []
         self._concluded = False
-        self._ended_by_signal = False
+        self._lost = ""  # why it ends, when nobody ordered it
         self._notices: set[str] = set()
         self._news = False
         self._checkpoint_file = run_dir.job.checkpoint_file
@@ -223,8 +232,8 @@ class Supervisor:
 
     def over(self) -> None:
         """All were told to stop and left."""
-        if self._ended_by_signal:
-            self._conclude({"is": "lost", "detail": "its supervisor was told by a signal to end"})
+        if self._lost:
+            self._conclude({"is": "lost", "detail": self._lost})
         else:
             self._conclude({"is": "over"})
 
@@ -245,6 +254,7 @@ class Supervisor:
         self.loop.after(LOOK_SECONDS, self._look)
         self._read_orders()
         self._see_checkpoint()
+        self._see_directory()
 
     def _read_orders(self) -> None:
         entries, self._orders_offset = journal.read(self.run_dir.orders, self._orders_offset)
@@ -268,8 +278,20 @@ class Supervisor:
 
     def _told_to_end(self) -> None:
         """Not by an order: somebody ends us, or the machine goes down. The replicas keep their grace."""
-        self._ended_by_signal = True
+        self._lost = "its supervisor was told by a signal to end"
         self._course.stop(list(self.wanted), self.grace_seconds)
+
+    def _see_directory(self) -> None:
+        """A server that comes to another directory gives our GPUs to others: without our own we may not go on."""
+        self._looks_away = (
+            0 if self._lock < 0 or _leads_to(self.run_dir.lock, self._lock) else self._looks_away + 1
+        )
+        if self._looks_away == LOOKS_AWAY:
+            removed = (
+                os.fstat(self._lock).st_nlink == 0
+            )  # and its checkpoints with it: there is nothing to save
+            self._lost = "its directory was removed" if removed else "its directory was moved"
+            self._course.stop(list(self.wanted), 0.0 if removed else self.grace_seconds)
 
     def _child_ended(self) -> None:
         self._reap()
@@ -301,10 +323,17 @@ class Supervisor:
         ]
 
     def _strays_of(self, number: int) -> list[int]:
-        """Without control groups: all but those that say they belong to another that still has its grace."""
-        others = {self._mark(n) for n, replica in self.replicas.items() if n != number and replica.alive}
+        """All but those of another that still has its grace, by its control group or by its mark.
+
+        Also where there are groups: root may leave one, as tools that run containers do.
+        """
         strays = self._strays()
-        return [pid for pid in strays if tree.mark_of(pid) not in others] if others else strays
+        others = [replica for n, replica in self.replicas.items() if n != number and replica.alive]
+        if not strays or not others:
+            return strays
+        theirs = set().union(*(replica.in_its_group() for replica in others))
+        marks = {self._mark(replica.number) for replica in others}
+        return [pid for pid in strays if pid not in theirs and tree.mark_of(pid) not in marks]
 
     # Telling
 
@@ -411,10 +440,21 @@ def free_port() -> int:
 
 
 def _touched(path: str) -> int | None:
+    """Not of what it may be a link to: it lies where the job may put anything."""
     try:
-        return os.stat(path).st_mtime_ns
+        return os.lstat(path).st_mtime_ns
     except OSError:
         return None
+
+
+def _leads_to(path: str, fd: int) -> bool:
+    """Also when nobody can say just now."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(fd))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def _make_directory(path: str, user: users.User) -> None:

@@ -10,7 +10,7 @@ import os
 import signal
 
 from quotatree.engines.local.environment import MARK
-from quotatree.engines.local.identity import GONE_STATES, Identity, boot_id, stat
+from quotatree.engines.local.identity import Identity, boot_id, stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def below(pids: Iterable[int]) -> list[Identity]:
         if pid in seen or known is None or parent not in (0, known.parent):
             continue
         seen.add(pid)
-        if known.state not in GONE_STATES:
+        if not known.gone:
             found.append(Identity(pid, known.started, boot_id()))
         todo.extend((child, pid) for child in children(pid))
     return found
@@ -69,16 +69,31 @@ def marked(beginning: str) -> list[Identity]:
 
 def mark_of(pid: int) -> str:
     """The mark it was started with; empty if it has none, is gone or is none of ours to read."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            variables = file.read().split(b"\0")
-    except OSError:
-        return ""
     beginning = f"{MARK}=".encode()
-    for variable in variables:
+    for variable in _environment(pid).split(b"\0"):
         if variable.startswith(beginning):
             return variable[len(beginning) :].decode("utf-8", "replace")
     return ""
+
+
+def _environment(pid: int) -> bytes:
+    """Of any of its threads: the first may have ended, and then has none."""
+    if found := _contents(f"/proc/{pid}/environ"):
+        return found
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return b""
+    others = (_contents(f"/proc/{pid}/task/{thread}/environ") for thread in threads if thread != str(pid))
+    return next(filter(None, others), b"")
+
+
+def _contents(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 def in_sessions(sessions: Iterable[int]) -> list[Identity]:
@@ -87,7 +102,7 @@ def in_sessions(sessions: Iterable[int]) -> list[Identity]:
     found = []
     for pid in _all_pids():
         known = stat(pid)
-        if known is not None and known.session in wanted and known.state not in GONE_STATES:
+        if known is not None and known.session in wanted and not known.gone:
             found.append(Identity(pid, known.started, boot_id()))
     return found
 

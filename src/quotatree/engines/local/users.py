@@ -39,3 +39,10 @@ def find(name: str | None) -> User:
     if os.geteuid() not in (0, entry.pw_uid):
         raise LookupError(f"only root can run jobs as {entry.pw_name}")
     return User(entry.pw_name, entry.pw_uid, entry.pw_gid, entry.pw_dir)
+
+
+def name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
