@@ -7,15 +7,16 @@ import pytest
 from quotatree.control import book, handle
 from quotatree.control import commands as do
 from quotatree.control.errors import Fault, Unavailable
-from quotatree.control.loop import Mode
+from quotatree.control.loop import Controller, LoopSettings, Mode
 from quotatree.core.job import JobId
 from quotatree.core.snapshot import snapshot
-from quotatree.engines.base import EngineUnavailable, Observed, StartOrder, StopOrder
+from quotatree.engines.base import Confirmed, EngineUnavailable, Observed, StartOrder, StopOrder
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
 from tests.control.server import Server, request
+from tests.control.told_engine import ToldEngine
 from tests.engines.contract import replicas_running
 
 
@@ -268,3 +269,56 @@ def test_nothing_is_decided_until_the_engine_can_tell_what_runs(tmp_path: Path):
     engine.broken = False
     server.pass_time(1)
     assert server.mode() is Mode.LEADING
+
+
+def another_server(server: Server, place: str, *, abandon_runs: bool = False) -> Controller:
+    """On the same store, with an engine of its own that sees nothing of what the first one runs."""
+    found = Controller(
+        server.store, ToldEngine(place=place), "other", clock=lambda: server.now_ms, settings=LoopSettings(abandon_runs=abandon_runs),
+    )  # fmt: skip
+    found.step()
+    return found
+
+
+def test_a_server_with_another_engine_does_not_start_again_what_it_does_not_see(
+    tmp_path: Path, kept: KeptStore
+):
+    """A7: supervisors outlive their server. The next one, with a directory of its own, would have run every job twice."""
+    server = Server(tmp_path, kept, ToldEngine(place="one")).furnish()
+    job = server.submit(seconds=None)
+    server.engine.running[job, 1] = (0,)
+    server.engine.tell(Confirmed(JobId(job), 1, (0,)))
+    server.step()
+    server.kill()
+    other = another_server(server, "two")
+    assert other.health.mode is Mode.ELSEWHERE
+    assert "host:one" in other.health.detail
+    assert other._engine.orders == []  # type: ignore[attr-defined]  # a ToldEngine
+    assert other.call(do.CancelJob(actor="ann", job=job)).running() is False
+    other.step()
+    assert (server.phase(job), server.kinds(job).count("job.lost")) == ("Running", 0)
+
+    server.boot()  # the first one again, at once: the other let go of the lease
+    assert server.mode() is Mode.LEADING
+    assert [type(order) for order in server.engine.orders] == [StartOrder], "it runs on"
+
+
+def test_an_operator_may_say_that_what_ran_elsewhere_is_gone(tmp_path: Path, kept: KeptStore):
+    server = Server(tmp_path, kept, ToldEngine(place="one")).furnish()
+    job = server.submit(seconds=None)
+    server.kill()
+    other = another_server(server, "two", abandon_runs=True)
+    assert other.health.mode is Mode.LEADING
+    assert server.phase(job) == "Running"
+    (order,) = other._engine.orders  # type: ignore[attr-defined]  # a ToldEngine
+    assert isinstance(order, StartOrder)
+    server.kill()
+    server.boot()
+    assert server.mode() is Mode.ELSEWHERE, "from now on they are the other one's"
+
+
+def test_a_server_with_another_engine_leads_while_nothing_runs(tmp_path: Path, kept: KeptStore):
+    server = Server(tmp_path, kept, ToldEngine(place="one")).furnish()
+    server.submit(on_hold=True)
+    server.kill()
+    assert another_server(server, "two").health.mode is Mode.LEADING

@@ -27,7 +27,7 @@ from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.gather import finished_jobs, gather
 from quotatree.control.handle import forget_answers, recall
 from quotatree.control.health import Health, LoopSettings, Mode, Published
-from quotatree.control.lead import world_from
+from quotatree.control.lead import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.ports import LoopStore
 from quotatree.control.sender import Sender
@@ -38,6 +38,7 @@ from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import JobForgotten
 from quotatree.engines.base import Engine, EngineUnavailable, Report
 from quotatree.store.errors import LeaseLost, StoreConflict, StoreUnavailable
+from quotatree.store.rows import EngineRow
 
 __all__ = ["Controller", "Health", "LoopSettings", "Mode", "Published"]
 
@@ -213,9 +214,17 @@ class Controller:
         if not self._engine_open:
             self._engine.open(self._inbox.put)
             self._engine_open = True
-        world = world_from(self._store.load(self._settings.core))
+        loaded = self._store.load(self._settings.core)
+        elsewhere = runs_elsewhere(loaded, self._engine.place)
+        if elsewhere and not self._settings.abandon_runs:
+            self._give_way(elsewhere)
+            return False
+        world = world_from(loaded)
         self._sender.forget()
-        self._commit(world, Inputs(observed=self._engine.observe()))
+        mine = EngineRow(*self._engine.place)
+        self._commit(
+            world, Inputs(observed=self._engine.observe(), engine=None if loaded.engine == mine else mine)
+        )
         self._world = world
         self._become(Mode.LEADING)
         self._retry_ms = 0
@@ -334,6 +343,14 @@ class Controller:
         self._reports.clear()
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
         self._become(Mode.STANDBY, str(error))
+
+    def _give_way(self, why: str) -> None:
+        """What runs belongs to somebody else, who may take the lease at once."""
+        if self._health.mode is not Mode.ELSEWHERE:
+            log.error("runs_elsewhere", error=why)
+        self._store.release_lease(self._holder, self._epoch)
+        self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
+        self._become(Mode.ELSEWHERE, why)
 
     def _refuse_calls(self) -> None:
         """Whoever is still here could not be served: nothing of it was done."""

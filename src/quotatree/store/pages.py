@@ -103,11 +103,11 @@ def open_place(cursor: str, asked: object) -> int:
     return place
 
 
-def _can_be_asked(value: int | str) -> bool:
+def _can_be_asked(value: object) -> bool:
     """Of a database: 64 bits, and texts without NUL and halves of characters."""
     if isinstance(value, int):
         return abs(value) < 1 << 63
-    return not re.search("[\x00\ud800-\udfff]", value)
+    return isinstance(value, str) and not re.search("[\x00\ud800-\udfff]", value)
 
 
 def _fingerprint(asked: object) -> str:
