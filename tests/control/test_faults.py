@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.control import book, handle
+from quotatree.control import batch, book, handle
 from quotatree.control import commands as do
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.loop import Controller, LoopSettings, Mode
+from quotatree.control.turn import Turn
 from quotatree.core.job import JobId
 from quotatree.core.snapshot import snapshot
 from quotatree.engines.base import Confirmed, EngineUnavailable, Observed, StartOrder, StopOrder
@@ -72,15 +73,81 @@ def test_while_the_store_is_away_commands_are_refused_reads_work_and_it_heals_by
 
 
 def test_a_commit_whose_answer_got_lost_is_found_to_be_in(server: Server):
+    """The store is there again a moment later: it is asked, and the client hears what was done."""
     server.store.lose_answers = 1
     submit = do.SubmitJob(actor="ann", request=request(), key="k1")
-    with pytest.raises(Unavailable):
+    answer = server.do(submit)
+    assert server.mode() is Mode.LEADING
+    assert [row.id for row in server.store.table(JobRow)] == [answer.id]
+    assert replicas_running(server.engine) == {(answer.id, 1): (0,)}
+    assert server.do(submit).repeated
+
+
+def test_a_commit_in_doubt_is_said_to_be_and_found_later(server: Server):
+    """Nobody answers whether it was in: neither "done" nor "nothing was changed" would be true."""
+    server.store.lose_answers, server.store.then_away = 1, True
+    submit = do.SubmitJob(actor="ann", request=request(), key="k1")
+    with pytest.raises(Unavailable, match="not known whether"):
         server.do(submit)
+    with pytest.raises(Unavailable, match="read only"):
+        server.do(submit)
+    server.store.away = False
     server.pass_time(1)
     answer = server.do(submit)
     assert answer.repeated, "the client repeats its request and hears what was done"
     assert len(server.store.table(JobRow)) == 1
     assert replicas_running(server.engine) == {(answer.id, 1): (0,)}, "started by recovery"
+
+
+def test_a_store_that_answers_and_takes_no_commit_is_away_until_one_is_in(server: Server):
+    """A disk that is full: reads work, and the lease's row may still fit. Ready is who has written, not who hopes to."""
+    server.store.fail_commits = 10_000
+    with pytest.raises(Unavailable):
+        server.submit()
+    for _ in range(10):
+        server.pass_time(3)
+        assert server.mode() is Mode.STORE_AWAY
+    assert 9_980 < server.store.fail_commits < 10_000, "it tries, and less and less often"
+    server.store.fail_commits = 0
+    server.pass_time(11)
+    assert server.mode() is Mode.LEADING, "nobody had to write anything"
+    server.submit()
+
+
+def test_a_report_that_does_not_fit_keeps_the_server_away_although_less_would(server: Server):
+    """An empty commit passes; what waits does not. No moment of it is called ready, and the pauses grow."""
+    job = server.submit(seconds=5)
+    server.store.most_rows = 0
+    server.pass_time(6)
+    modes = set()
+    for _ in range(5):
+        server.pass_time(11)
+        modes.add(server.mode())
+    assert modes == {Mode.STORE_AWAY}
+    assert server.phase(job) == "Running"
+    server.store.most_rows = None
+    server.pass_time(11)
+    assert (server.mode(), server.phase(job)) == (Mode.LEADING, "Succeeded")
+
+
+def test_a_store_that_fails_while_a_broken_batch_is_tried_piece_by_piece(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+):
+    """One command breaks the plan, the next one's commit fails: who was answered already is not answered again."""
+    calls = [server.controller.call(do.SubmitJob(actor="ann", request=request(name=name))) for name in "abc"]
+
+    def broken(turn: Turn) -> None:
+        if any(card.name == "b" for card in turn.world.cards.values()):
+            raise ZeroDivisionError
+        if any(card.name == "a" for card in turn.world.cards.values()):
+            server.store.fail_commits = 1 if len(server.store.table(JobRow)) else 0
+
+    monkeypatch.setattr(batch, "close_what_is_over", broken)
+    server.controller.step()
+    assert calls[0].result(0).id
+    assert isinstance(calls[1].exception(0), Fault)
+    assert isinstance(calls[2].exception(0), Unavailable)
+    assert server.mode() is Mode.STORE_AWAY
 
 
 def test_who_lost_the_lease_writes_nothing_and_stands_by(server: Server):
