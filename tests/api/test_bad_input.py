@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from quotatree.api.problems import PROBLEMS, URN
 from quotatree.api.services import Limits
+from quotatree.store.pages import make_cursor
 from tests.api.serving import Api, job, serving
 
 JSON = {"Content-Type": "application/json"}
@@ -163,6 +165,29 @@ def test_a_cursor_is_good_for_its_own_list_only(on_both: Api):
     ):
         answer = on_both.get(path)
         assert (answer.status_code, answer.json()["code"]) == (400, "BadCursor"), path
+
+
+def test_a_cursor_that_was_tampered_with_is_a_bad_cursor_on_either_store(on_both: Api):
+    """What a database would choke on never reaches it: it would look as if the store were away, or as a bug of ours."""
+    for _ in range(2):
+        on_both.submit()
+    jobs, audit = (on_both.get(f"{path}?limit=1").json()["next"] for path in ("/jobs", "/audit"))
+    queue = make_cursor(("queue", "a"), [1])
+    tampered = [
+        *(("/jobs", changed(jobs, *last)) for last in (["x", "y"], [1, 1], [1, "a\0b"], [1, "\ud800"], [True, "a"])),
+        *(("/audit", changed(audit, *last)) for last in (["x"], [None], [1 << 63], [1.5], [])),
+        *(("/quotas/a/queue", changed(queue, last)) for last in ((1 << 63) - 1, (1 << 53) + 1, -1, "x")),
+    ]  # fmt: skip
+    for path, cursor in tampered:
+        answer = on_both.get(f"{path}?cursor={cursor}")
+        assert (answer.status_code, answer.json()["code"]) == (400, "BadCursor"), (path, answer.text)
+    assert on_both.get(f"/quotas/a/queue?cursor={changed(queue, 1 << 53)}").json()["items"] == []
+
+
+def changed(cursor: str, *last: object) -> str:
+    """The same cursor, after another entry."""
+    asked = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))[0]
+    return base64.urlsafe_b64encode(json.dumps([asked, *last]).encode()).decode().rstrip("=")
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.control import book, handle
+from quotatree.control import batch, book, handle
 from quotatree.control import commands as do
 from quotatree.control.errors import Fault, Unavailable
-from quotatree.control.loop import Mode
+from quotatree.control.loop import Controller, LoopSettings, Mode
+from quotatree.control.turn import Turn
 from quotatree.core.job import JobId
 from quotatree.core.snapshot import snapshot
-from quotatree.engines.base import EngineUnavailable, Observed, StartOrder, StopOrder
+from quotatree.engines.base import Confirmed, EngineUnavailable, Observed, StartOrder, StopOrder
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
 from tests.control.server import Server, request
+from tests.control.told_engine import ToldEngine
 from tests.engines.contract import replicas_running
 
 
@@ -71,15 +73,81 @@ def test_while_the_store_is_away_commands_are_refused_reads_work_and_it_heals_by
 
 
 def test_a_commit_whose_answer_got_lost_is_found_to_be_in(server: Server):
+    """The store is there again a moment later: it is asked, and the client hears what was done."""
     server.store.lose_answers = 1
     submit = do.SubmitJob(actor="ann", request=request(), key="k1")
-    with pytest.raises(Unavailable):
+    answer = server.do(submit)
+    assert server.mode() is Mode.LEADING
+    assert [row.id for row in server.store.table(JobRow)] == [answer.id]
+    assert replicas_running(server.engine) == {(answer.id, 1): (0,)}
+    assert server.do(submit).repeated
+
+
+def test_a_commit_in_doubt_is_said_to_be_and_found_later(server: Server):
+    """Nobody answers whether it was in: neither "done" nor "nothing was changed" would be true."""
+    server.store.lose_answers, server.store.then_away = 1, True
+    submit = do.SubmitJob(actor="ann", request=request(), key="k1")
+    with pytest.raises(Unavailable, match="not known whether"):
         server.do(submit)
+    with pytest.raises(Unavailable, match="read only"):
+        server.do(submit)
+    server.store.away = False
     server.pass_time(1)
     answer = server.do(submit)
     assert answer.repeated, "the client repeats its request and hears what was done"
     assert len(server.store.table(JobRow)) == 1
     assert replicas_running(server.engine) == {(answer.id, 1): (0,)}, "started by recovery"
+
+
+def test_a_store_that_answers_and_takes_no_commit_is_away_until_one_is_in(server: Server):
+    """A disk that is full: reads work, and the lease's row may still fit. Ready is who has written, not who hopes to."""
+    server.store.fail_commits = 10_000
+    with pytest.raises(Unavailable):
+        server.submit()
+    for _ in range(10):
+        server.pass_time(3)
+        assert server.mode() is Mode.STORE_AWAY
+    assert 9_980 < server.store.fail_commits < 10_000, "it tries, and less and less often"
+    server.store.fail_commits = 0
+    server.pass_time(11)
+    assert server.mode() is Mode.LEADING, "nobody had to write anything"
+    server.submit()
+
+
+def test_a_report_that_does_not_fit_keeps_the_server_away_although_less_would(server: Server):
+    """An empty commit passes; what waits does not. No moment of it is called ready, and the pauses grow."""
+    job = server.submit(seconds=5)
+    server.store.most_rows = 0
+    server.pass_time(6)
+    modes = set()
+    for _ in range(5):
+        server.pass_time(11)
+        modes.add(server.mode())
+    assert modes == {Mode.STORE_AWAY}
+    assert server.phase(job) == "Running"
+    server.store.most_rows = None
+    server.pass_time(11)
+    assert (server.mode(), server.phase(job)) == (Mode.LEADING, "Succeeded")
+
+
+def test_a_store_that_fails_while_a_broken_batch_is_tried_piece_by_piece(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+):
+    """One command breaks the plan, the next one's commit fails: who was answered already is not answered again."""
+    calls = [server.controller.call(do.SubmitJob(actor="ann", request=request(name=name))) for name in "abc"]
+
+    def broken(turn: Turn) -> None:
+        if any(card.name == "b" for card in turn.world.cards.values()):
+            raise ZeroDivisionError
+        if any(card.name == "a" for card in turn.world.cards.values()):
+            server.store.fail_commits = 1 if len(server.store.table(JobRow)) else 0
+
+    monkeypatch.setattr(batch, "close_what_is_over", broken)
+    server.controller.step()
+    assert calls[0].result(0).id
+    assert isinstance(calls[1].exception(0), Fault)
+    assert isinstance(calls[2].exception(0), Unavailable)
+    assert server.mode() is Mode.STORE_AWAY
 
 
 def test_who_lost_the_lease_writes_nothing_and_stands_by(server: Server):
@@ -268,3 +336,56 @@ def test_nothing_is_decided_until_the_engine_can_tell_what_runs(tmp_path: Path):
     engine.broken = False
     server.pass_time(1)
     assert server.mode() is Mode.LEADING
+
+
+def another_server(server: Server, place: str, *, abandon_runs: bool = False) -> Controller:
+    """On the same store, with an engine of its own that sees nothing of what the first one runs."""
+    found = Controller(
+        server.store, ToldEngine(place=place), "other", clock=lambda: server.now_ms, settings=LoopSettings(abandon_runs=abandon_runs),
+    )  # fmt: skip
+    found.step()
+    return found
+
+
+def test_a_server_with_another_engine_does_not_start_again_what_it_does_not_see(
+    tmp_path: Path, kept: KeptStore
+):
+    """A7: supervisors outlive their server. The next one, with a directory of its own, would have run every job twice."""
+    server = Server(tmp_path, kept, ToldEngine(place="one")).furnish()
+    job = server.submit(seconds=None)
+    server.engine.running[job, 1] = (0,)
+    server.engine.tell(Confirmed(JobId(job), 1, (0,)))
+    server.step()
+    server.kill()
+    other = another_server(server, "two")
+    assert other.health.mode is Mode.ELSEWHERE
+    assert "host:one" in other.health.detail
+    assert other._engine.orders == []  # type: ignore[attr-defined]  # a ToldEngine
+    assert other.call(do.CancelJob(actor="ann", job=job)).running() is False
+    other.step()
+    assert (server.phase(job), server.kinds(job).count("job.lost")) == ("Running", 0)
+
+    server.boot()  # the first one again, at once: the other let go of the lease
+    assert server.mode() is Mode.LEADING
+    assert [type(order) for order in server.engine.orders] == [StartOrder], "it runs on"
+
+
+def test_an_operator_may_say_that_what_ran_elsewhere_is_gone(tmp_path: Path, kept: KeptStore):
+    server = Server(tmp_path, kept, ToldEngine(place="one")).furnish()
+    job = server.submit(seconds=None)
+    server.kill()
+    other = another_server(server, "two", abandon_runs=True)
+    assert other.health.mode is Mode.LEADING
+    assert server.phase(job) == "Running"
+    (order,) = other._engine.orders  # type: ignore[attr-defined]  # a ToldEngine
+    assert isinstance(order, StartOrder)
+    server.kill()
+    server.boot()
+    assert server.mode() is Mode.ELSEWHERE, "from now on they are the other one's"
+
+
+def test_a_server_with_another_engine_leads_while_nothing_runs(tmp_path: Path, kept: KeptStore):
+    server = Server(tmp_path, kept, ToldEngine(place="one")).furnish()
+    server.submit(on_hold=True)
+    server.kill()
+    assert another_server(server, "two").health.mode is Mode.LEADING

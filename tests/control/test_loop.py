@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,7 @@ from quotatree.control import commands as do
 from quotatree.control.errors import Unavailable
 from quotatree.control.loop import Controller, LoopSettings, Mode
 from quotatree.engines.timer import TimerEngine
-from quotatree.store.rows import EventRow, JobRow
+from quotatree.store.rows import Batch, EventRow, JobRow
 from tests.control.kept_store import KeptStore
 from tests.control.server import Server, request
 
@@ -105,3 +107,41 @@ def test_more_than_it_can_take_is_refused_at_the_door(store: KeptStore):
     server.step()
     assert all(call.result(0).id for call in calls[:2])
     server.stop()
+
+
+class SlowStore:
+    """Every commit takes a second, in which somebody looks at the server and a rival asks for the lease."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._store = server.store
+        self.taken: list[int] = []
+        self.looked: list[Future[int]] = []
+        self.answered_before: list[int] = []
+
+    def commit(self, batch: Batch) -> None:
+        self._store.commit(batch)
+        self._server.now_ms += 1_000
+        self.answered_before.append(sum(one.done() for one in self.looked))
+        self.looked.append(self._server.controller.ask(lambda world, _: len(world.cards)))
+        epoch = self._store.take_lease("rival", self._server.now_ms, 15_000)
+        if epoch is not None:
+            self.taken.append(epoch)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def test_however_much_waits_the_lease_is_kept_and_questions_are_answered(tmp_path: Path):
+    """Thousands of requests at once take many commits: whoever looks, or leads, must not wait for the last of them."""
+    server = Server(tmp_path).furnish()
+    slow = SlowStore(server)
+    settings = LoopSettings(most_in_batch=1)
+    server.controller = Controller(
+        slow, server.engine, "server-1", clock=lambda: server.now_ms, settings=settings
+    )
+    calls = [server.controller.call(do.SubmitJob(actor="ann", request=request())) for _ in range(20)]
+    server.controller.step()
+    assert len({call.result(0).id for call in calls}) == 20
+    assert slow.taken == [], "20 s with a lease of 15"
+    assert slow.answered_before[-1] >= 18

@@ -1,5 +1,8 @@
 """Versions, idempotency keys, audit, and the rules of a workspace's scheduling centre (W3, W4, Q5, Q6)."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +13,9 @@ from quotatree.access.errors import Forbidden, NotFound
 from quotatree.access.roles import Role
 from quotatree.access.values import SessionInfo, TokenInfo, User
 from quotatree.control import commands as do
+from quotatree.control import handle
 from quotatree.control.errors import Conflict, KeyReused
+from quotatree.control.sealed import sealed
 from quotatree.core.errors import Refused
 from quotatree.core.node import NodeState
 from quotatree.core.policy import Module, Priorities
@@ -53,6 +58,35 @@ def test_a_submit_sent_twice_makes_one_job_also_after_a_restart(server: Server):
     with pytest.raises(KeyReused):
         server.do(do.SubmitJob(actor="ann", request=request(gpus=2), key="once"))
     assert server.do(replace(submit, actor="pat")).id != first.result(0).id, "keys are everybody's own"
+
+
+def test_a_key_with_another_secret_is_another_request(server: Server):
+    """Else whoever repeats his key with a new secret hears that it was done, and his job runs with the old one."""
+    programs = [sealed({"secrets": {"KEY": value}}) for value in ("old", "new")]
+    old, new = (do.SubmitJob(actor="ann", request=request(program=one), key="k") for one in programs)
+    assert handle._fingerprint(old) != handle._fingerprint(new)
+    assert repr(old) == repr(new), "and no log tells them apart"
+
+
+KEYED = """
+from quotatree.control import commands as do
+from quotatree.control.handle import _fingerprint
+from quotatree.core.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.quota import QuotaId, QuotaSpec
+policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN)
+print(_fingerprint(do.CreateQuota(actor="root", key="k", spec=QuotaSpec(QuotaId("a"), self_level=policy))))
+"""
+
+
+def test_a_request_is_known_again_by_the_next_server():
+    """Sets have another order in every process: a quota created again after a restart was told KeyReused."""
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", KEYED], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3", "4")
+    }  # fmt: skip
+    assert len(told) == 1
 
 
 def test_a_refused_request_may_be_repeated_with_its_key(server: Server):

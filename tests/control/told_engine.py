@@ -12,6 +12,7 @@ from quotatree.engines.base import (
     Endpoint,
     LogPiece,
     Observed,
+    Place,
     Program,
     Report,
     RestartOrder,
@@ -27,7 +28,8 @@ Order = StartOrder | StopOrder | RestartOrder
 class ToldEngine:
     """`running` is what `observe` sees; orders do not change it."""
 
-    def __init__(self, endpoints: bool = True) -> None:
+    def __init__(self, endpoints: bool = True, place: str = "told") -> None:
+        self.place = Place(place, f"host:{place}")
         self.capabilities = Capabilities("told", frozenset(Module), endpoints=endpoints)
         self.orders: list[Order] = []
         self.forgotten: list[tuple[str, int]] = []

@@ -48,7 +48,7 @@ PROBLEMS: Final = {
     "LoginPending": Kind(400, "The login is not confirmed yet"),
     "Fault": Kind(500, "A bug of ours; nothing was changed"),
     "ProviderFailed": Kind(502, "The identity provider does not answer as it should"),
-    "Unavailable": Kind(503, "Nothing can be written now; nothing was changed"),
+    "Unavailable": Kind(503, "Nothing can be written now"),
 }
 """By code. The code is stable; titles are for people."""
 

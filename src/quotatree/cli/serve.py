@@ -34,7 +34,14 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The certificate's key.")
 @click.option("--https", is_flag=True, default=None, help="Browsers come by https, through a proxy.")
 @click.option("--log-file", type=click.Path(path_type=Path), metavar="FILE", help="Log there, not to stderr.")
-def serve(data: Path | None, database: str | None, config: Path | None, **options: Any) -> None:
+@click.option(
+    "--abandon-runs",
+    is_flag=True,
+    help="What ran under another engine is gone for good: queue its jobs again.",
+)
+def serve(
+    data: Path | None, database: str | None, config: Path | None, abandon_runs: bool, **options: Any
+) -> None:
     """Run the server. The first start prints an admin token, once.
 
     Options win over variables, and these over the settings file.
@@ -46,6 +53,7 @@ def serve(data: Path | None, database: str | None, config: Path | None, **option
 
     given = {name: value for name, value in options.items() if value is not None}
     settings = replace(server_settings(data, database, config), **given)
+    settings = replace(settings, loop=replace(settings.loop, abandon_runs=abandon_runs))
     assert settings.data is not None
     assert settings.database is not None
     host, port = _address(settings.listen)
@@ -82,6 +90,8 @@ def serve(data: Path | None, database: str | None, config: Path | None, **option
                 click.echo(f"notice: {line}", err=True)
             if server.stands_by:
                 click.echo("another server leads; this one stands by until that one is gone", err=True)
+            if server.runs_elsewhere:
+                click.echo(f"this server does not lead: {server.runs_elsewhere}", err=True)
             click.echo(f"listening on {settings.listen}, data in {store.url}")
             server.run(host, port)
         finally:

@@ -78,6 +78,12 @@ class Server:
     def stands_by(self) -> bool:
         return self.controller.health.mode is Mode.STANDBY
 
+    @property
+    def runs_elsewhere(self) -> str:
+        """Why it does not lead although nobody else does, or nothing."""
+        health = self.controller.health
+        return health.detail if health.mode is Mode.ELSEWHERE else ""
+
     def start(self) -> None:
         """Begin to work; returns when this server leads, or knows that another one does."""
         self.controller.start()

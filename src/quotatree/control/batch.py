@@ -25,6 +25,7 @@ from quotatree.control.turn import Turn
 from quotatree.core.errors import IllegalTransition, QuotaTreeError
 from quotatree.core.plan import plan
 from quotatree.engines.base import Observed, Report
+from quotatree.store.rows import EngineRow
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +44,7 @@ class Inputs:
     reports: Sequence[Report] = ()
     deadlines: Sequence[Deadline] = ()
     observed: Observed | None = None
+    engine: EngineRow | None = None  # whose runs they will be from now on
 
     def __len__(self) -> int:
         return len(self.calls) + len(self.reports) + len(self.deadlines)
@@ -68,6 +70,8 @@ class Outcome:
 def run_batch(turn: Turn, inputs: Inputs) -> Outcome:
     """Inside an open transaction of the state."""
     outcome = Outcome()
+    if inputs.engine is not None:
+        turn.put_row(("engine",), inputs.engine)
     if inputs.observed is not None:
         reconcile(turn, inputs.observed)
     for report in inputs.reports:

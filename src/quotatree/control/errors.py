@@ -6,7 +6,7 @@ QuotaTreeError (core)
 ├── Forbidden    (access) seen, but not allowed
 ├── Conflict     somebody else changed it first (If-Match), or the state it needs is another one
 ├── KeyReused    the idempotency key belongs to another request
-├── Unavailable  nothing can be written now; nothing was changed; try again
+├── Unavailable  nothing can be written now; nothing was changed, unless it says that this is in doubt; try again
 └── Fault        a bug: the command was taken back and logged
 """
 

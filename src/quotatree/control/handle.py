@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from typing import Any, Final
 
 from quotatree.control import commands as do
@@ -112,5 +114,27 @@ def answer_from(body: dict[str, Any]) -> Answer:
 
 
 def _fingerprint(command: do.Command) -> str:
-    """Requests are alike when all their fields are; secrets are left out of every repr and so of this."""
-    return hashlib.sha256(repr(command).encode()).hexdigest()
+    """Requests are alike when all their fields are, also to the next server: sets are told in order, whatever theirs is.
+
+    The secrets of a program count, since another secret is another request; the program itself is kept with them, so
+    a hash of both tells nobody more. Fields that no repr shows (passwords, salted anew each time) are left out.
+    """
+    return hashlib.sha256(json.dumps(_told(command), ensure_ascii=True).encode()).hexdigest()
+
+
+def _told(value: Any) -> Any:
+    """As data that is the same in every process."""
+    if is_dataclass(value) and not isinstance(value, type):
+        shown = {f.name: _told(getattr(value, f.name)) for f in fields(value) if f.repr}
+        return [type(value).__name__, shown]
+    if isinstance(value, Mapping):
+        return {"of": [[str(name), _told(value[name])] for name in sorted(value, key=str)]}
+    if isinstance(value, set | frozenset):
+        return sorted((_told(one) for one in value), key=repr)
+    if isinstance(value, list | tuple):
+        return [_told(one) for one in value]
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, str):
+        return str(value)  # a sealed one too: as it is
+    return value if value is None or isinstance(value, bool | int | float) else repr(value)

@@ -11,7 +11,10 @@ from quotatree.core.state import Settings
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """Times in milliseconds. `core` is what an operator may tune of the rules."""
+    """Times in milliseconds. `core` is what an operator may tune of the rules.
+
+    `abandon_runs`: what runs under another engine is gone for good, says the operator, and may be started again.
+    """
 
     core: Settings = Settings()
     lease_ms: int = 15_000
@@ -19,6 +22,7 @@ class LoopSettings:
     longest_retry_ms: int = 10_000
     most_in_batch: int = 250
     most_waiting: int = 20_000
+    abandon_runs: bool = False
 
 
 class Mode(Enum):
@@ -28,6 +32,7 @@ class Mode(Enum):
     LEADING = "ready"
     STORE_AWAY = "read only: the store is unavailable"
     STANDBY = "standing by: another server has the lease"
+    ELSEWHERE = "standing by: what runs is in the hands of another server's engine"
     STOPPED = "stopped"
 
 

@@ -9,7 +9,21 @@ from quotatree.control.handle import recall
 from quotatree.control.world import World
 from quotatree.core.job import JobId
 from quotatree.core.snapshot import restore
+from quotatree.engines.base import Place
 from quotatree.store.load import ANSWERS_LOADED, Loaded
+
+
+def runs_elsewhere(loaded: Loaded, engine: Place) -> str:
+    """Whose hands are the open runs in, if not in those of this engine? They may live although it does not see them.
+
+    To start them again would give their devices twice (A7).
+    """
+    if not loaded.runs or loaded.engine is None or loaded.engine.id == engine.id:
+        return ""
+    return (
+        f"{len(loaded.runs)} run(s) are in the hands of the engine at {loaded.engine.where}: start a server there, "
+        "or, if that machine is gone for good, start this one once with --abandon-runs"
+    )
 
 
 def world_from(loaded: Loaded) -> World:

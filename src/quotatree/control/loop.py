@@ -27,23 +27,26 @@ from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.gather import finished_jobs, gather
 from quotatree.control.handle import forget_answers, recall
 from quotatree.control.health import Health, LoopSettings, Mode, Published
-from quotatree.control.lead import world_from
+from quotatree.control.lead import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.ports import LoopStore
 from quotatree.control.sender import Sender
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
+from quotatree.control.writer import InDoubt, Writer
 from quotatree.core.commands import apply
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import JobForgotten
 from quotatree.engines.base import Engine, EngineUnavailable, Report
 from quotatree.store.errors import LeaseLost, StoreConflict, StoreUnavailable
+from quotatree.store.rows import EngineRow
 
 __all__ = ["Controller", "Health", "LoopSettings", "Mode", "Published"]
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
 FAULT_PAUSE_MS: Final = 10_000
+IN_DOUBT: Final = "the store went away in the middle: it is not known whether this was written; repeat it with its key, or look"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,17 +69,15 @@ class Controller:
         self.metrics = metrics or Metrics()
         self._store = store
         self._engine = engine
-        self._holder = holder
         self._clock = clock
         self._settings = settings or LoopSettings()
+        self._writer = Writer(store, holder, self._settings.lease_ms)
         self._inbox: queue.SimpleQueue[Call | _Ask | Report | None] = queue.SimpleQueue()
         self._calls: list[Call] = []
         self._asks: list[_Ask] = []
         self._reports: list[Report] = []
         self._world: World | None = None
         self._now_ms = 0
-        self._epoch = 0
-        self._renew_at_ms = 0
         self._wakeup_ms: int | None = None
         self._retry_at_ms = 0
         self._retry_ms = 0
@@ -165,24 +166,40 @@ class Controller:
     def step(self) -> None:
         """Do everything that can be done now. Tests call this with a clock of their own instead of `start`."""
         self._take(0)
+        while self._turn():
+            if not self._stopping:
+                self._take(0)
+        self._health = Health(
+            self._health.mode, self._health.since_ms, self._health.detail, self._inbox.qsize()
+        )
+
+    def _turn(self) -> bool:
+        """One batch; whether there is more to do. However much waits, the lease is kept and questions are answered."""
         self._now_ms = max(self._now_ms, self._clock())
         try:
             if self._ready():
                 self._work()
+                self._become(Mode.LEADING)
+                self._retry_ms = 0
+                more = bool(self._calls or self._reports)
+            else:
+                more = False
         except StoreUnavailable as error:
+            more = False
             self._back_off()
             self.metrics.store_failures.inc()
             self._become(Mode.STORE_AWAY, str(error))
         except EngineUnavailable as error:
+            more = False
             self._back_off()
             self._become(Mode.STARTING, f"the engine is unavailable: {error}")
         except StoreConflict as error:
+            more = False
             self._stand_by(error)
-        self._refuse_calls()
+        if not more:
+            self._refuse_calls()
         self._answer_asks()
-        self._health = Health(
-            self._health.mode, self._health.since_ms, self._health.detail, self._inbox.qsize()
-        )
+        return more
 
     def _ready(self) -> bool:
         """Do we lead, with a store that answers and a lease that holds?"""
@@ -190,57 +207,61 @@ class Controller:
             return False
         if self._world is None:
             return self._lead()
-        if self._health.mode is Mode.STORE_AWAY and self._is_behind(self._world):
-            # The answer to a commit got lost, and it was in: memory is behind. Begin again from what is written.
-            self._world = None
-            return self._lead()
-        if self._now_ms >= self._renew_at_ms:
-            if not self._store.renew_lease(self._holder, self._epoch, self._now_ms, self._settings.lease_ms):
-                raise LeaseLost("the lease was not renewed in time")
-            self._renew_at_ms = self._now_ms + self._settings.lease_ms // 3
-        self._become(Mode.LEADING)
-        self._retry_ms = 0
+        if self._health.mode is Mode.STORE_AWAY:
+            if self._writer.is_behind(self._world.counters):
+                # The answer to a commit got lost, and it was in: memory is behind. Begin again from what is written.
+                self._world = None
+                return self._lead()
+            self._writer.prove(self._world.counters, self._now_ms)
+        self._writer.keep(self._now_ms)
         return True
 
     def _lead(self) -> bool:
-        epoch = self._store.take_lease(self._holder, self._now_ms, self._settings.lease_ms)
-        if epoch is None:
+        if not self._writer.take(self._now_ms):
             self._become(Mode.STANDBY)
             self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
             return False
-        self._epoch = epoch
-        self._renew_at_ms = self._now_ms + self._settings.lease_ms // 3
         if not self._engine_open:
             self._engine.open(self._inbox.put)
             self._engine_open = True
-        world = world_from(self._store.load(self._settings.core))
+        loaded = self._store.load(self._settings.core)
+        elsewhere = runs_elsewhere(loaded, self._engine.place)
+        if elsewhere and not self._settings.abandon_runs:
+            self._give_way(elsewhere)
+            return False
+        world = world_from(loaded)
         self._sender.forget()
-        self._commit(world, Inputs(observed=self._engine.observe()))
+        mine = EngineRow(*self._engine.place)
+        self._commit(
+            world, Inputs(observed=self._engine.observe(), engine=None if loaded.engine == mine else mine)
+        )
         self._world = world
         self._become(Mode.LEADING)
         self._retry_ms = 0
-        log.info("leading", holder=self._holder, epoch=epoch, jobs=len(world.state.jobs))
+        log.info("leading", holder=self._writer.holder, epoch=self._writer.epoch, jobs=len(world.state.jobs))
         return True
 
     def _work(self) -> None:
         world = self._world
         assert world is not None
         self._sender.resend(self._now_ms)
-        while True:
-            most = self._settings.most_in_batch
-            inputs = Inputs(self._calls[:most], self._reports[:most], world.deadlines.take_due(self._now_ms))
-            woken = self._wakeup_ms is not None and self._wakeup_ms <= self._now_ms
-            if not inputs and not woken:
-                return
-            try:
-                self._recall(world, inputs.calls)
-                self._commit(world, inputs)
-            except (StoreUnavailable, StoreConflict):
-                for deadline in inputs.deadlines:
-                    world.deadlines.add(deadline)
-                raise
-            del self._calls[: len(inputs.calls)]
-            del self._reports[: len(inputs.reports)]
+        most = self._settings.most_in_batch
+        inputs = Inputs(self._calls[:most], self._reports[:most], world.deadlines.take_due(self._now_ms))
+        woken = self._wakeup_ms is not None and self._wakeup_ms <= self._now_ms
+        if not inputs and not woken:
+            return
+        try:
+            self._recall(world, inputs.calls)
+            self._commit(world, inputs)
+        except (StoreUnavailable, StoreConflict) as error:
+            for deadline in inputs.deadlines:
+                world.deadlines.add(deadline)
+            if isinstance(error, InDoubt):
+                for call in inputs.calls:
+                    _settle(call.future, Unavailable(IN_DOUBT))
+            raise
+        del self._calls[: len(inputs.calls)]
+        del self._reports[: len(inputs.reports)]
 
     def _recall(self, world: World, calls: Sequence[Call]) -> None:
         """Is a request repeated whose answer is not at hand any more? One question for the whole batch."""
@@ -260,7 +281,7 @@ class Controller:
         try:
             outcome = run_batch(turn, inputs)
             finished = finished_jobs(turn)
-            batch, counters = gather(turn, self._holder, self._epoch)
+            batch, counters = gather(turn, self._writer.holder, self._writer.epoch)
         except Exception:
             state.rollback()
             if inputs.observed is not None:
@@ -271,11 +292,15 @@ class Controller:
         try:
             if turn.changed_anything():
                 with self.metrics.commit_seconds.time():
-                    self._store.commit(batch)
+                    self._writer.commit(batch)
                 world.counters = counters
         except StoreConflict as error:
             state.rollback()
-            if inputs.observed is not None or isinstance(error, LeaseLost) or self._is_behind(world):
+            if (
+                inputs.observed is not None
+                or isinstance(error, LeaseLost)
+                or self._writer.is_behind(world.counters)
+            ):
                 raise
             log.error("batch_not_accepted", inputs=len(inputs), error=str(error))
             self._isolate(world, inputs)
@@ -296,9 +321,6 @@ class Controller:
             for listener in self._listeners:
                 listener(counters.event)
         self.metrics.count(turn, inputs, outcome)
-
-    def _is_behind(self, world: World) -> bool:
-        return self._store.last_batch() != world.counters.batch
 
     def _isolate(self, world: World, inputs: Inputs) -> None:
         if len(inputs) > 1:
@@ -334,6 +356,14 @@ class Controller:
         self._reports.clear()
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
         self._become(Mode.STANDBY, str(error))
+
+    def _give_way(self, why: str) -> None:
+        """What runs belongs to somebody else, who may take the lease at once."""
+        if self._health.mode is not Mode.ELSEWHERE:
+            log.error("runs_elsewhere", error=why)
+        self._writer.release()
+        self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
+        self._become(Mode.ELSEWHERE, why)
 
     def _refuse_calls(self) -> None:
         """Whoever is still here could not be served: nothing of it was done."""
@@ -375,7 +405,7 @@ class Controller:
         if self._world is None or self._now_ms < self._retry_at_ms:
             times = [self._retry_at_ms]
         else:
-            times = [self._renew_at_ms]
+            times = [self._writer.renew_at_ms]
             others = (self._wakeup_ms, self._world.deadlines.next_ms(), self._sender.resend_at_ms)
             times += [time_ms for time_ms in others if time_ms is not None]
         return max(0.0, (min(times) - self._clock()) / 1000)
@@ -393,16 +423,15 @@ class Controller:
         self._world = self._published = None
         self._answer_asks()
         self._engine.close()
-        if self._epoch:
-            try:
-                self._store.release_lease(self._holder, self._epoch)
-            except (StoreUnavailable, StoreConflict):
-                log.warning("lease_not_released")
+        try:
+            self._writer.release()
+        except (StoreUnavailable, StoreConflict):
+            log.warning("lease_not_released")
 
 
 def _settle(future: Future[Answer], answer: Answer | QuotaTreeError) -> None:
-    if not future.set_running_or_notify_cancel():
-        return  # the client is gone; what it asked for is done nevertheless
+    if future.done() or not future.set_running_or_notify_cancel():
+        return  # told already, or the client is gone; what it asked for is done nevertheless
     if isinstance(answer, Answer):
         future.set_result(answer)
     else:

@@ -20,11 +20,19 @@ from quotatree.core.decisions import Decision
 from quotatree.core.events import Event
 from quotatree.core.job import JobId
 from quotatree.engines.base import Engine, RestartOrder, StartOrder, StopOrder
-from quotatree.store.rows import DeliveryRow, Drop, IdempotencyRow, PlacementRow, RunRow, WebhookRow
+from quotatree.store.rows import (
+    DeliveryRow,
+    Drop,
+    EngineRow,
+    IdempotencyRow,
+    PlacementRow,
+    RunRow,
+    WebhookRow,
+)
 
 T = TypeVar("T")
 Order = StartOrder | StopOrder | RestartOrder
-ExtraRow = RunRow | PlacementRow | WebhookRow | DeliveryRow | IdempotencyRow
+ExtraRow = RunRow | PlacementRow | WebhookRow | DeliveryRow | IdempotencyRow | EngineRow
 
 
 class Told(NamedTuple):

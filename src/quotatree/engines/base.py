@@ -33,6 +33,13 @@ class Capabilities:
     endpoints: bool = False  # notebooks and services have an address
 
 
+class Place(NamedTuple):
+    """Where an engine's runs live. Only a server whose engine has the same `id` can go on with them; `where` is for people."""
+
+    id: str
+    where: str
+
+
 class ReplicaOrder(NamedTuple):
     """One replica, the node it belongs on by name, and its GPU indexes there (R3)."""
 
@@ -207,6 +214,10 @@ class Engine(Protocol):
 
     @property
     def capabilities(self) -> Capabilities: ...
+
+    @property
+    def place(self) -> Place:
+        """Known once the engine is open."""
 
     def refuses(self, job: JobSpec, program: Program) -> str | None:
         """Why this job cannot run here, or None."""

@@ -37,6 +37,7 @@ from quotatree.engines.base import (
     LogPiece,
     Observed,
     Outcome,
+    Place,
     Program,
     Report,
     RestartOrder,
@@ -86,6 +87,11 @@ class TimerEngine:
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities("timer", frozenset(Module))
+
+    @property
+    def place(self) -> Place:
+        """Nothing real runs: any server may begin the timers of another one anew."""
+        return Place("timer", "timers")
 
     def refuses(self, job: JobSpec, program: Program) -> str | None:
         for name in SECONDS:

@@ -51,6 +51,7 @@ class Loaded:
     webhooks: tuple[r.WebhookRow, ...]
     answers: tuple[r.IdempotencyRow, ...]
     counters: Counters
+    engine: r.EngineRow | None = None
 
 
 def load(connection: Connection, settings: Settings) -> Loaded:
@@ -86,11 +87,17 @@ def load(connection: Connection, settings: Settings) -> Loaded:
             _last(connection, t.EVENTS), _last(connection, t.DECISIONS), _last(connection, t.PREEMPTIONS),
             _last(connection, t.AUDIT), last_batch(connection),
         ),
+        _engine(connection),
     )  # fmt: skip
 
 
 def last_batch(connection: Connection) -> int:
     return connection.execute(select(t.LEASE.c.batch)).scalar() or 0
+
+
+def _engine(connection: Connection) -> r.EngineRow | None:
+    found = connection.execute(select(t.META.c.value).where(t.META.c.key == t.ENGINE)).scalar()
+    return None if found is None else r.EngineRow(**json.loads(found))
 
 
 def _last(connection: Connection, table: Table) -> int:

@@ -10,6 +10,7 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
@@ -22,6 +23,9 @@ T = TypeVar("T")
 
 MOST: Final = 1000
 BRANCHES: Final = 32
+FARTHEST: Final = 1 << 53
+"""Beyond this no list goes on; a page more must still be a number that Python can slice by."""
+NOT_OURS: Final = "not a cursor that a page of this list gave out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ def fetch(
 ) -> Page[T]:  # fmt: skip
     """One page, newest first by `keys`. Each branch is a part of the list that an index has in order already."""
     limit = max(1, min(limit, MOST))
-    after = None if cursor is None else open_cursor(cursor, asked, len(keys))
+    after = None if cursor is None else open_cursor(cursor, asked, [key.type.python_type for key in keys])
     newest_first = [key.desc() for key in keys]
     parts = []
     for branch in branches:
@@ -78,26 +82,32 @@ def make_cursor(asked: object, last: Sequence[Any]) -> str:
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def open_cursor(cursor: str, asked: object, length: int) -> list[Any]:
+def open_cursor(cursor: str, asked: object, kinds: Sequence[type]) -> list[Any]:
+    """What it says of the last entry: one number or text for each key. Nothing in it has to be true."""
     try:
         data = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error, RecursionError):
-        raise BadCursor("not a cursor that a page of this list gave out") from None
-    if type(data) is not list or len(data) != length + 1 or data[0] != _fingerprint(asked):
+        raise BadCursor(NOT_OURS) from None
+    if type(data) is not list or len(data) != len(kinds) + 1 or data[0] != _fingerprint(asked):
         raise BadCursor("a cursor of another list: ask with the same filter as for the page before")
-    if not all(type(one) in (int, str) for one in data[1:]) or any(
-        type(one) is int and abs(one) >= 1 << 63 for one in data[1:]
-    ):
-        raise BadCursor("not a cursor that a page of this list gave out")
+    if not all(type(one) is kind and _can_be_asked(one) for one, kind in zip(data[1:], kinds, strict=True)):
+        raise BadCursor(NOT_OURS)
     return data[1:]
 
 
 def open_place(cursor: str, asked: object) -> int:
     """The cursor of a list that is not stored: after so many."""
-    place = open_cursor(cursor, asked, 1)[0]
-    if type(place) is not int or place < 0:
-        raise BadCursor("not a cursor that a page of this list gave out")
+    place: int = open_cursor(cursor, asked, [int])[0]
+    if not 0 <= place <= FARTHEST:
+        raise BadCursor(NOT_OURS)
     return place
+
+
+def _can_be_asked(value: object) -> bool:
+    """Of a database: 64 bits, and texts without NUL and halves of characters."""
+    if isinstance(value, int):
+        return abs(value) < 1 << 63
+    return isinstance(value, str) and not re.search("[\x00\ud800-\udfff]", value)
 
 
 def _fingerprint(asked: object) -> str:

@@ -184,9 +184,18 @@ class DeliveryRow:
     last_error: str
 
 
+@dataclass(frozen=True, slots=True)
+class EngineRow:
+    """Where what runs really runs. `where` is for people."""
+
+    id: str
+    where: str
+
+
 Row = (
     PoolRow | NodeRow | QuotaRow | JobRow | RunRow | PlacementRow | DecisionRow | PreemptionRow | VictimRow
     | EventRow | AuditRow | IdempotencyRow | WebhookRow | DeliveryRow
+    | EngineRow
 )  # fmt: skip
 
 

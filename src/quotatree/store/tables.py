@@ -211,3 +211,5 @@ LEASE: Final = Table(
     "lease", METADATA, _number("id", key=True), _name("holder"), _number("epoch"), _number("until_ms"), _number("batch")
 )  # fmt: skip
 META: Final = Table("meta", METADATA, _name("key", key=True), _json("value"))
+ENGINE: Final = "engine"
+"""Among them: where what runs really runs."""

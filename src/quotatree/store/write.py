@@ -166,6 +166,10 @@ def delivery_values(row: r.DeliveryRow, at_ms: int = 0) -> Values:
     return row.id, row.webhook, row.event_seq, row.due_ms, row.attempts, row.state, row.last_error
 
 
+def _engine(row: r.EngineRow, at_ms: int) -> Values:
+    return t.ENGINE, to_json({"id": row.id, "where": row.where})
+
+
 _AS_SUBMITTED: Final = frozenset({"workspace", "quota", "owner", "name", "module", "submitted_ms"})
 
 _KINDS: Final[dict[type[Any], _Kind]] = {
@@ -183,6 +187,7 @@ _KINDS: Final[dict[type[Any], _Kind]] = {
     r.IdempotencyRow: _Kind(t.IDEMPOTENCY, _answer),
     r.WebhookRow: _Kind(t.WEBHOOKS, _webhook),
     r.DeliveryRow: _Kind(t.DELIVERIES, delivery_values),
+    r.EngineRow: _Kind(t.META, _engine),
 }
 """Parents before children."""
 

@@ -12,6 +12,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ from quotatree.engines.base import (
     EngineUnavailable,
     LogPiece,
     Observed,
+    Place,
     Program,
     Report,
     RestartOrder,
@@ -82,6 +84,10 @@ class LocalEngine:
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities("local", frozenset(Module), logs=True, endpoints=True)
+
+    @property
+    def place(self) -> Place:
+        return Place(self._premises.engine_id, f"{socket.gethostname()}:{self._directory.path}")
 
     @property
     def notices(self) -> tuple[str, ...]:

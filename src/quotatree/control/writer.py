@@ -1,0 +1,73 @@
+"""May this server write, and was it written? The lease, and the commits under it (A6, A7).
+
+A commit whose answer got lost is looked for at once; only if nobody answers that either is it in doubt.
+"""
+
+from __future__ import annotations
+
+from quotatree.control.ports import LoopStore
+from quotatree.store.errors import LeaseLost, StoreUnavailable
+from quotatree.store.load import Counters
+from quotatree.store.rows import Batch
+
+
+class InDoubt(StoreUnavailable):
+    """Written or not: nobody can tell now."""
+
+
+class Writer:
+    """`epoch` is that of the lease we have, or had; 0: never."""
+
+    def __init__(self, store: LoopStore, holder: str, lease_ms: int) -> None:
+        self._store = store
+        self._lease_ms = lease_ms
+        self.holder = holder
+        self.epoch = 0
+        self.renew_at_ms = 0
+
+    def take(self, now_ms: int) -> bool:
+        """False: somebody else has it."""
+        epoch = self._store.take_lease(self.holder, now_ms, self._lease_ms)
+        if epoch is None:
+            return False
+        self.epoch = epoch
+        self.renew_at_ms = now_ms + self._lease_ms // 3
+        return True
+
+    def keep(self, now_ms: int) -> None:
+        """Renew it when it is time. Raises LeaseLost."""
+        if now_ms >= self.renew_at_ms:
+            if not self._store.renew_lease(self.holder, self.epoch, now_ms, self._lease_ms):
+                raise LeaseLost("the lease was not renewed in time")
+            self.renew_at_ms = now_ms + self._lease_ms // 3
+
+    def release(self) -> None:
+        """The next one need not wait until it ends."""
+        if self.epoch:
+            self._store.release_lease(self.holder, self.epoch)
+
+    def commit(self, batch: Batch) -> None:
+        """Raises StoreUnavailable if it is not in, and InDoubt if that cannot be found out."""
+        try:
+            self._store.commit(batch)
+        except StoreUnavailable as error:
+            try:
+                # Renewing waits for a transaction that still has the lease's row: after it, the last number is final.
+                kept = self._store.renew_lease(self.holder, self.epoch, batch.at_ms, self._lease_ms)
+                last = self._store.last_batch()
+            except StoreUnavailable:
+                raise InDoubt(str(error)) from error
+            if not kept:
+                raise InDoubt(str(error)) from error
+            if last != batch.number:
+                raise
+
+    def prove(self, counters: Counters, now_ms: int) -> None:
+        """That a store answers, and renews a lease, does not say that it takes commits: an empty one does."""
+        number = counters.batch + 1
+        self._store.commit(Batch(now_ms, self.holder, self.epoch, number, ()))
+        counters.batch = number
+
+    def is_behind(self, counters: Counters) -> bool:
+        """Is something in the store that these do not know of?"""
+        return self._store.last_batch() != counters.batch
