@@ -133,6 +133,7 @@ def quota_fits(
     *,
     loan: bool,
     past_guard: bool,
+    own_only: bool = False,
 ) -> bool:
     """used + request <= min for the quota (unless on loan) and every ancestor, reserved parts left alone (Q3, Q8)."""
     used = model.used(without)
@@ -144,7 +145,7 @@ def quota_fits(
         waiting = model.jobs[guarded[0]]
         kept = total(shape for _, shape in model.missing(waiting))
         kept_for = model.path(waiting.quota)
-    for above in path:
+    for above in path[:1] if own_only else path:
         if loan and above == quota:
             continue
         for i, bound in enumerate(model.quotas[above].min):

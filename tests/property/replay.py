@@ -29,6 +29,9 @@ class Replay:
         self.gang_ratios: list[tuple[int, int]] = []
         self._pending: list[say.Evict | say.Demote] = []
         self._past_guard = False
+        self._unseen_guards = {  # roots of which it is not known what their guard keeps now (S10)
+            root for root, (_, kept) in model.guards.items() if any(not model.nodes[n].well for n in kept)
+        }
 
     def run(self) -> None:
         for decision in self.plan.decisions:
@@ -100,6 +103,7 @@ class Replay:
             root = self.model.root(job.quota)
             assert root not in self.model.guards, "one such hold per tree (S10)"
             self.model.guards[root] = (job.id, frozenset())  # which nodes are kept is the next plan's to see
+            self._unseen_guards.add(root)
             return
         places = placed(job, hold.replicas)
         assert job.hold is None
@@ -123,6 +127,7 @@ class Replay:
         root = self.model.root(job.quota)
         if self.model.guards.get(root, ("",))[0] == job.id:
             del self.model.guards[root]
+            self._unseen_guards.discard(root)
             self.guarded_ran_idle |= job.claim is Claim.IDLE
 
     def _within_quota(
@@ -226,6 +231,7 @@ class Replay:
         job.hold = None
         if job.phase is Phase.HELD:
             job.phase, job.again = Phase.WAITING, True
+        self._shrunk()
 
     # -- preemptions -----------------------------------------------------------------------------------------
 
@@ -247,12 +253,22 @@ class Replay:
         self._waited_long_enough(taker, evicted)
         self._lawful(taker, evicted, ledger.step)
         self._rises(taker, evicted)
-        self._does_not_fit_before(taker, ledger)
-        self._minimal(taker, evicted, demoted, ledger)
         self._ledger(evicted, demoted, ledger, pending)
-        self._best(taker, evicted, demoted, ledger)
+        if self.model.root(taker.quota) not in self._unseen_guards:
+            self._does_not_fit_before(taker, ledger)
+            self._minimal(taker, evicted, demoted, ledger)
+            self._best(taker, evicted, demoted, ledger)
         for decision in pending:
             self._gone(decision)
+        self._shrunk()
+
+    def _shrunk(self) -> None:
+        """Q5: a lazy scaling is over once use has come down to it; whatever is above it later is a loan like others."""
+        model = self.model
+        used = model.used()
+        for quota in model.quotas.values():
+            if quota.shrinking and not any(model.loan(quota.id, used)):
+                model.quotas[quota.id] = quota._replace(shrinking=False)
 
     def _piece(self, decision: say.Evict | say.Demote) -> Piece:
         job = self.model.jobs[decision.job]

@@ -346,8 +346,8 @@ class Attempt:
         evictions: list[say.Decision] = []
         reasons: dict[UnitClass, Reason] = {}
         for unit in found.units:
-            if self.around.placed_now(unit.job):
-                raise TakenInSamePlan(unit.job.id, job.id)
+            if self.around.placed_now(unit.job, unit.cls.claim):
+                raise TakenInSamePlan(unit.job.id, unit.cls.claim, job.id)
         for unit in found.units:
             if unit in found.demoted:
                 demoted.append(unit)
@@ -400,8 +400,8 @@ class Attempt:
         return self.outcome
 
     def outcome_depends_on_tree(self) -> bool:
-        """Could anything but a release inside the full quota change the answer?"""
+        """Could anything but a release inside the full quota change the answer? Once it shrinks no more, a loan may (Q5)."""
         return bool(
-            self.quota.surplus_units or self._steps() or may_borrow(self.quota, self.job.priority)
+            self.quota.surplus_units or self._steps() or may_borrow(self.quota, self.job.priority) or self.quota.shrinking
             or self.quota.root.shares_reserved or not self.past_guard
         )  # fmt: skip

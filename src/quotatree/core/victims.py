@@ -318,7 +318,9 @@ def _several_shapes(request: Request, highest: int, protections: Protections | N
         result = _complete_and_trim(request, highest, protections, chosen, gone)
     for unit in gone:
         state.lower(unit)
-    return result
+    if result is None or protections is None:  # only now does everybody count again where protections look
+        return result
+    return result if protections.allow(with_companions(list(result.units))) else None
 
 
 def _goes_along(unit: Unit, gone: list[Unit]) -> bool:
@@ -362,6 +364,4 @@ def _complete_and_trim(
             chosen = rest
             for piece in back:
                 gone.remove(piece)
-    if protections is not None and not protections.allow(with_companions(chosen)):
-        return None
     return taken(chosen, sum(eviction_cost(u, request.now_ms) for u in chosen)) if chosen else NOTHING
