@@ -8,7 +8,7 @@ from quotatree.core import decisions as say
 from quotatree.core.job import Claim, Idle, Phase
 from quotatree.core.reasons import Code, Step
 from tests.property import rights
-from tests.property.fitting import devices_fit, quota_fits, rooms
+from tests.property.fitting import devices_fit, pools_bind, quota_fits, rooms
 from tests.property.model import JobView, Model, Piece, placed, total
 
 BRUTE_FORCE = 9
@@ -395,6 +395,8 @@ class Replay:
         shapes = {shape for _, shape in model.missing(taker)}
         if len(eligible) > BRUTE_FORCE or demoted or len(shapes) > 1:
             return  # several shapes in one job are searched one after the other: not claimed to be exact
+        if len(model.missing(taker)) > 1 and pools_bind(model, model.root(taker.quota)):
+            return  # nor are gangs of a root with parts of shared pools
         self.brute_forced += 1
         touched = max(rights.ladder(model, p) for p in evicted)
         price = {p: rights.cost(model, p, now_ms, self.outage_ms) for p in eligible}

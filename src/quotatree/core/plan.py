@@ -77,15 +77,9 @@ class _Planner(Surroundings):
         self._finish_holds()
         while True:
             self._ordering.start_over()
-            while self._regular() or self._idle() or self._surplus():
+            while self._regular() or self._retry_expired() or self._idle() or self._surplus():
                 pass
-            if not (
-                self._fail_over_limit()
-                or self._finish_holds()
-                or self._retry_expired()
-                or self._guards()
-                or self._last_pass()
-            ):
+            if not (self._fail_over_limit() or self._finish_holds() or self._guards() or self._last_pass()):
                 break
         self._ordering.close()
         self._settle_victims()
