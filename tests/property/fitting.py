@@ -52,14 +52,24 @@ def pool_rooms(model: Model, root: str, without: Iterable[Piece] = ()) -> dict[s
     draws = model.quotas[root].spec.draws
     if len(draws) == 1:
         return {draws[0][0]: 1 << 60}
-    others = [q.spec for q in model.quotas.values() if q.parent is None and q.id != root]
-    shared = {pool for spec in others for pool, _ in spec.draws}
+    shared = _shared_pools(model, root)
     left = {pool: (bounds.gpu_milli or 0) if pool in shared else 1 << 60 for pool, bounds in draws}
     for piece in model.pieces(without):
         if model.root(model.jobs[piece.job].quota) == root:
             for place in piece.places:
                 left[model.nodes[place.node].pool] -= place.shape.gpu_milli
     return left
+
+
+def pools_bind(model: Model, root: str) -> bool:
+    """Does the root draw on several pools and share one of them?"""
+    draws = model.quotas[root].spec.draws
+    return len(draws) > 1 and any(pool in _shared_pools(model, root) for pool, _ in draws)
+
+
+def _shared_pools(model: Model, root: str) -> set[str]:
+    others = [q.spec for q in model.quotas.values() if q.parent is None and q.id != root]
+    return {pool for spec in others for pool, _ in spec.draws}
 
 
 def devices_fit(
@@ -133,6 +143,7 @@ def quota_fits(
     *,
     loan: bool,
     past_guard: bool,
+    own_only: bool = False,
 ) -> bool:
     """used + request <= min for the quota (unless on loan) and every ancestor, reserved parts left alone (Q3, Q8)."""
     used = model.used(without)
@@ -144,7 +155,7 @@ def quota_fits(
         waiting = model.jobs[guarded[0]]
         kept = total(shape for _, shape in model.missing(waiting))
         kept_for = model.path(waiting.quota)
-    for above in path:
+    for above in path[:1] if own_only else path:
         if loan and above == quota:
             continue
         for i, bound in enumerate(model.quotas[above].min):

@@ -97,6 +97,10 @@ class NodeView(NamedTuple):
     ready: bool
     ill: frozenset[int]
 
+    @property
+    def well(self) -> bool:
+        return self.ready and not self.ill
+
 
 @dataclass
 class Model:

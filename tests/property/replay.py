@@ -8,7 +8,7 @@ from quotatree.core import decisions as say
 from quotatree.core.job import Claim, Idle, Phase
 from quotatree.core.reasons import Code, Step
 from tests.property import rights
-from tests.property.fitting import devices_fit, quota_fits, rooms
+from tests.property.fitting import devices_fit, pools_bind, quota_fits, rooms
 from tests.property.model import JobView, Model, Piece, placed, total
 
 BRUTE_FORCE = 9
@@ -29,6 +29,9 @@ class Replay:
         self.gang_ratios: list[tuple[int, int]] = []
         self._pending: list[say.Evict | say.Demote] = []
         self._past_guard = False
+        self._unseen_guards = {  # roots of which it is not known what their guard keeps now (S10)
+            root for root, (_, kept) in model.guards.items() if any(not model.nodes[n].well for n in kept)
+        }
 
     def run(self) -> None:
         for decision in self.plan.decisions:
@@ -100,6 +103,7 @@ class Replay:
             root = self.model.root(job.quota)
             assert root not in self.model.guards, "one such hold per tree (S10)"
             self.model.guards[root] = (job.id, frozenset())  # which nodes are kept is the next plan's to see
+            self._unseen_guards.add(root)
             return
         places = placed(job, hold.replicas)
         assert job.hold is None
@@ -123,6 +127,7 @@ class Replay:
         root = self.model.root(job.quota)
         if self.model.guards.get(root, ("",))[0] == job.id:
             del self.model.guards[root]
+            self._unseen_guards.discard(root)
             self.guarded_ran_idle |= job.claim is Claim.IDLE
 
     def _within_quota(
@@ -226,6 +231,7 @@ class Replay:
         job.hold = None
         if job.phase is Phase.HELD:
             job.phase, job.again = Phase.WAITING, True
+        self._shrunk()
 
     # -- preemptions -----------------------------------------------------------------------------------------
 
@@ -247,12 +253,22 @@ class Replay:
         self._waited_long_enough(taker, evicted)
         self._lawful(taker, evicted, ledger.step)
         self._rises(taker, evicted)
-        self._does_not_fit_before(taker, ledger)
-        self._minimal(taker, evicted, demoted, ledger)
         self._ledger(evicted, demoted, ledger, pending)
-        self._best(taker, evicted, demoted, ledger)
+        if self.model.root(taker.quota) not in self._unseen_guards:
+            self._does_not_fit_before(taker, ledger)
+            self._minimal(taker, evicted, demoted, ledger)
+            self._best(taker, evicted, demoted, ledger)
         for decision in pending:
             self._gone(decision)
+        self._shrunk()
+
+    def _shrunk(self) -> None:
+        """Q5: a lazy scaling is over once use has come down to it; whatever is above it later is a loan like others."""
+        model = self.model
+        used = model.used()
+        for quota in model.quotas.values():
+            if quota.shrinking and not any(model.loan(quota.id, used)):
+                model.quotas[quota.id] = quota._replace(shrinking=False)
 
     def _piece(self, decision: say.Evict | say.Demote) -> Piece:
         job = self.model.jobs[decision.job]
@@ -379,6 +395,8 @@ class Replay:
         shapes = {shape for _, shape in model.missing(taker)}
         if len(eligible) > BRUTE_FORCE or demoted or len(shapes) > 1:
             return  # several shapes in one job are searched one after the other: not claimed to be exact
+        if len(model.missing(taker)) > 1 and pools_bind(model, model.root(taker.quota)):
+            return  # nor are gangs of a root with parts of shared pools
         self.brute_forced += 1
         touched = max(rights.ladder(model, p) for p in evicted)
         price = {p: rights.cost(model, p, now_ms, self.outage_ms) for p in eligible}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from quotatree.core.job import Claim, Idle
 from quotatree.core.policy import Scope
 from quotatree.core.reasons import Step
-from tests.property.fitting import devices_fit, suits
+from tests.property.fitting import devices_fit, quota_fits, suits
 from tests.property.model import JobView, Model, Piece, total
 
 ORDER = list(Step)
@@ -35,6 +35,16 @@ def may_take(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int
 
 def rules(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -> list[str]:
     """The rules by which a regular piece may be taken."""
+    victim = model.jobs[piece.job]
+    found = policies(model, taker, piece, step, now_ms)
+    sibling = model.sibling_above(taker.quota, victim.quota)
+    if sibling is not None and at_least(step, Step.RETURN) and _returns(model, taker, sibling, victim):
+        found.append("return")
+    return found
+
+
+def policies(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -> list[str]:
+    """Those of them that somebody must have switched on: P1 and P2."""
     victim = model.jobs[piece.job]
     spec = model.quotas[taker.quota].spec
     found = []
@@ -67,15 +77,25 @@ def rules(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -
         and at_least(step, Step.DESCENDANTS)
     ):
         found.append("child")
-    if (
-        sibling is not None
-        and above_min
-        and victim.priority <= taker.priority
-        and fits_own_min(model, taker)
-        and at_least(step, Step.RETURN)
-    ):
-        found.append("return")
     return found
+
+
+def _returns(model: Model, taker: JobView, sibling: str, victim: JobView) -> bool:
+    """P15: the taker fits its own min, with what is kept there for a guard and reserved below left alone, and the
+    sibling is above its min of what stops it: what quotas are short of, else what it asks for."""
+    loan = model.loan(sibling, model.used())
+    if victim.priority > taker.priority or not any(loan) or not fits_own_min(model, taker):
+        return False
+    request = total(shape for _, shape in model.missing(taker))
+    past = passes_guard(model, taker)
+    if not quota_fits(model, taker.quota, request, loan=False, past_guard=past, own_only=True):
+        return False
+    short = []
+    for i in range(3):
+        alone = (request[0] * (i == 0), request[1] * (i == 1), request[2] * (i == 2))
+        if not quota_fits(model, taker.quota, alone, loan=False, past_guard=past):
+            short.append(i)
+    return any(loan[i] for i in short or [i for i in range(3) if request[i]])
 
 
 def lawful_together(
@@ -142,7 +162,7 @@ def passes_guard(model: Model, job: JobView) -> bool:
         return True
     waiting = model.jobs[guarded[0]]
     as_if_running = Piece(waiting.id, "hold", Claim.REGULAR, ())
-    if any(rule != "return" for rule in rules(model, job, as_if_running, Step.SIBLINGS, 0)):
+    if policies(model, job, as_if_running, Step.SIBLINGS, 0):
         return True
     sibling = model.sibling_above(job.quota, waiting.quota)
     if sibling is None or waiting.priority > job.priority:

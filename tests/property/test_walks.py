@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from random import Random
 
 import pytest
 
+from quotatree.core.events import Event
+from tests.property import worlds
 from tests.property.walk import Walk, begin, step
 
 WALKS = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 20
@@ -23,9 +26,9 @@ def test_every_promise_holds_on_seeded_walks(chunk: int) -> None:
             raise AssertionError(f"seed {seed}: {problem}") from problem
 
 
-def walk_with_all_checks(seed: int) -> Walk:
+def walk_with_all_checks(seed: int, world: Callable[[Random], list[Event]] = worlds.world) -> Walk:
     random = Random(seed)
-    walk = begin(random)
+    walk = begin(random, world)
     made = walk.plan()
     for _ in range(STEPS):
         check(walk)

@@ -57,6 +57,32 @@ def world(random: Random) -> list[ev.Event]:
     return found
 
 
+def several_trees(random: Random) -> list[ev.Event]:
+    """Two to four trees on two or three pools: some share a pool, some only a neighbour that draws on both of theirs."""
+    pools = ["a", "b", "c"][: random.randint(2, 3)]
+    found: list[ev.Event] = []
+    capacity = dict.fromkeys(pools, 0)
+    for number in range(random.randint(len(pools), 5)):
+        pool = pools[number % len(pools)]
+        spec = _node(random, number, pool, False)
+        capacity[pool] += spec.gpus
+        found.append(ev.NodeJoined(spec))
+    draws: list[dict[str, int]] = []
+    for number in range(random.randint(2, 4)):
+        first = number % len(pools)
+        both = chance(random, 60)
+        draws.append(dict.fromkeys([pools[first], pools[(first + 1) % len(pools)]][: 1 + both], 0))
+    for pool in pools:
+        drawing = [draw for draw in draws if pool in draw]
+        for draw in drawing:
+            draw[pool] = max(1, capacity[pool] // len(drawing))
+        while sum(draw[pool] for draw in drawing) > capacity[pool]:
+            max(drawing, key=lambda draw: draw[pool])[pool] -= 1
+    for root, draw in zip("rstu", draws, strict=False):
+        found += _tree(random, root, {pool: gpus for pool, gpus in draw.items() if gpus})
+    return found
+
+
 def _node(random: Random, number: int, pool: str, mixed: bool) -> NodeSpec:
     gpus = pick(random, 4, 4, 2, 6)
     tight = chance(random, 35)

@@ -5,7 +5,7 @@ The same code answers `plan` and `explain` (section 8): an attempt collects why 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from quotatree.core import act
 from quotatree.core import decisions as say
@@ -30,7 +30,8 @@ from quotatree.core.eligible import (
 )
 from quotatree.core.job import Claim, Idle, Job, missing_core
 from quotatree.core.node_search import with_companions
-from quotatree.core.placement import PoolRooms, Wanted, bounded_by_pools, find_places, free_index
+from quotatree.core.placement import Wanted, bounded_by_pools, find_places, free_index
+from quotatree.core.pool_search import best_in_pools
 from quotatree.core.queueing import Failure, WaitClass
 from quotatree.core.quota import Quota, Shortage, idle_room, loan, protected, reserved_below, shortage
 from quotatree.core.reasons import Code, Reason, Step, because
@@ -264,14 +265,14 @@ class Attempt:
         found = search(request)
         if clauses:
             found = cheaper_by_turning_idle(request, self._signature(Step.IDLE, ()), found)
+        if bounded_by_pools(quota.root) and not nodes_fit:
+            found = best_in_pools(request, found, lambda offer: self._proved(offer, loan_allowed))
         if found is None:
             code = Code.NoLawfulSet if could_ever_help(request) else Code.NoEligibleVictims
             self.outcome.tried.append(say.StepTried(step, because(code, step=step.value)))
             return False
         composite = any(unit.job.composite for unit in found.units)
         if (composite or needs_proof(quota, self.wanted)) and not self._proved(found, loan_allowed):
-            found = self._in_open_pools(request, loan_allowed)
-        if found is None:
             self.outcome.tried.append(say.StepTried(step, self._why_no_place()))
             return False
         if loan_allowed and any(self._beyond_min(i) for i in range(3)):
@@ -311,30 +312,18 @@ class Attempt:
                 short[i] = max(short[i], over)
         return Resources(*short)
 
-    def _in_open_pools(self, request: Request, loan_allowed: bool) -> Found | None:
-        """Several pools (Q1): search once more without those that are used up, then inside each of them alone."""
-        root, nodes = self.quota.root, self.state.nodes
-        if not bounded_by_pools(root):
-            return None
-        rooms = PoolRooms(self.state, root)
-        outside = [frozenset[int]().union(*(rooms.closed(shape) for _, shape in self.wanted))]
-        outside += [frozenset(n.index for n in nodes if n.spec.pool != pool) for pool, _ in root.spec.draws]
-        for closed in outside:
-            found = search(replace(request, avoid=self.avoid | closed))
-            if found is not None and self._proved(found, loan_allowed):
-                return found
-        return None
-
     def _proved(self, found: Found, loan_allowed: bool) -> bool:
         """Try it and take it back: several shapes or pools may not fit together, and a quota that falls below its
         reserved part keeps for itself what its victims free (Q8)."""
         state = self.state
-        pieces = [u for u in with_companions(list(found.units)) if u not in found.demoted]
-        for unit in pieces:
+        pieces = with_companions(list(found.units))
+        going = [u for u in pieces if u not in found.demoted]
+        for unit in going:
             state.lift(unit)
         fits = find_places(state, self.quota.root, self.wanted, now=False, avoid=self.avoid) is not None
-        if not found.demoted:
-            fits = fits and self._shortage(loan_allowed) is None
+        for unit in found.demoted:  # they stay on their devices, and their share of the quota is free
+            state.lift(unit)
+        fits = fits and self._shortage(loan_allowed) is None
         for unit in pieces:
             state.lower(unit)
         return fits
@@ -346,8 +335,8 @@ class Attempt:
         evictions: list[say.Decision] = []
         reasons: dict[UnitClass, Reason] = {}
         for unit in found.units:
-            if self.around.placed_now(unit.job):
-                raise TakenInSamePlan(unit.job.id, job.id)
+            if self.around.placed_now(unit.job, unit.cls.claim):
+                raise TakenInSamePlan(unit.job.id, unit.cls.claim, job.id)
         for unit in found.units:
             if unit in found.demoted:
                 demoted.append(unit)
@@ -400,8 +389,8 @@ class Attempt:
         return self.outcome
 
     def outcome_depends_on_tree(self) -> bool:
-        """Could anything but a release inside the full quota change the answer?"""
+        """Could anything but a release inside the full quota change the answer? Once it shrinks no more, a loan may (Q5)."""
         return bool(
-            self.quota.surplus_units or self._steps() or may_borrow(self.quota, self.job.priority)
+            self.quota.surplus_units or self._steps() or may_borrow(self.quota, self.job.priority) or self.quota.shrinking
             or self.quota.root.shares_reserved or not self.past_guard
         )  # fmt: skip

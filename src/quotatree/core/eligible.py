@@ -190,7 +190,11 @@ class Protections:
                         taken[i] += unit.footprint[i]
                 if has_loan(quota):
                     lender = quota
-            if entitled.down_to_min and lender is not None:
+            if entitled.down_to_min:
+                if (
+                    lender is None
+                ):  # back at its min already, by what was taken for another group of the same job
+                    return False
                 bounded.setdefault(lender.id, (lender, []))[1].append(unit.footprint)
         for quota, taken in reserved.values():
             for i in range(3):

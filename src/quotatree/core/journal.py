@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+Undo = Callable[[], object] | tuple[Any, str, Any]
+"""What takes one change back: an action, or an attribute and what it was (most are, and a tuple is cheap)."""
+
 
 class Journal:
     """The undo log that the state is built on."""
 
     def __init__(self) -> None:
-        self._journal: list[Callable[[], object]] | None = None
+        self._journal: list[Undo] | None = None
+        self._watching = False  # tell `_written` what is assigned
 
     def begin(self) -> None:
         """From here on every change can be taken back."""
@@ -46,25 +50,31 @@ class Journal:
         journal, self._journal = self._journal or [], None
         self._undo_all(journal)
 
-    def _undo_all(self, journal: list[Callable[[], object]]) -> None:
+    def _undo_all(self, journal: list[Undo]) -> None:
         if not journal:
             return
         for undo in reversed(journal):
-            undo()
+            if isinstance(undo, tuple):
+                setattr(*undo)
+            else:
+                undo()
         self._undone()
 
     def _undone(self) -> None:
         """Called when something was taken back, for what is remembered outside the journal."""
 
     def _written(self, target: Any, name: str) -> None:
-        """Called inside a transaction when an attribute is assigned."""
+        """Called inside a transaction that is watched when an attribute is assigned."""
 
     def set(self, target: Any, name: str, value: Any) -> None:
         """Assign one attribute."""
         if self._journal is not None:
             before = getattr(target, name)
-            self._journal.append(lambda: setattr(target, name, before))
-            self._written(target, name)
+            if before is value:
+                return
+            self._journal.append((target, name, before))
+            if self._watching:
+                self._written(target, name)
         setattr(target, name, value)
 
     def on_undo(self, action: Callable[[], object]) -> None:

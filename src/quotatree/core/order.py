@@ -27,13 +27,20 @@ class _Ready(NamedTuple):
     jobs: list[tuple[WaitClass, Job]]
 
 
+class _Head(NamedTuple):
+    """Who is next in a tree, as of a version of it; nobody, if `found` is None."""
+
+    version: int
+    found: tuple[int, Candidate] | None
+
+
 class Ordering:
     """The order of one plan. Answers are remembered per quota until its tree or its queue changes."""
 
     def __init__(self, state: State, now_ms: int) -> None:
         self._state, self._now_ms = state, now_ms
         self._ready: dict[str, _Ready] = {}
-        self._heads: dict[QuotaId, tuple[int, Candidate] | None] = {}  # by root: who is next in its tree
+        self._heads: dict[QuotaId, _Head] = {}  # by root: who is next in its tree
 
     def touch(self, quota: Quota) -> None:
         """The queue of this quota is not what it was, nor perhaps the use of trees on the same pools."""
@@ -126,14 +133,16 @@ class Ordering:
     def best(self) -> Candidate | None:
         """The next one to try in the first round.
 
-        A decision changes its own tree and those on the same pools; of all others it is known who is next there.
+        A decision changes its own tree and those on the same pools; of all others it is known who is next there, unless
+        something was released in them: an idle borrower that is taken back may stand on pools of its own tree too.
         """
         changed: dict[QuotaId, list[tuple[int, Candidate]]] = {}
         for quota in self._state.waiting_quotas.values():
-            root = quota.path[-1].spec.id
-            if root in self._heads:
+            root = quota.path[-1]
+            known = self._heads.get(root.spec.id)
+            if known is not None and known.version == root.version:
                 continue
-            heads = changed.setdefault(root, [])
+            heads = changed.setdefault(root.spec.id, [])
             ready = self.ready(quota)
             while ready and ready[0][0].still_fails(ready[0][0].failed, self._now_ms):
                 self.drop(ready[0][0])  # another quota has used the room that it hoped for
@@ -141,9 +150,9 @@ class Ordering:
             if ready:
                 cls, job = ready[0]
                 heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
-        for root, heads in changed.items():
-            self._heads[root] = _foremost(heads)
-        first = _foremost([head for head in self._heads.values() if head is not None])
+        for name, heads in changed.items():
+            self._heads[name] = _Head(self._state.quotas[name].version, _foremost(heads))
+        first = _foremost([head.found for head in self._heads.values() if head.found is not None])
         return None if first is None else first[1]
 
     def first_of(self, candidates: list[Candidate]) -> Candidate | None:

@@ -335,6 +335,9 @@ class PoolRooms:
             part = (bounds.gpu_milli or 0) if pool in shared else UNBOUNDED_MILLI
             self._left[pool] = part - root.pool_used.get(pool, 0)
 
+    def left(self, pool: str) -> int:
+        return self._left[pool]
+
     def fits(self, node: Node, shape: Shape) -> bool:
         return shape.gpu_milli <= self._left[node.spec.pool]
 

@@ -20,9 +20,9 @@ from quotatree.core.placement import Wanted, find_places, free_index
 from quotatree.core.preemptions import count_preemption
 from quotatree.core.queueing import AGAIN, Failure, WaitClass
 from quotatree.core.quota import has_loan, shortage
-from quotatree.core.reasons import Code, Step, because
-from quotatree.core.resources import Resources, resources_text
-from quotatree.core.rights import could_evict, has_policy_against, work_of, would_be_on_loan
+from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.resources import resources_text
+from quotatree.core.rivals import before_loan, rival_of, unrivalled
 from quotatree.core.state import State, limits_on
 from quotatree.core.surroundings import Surroundings, TakenInSamePlan
 from quotatree.core.unit import Unit, UnitKind
@@ -32,34 +32,34 @@ def plan(state: State, now_ms: int) -> say.Plan:
     """Decide everything that can be decided now. The decisions are applied to the state when this returns.
 
     Nothing is started only to be evicted (S8). Trying rivals first sees to it but for chains that no order foresees (a
-    loan whose return takes what was just started, holds that expire together); then the plan is taken back and made anew without that start.
+    loan whose return takes what was just started, a victim that frees more than its taker needs, idle room that
+    somebody else took); then the plan is taken back and made anew without that start.
     """
-    expiring = any(job.hold is not None and job.hold.expires_ms <= now_ms for job in state.held.values())
-    chains = expiring or any(root.lends or root.loans for root in state.roots)
-    alone = chains and not state.in_transaction
+    alone = not state.in_transaction
     if alone:
         state.begin()
-    postponed: dict[JobId, JobId] = {}
+    postponed: dict[tuple[JobId, Claim], JobId] = {}
     while True:
-        mark = state.mark() if state.in_transaction else 0
+        mark = state.mark()
         planner = _Planner(state, now_ms, postponed)
         try:
             planner.run()
             break
         except TakenInSamePlan as conflict:
             state.rollback_to(mark)
-            postponed[conflict.started] = conflict.preemptor
+            postponed[conflict.started, conflict.claim] = conflict.preemptor
     if alone:
         state.commit()
     return say.Plan(now_ms, tuple(planner.decisions), planner.next_wakeup())
 
 
 class _Planner(Surroundings):
-    def __init__(self, state: State, now_ms: int, postponed: dict[JobId, JobId]) -> None:
+    def __init__(self, state: State, now_ms: int, postponed: dict[tuple[JobId, Claim], JobId]) -> None:
         self._state = state
         self._now_ms = now_ms
-        self._postponed = postponed
-        self._placed: set[JobId] = set()  # who got places in this plan
+        self._postponed = postponed  # by whom the job would be taken in this plan
+        self._placed: set[tuple[JobId, Claim]] = set()  # who got places in this plan
+        self._last = False  # everybody else has been helped; see _last_pass
         self._ordering = Ordering(state, now_ms)
         self._waits: dict[JobId, say.Wait] = {}
         self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, after so many decisions
@@ -77,15 +77,24 @@ class _Planner(Surroundings):
         self._finish_holds()
         while True:
             self._ordering.start_over()
-            while self._regular() or self._idle() or self._surplus():
+            while self._regular() or self._retry_expired() or self._idle() or self._surplus():
                 pass
-            if not (
-                self._fail_over_limit() or self._finish_holds() or self._retry_expired() or self._guards()
-            ):
+            if not (self._fail_over_limit() or self._finish_holds() or self._guards() or self._last_pass()):
                 break
         self._ordering.close()
         self._settle_victims()
         self.decisions += self._news()
+
+    def _last_pass(self) -> bool:
+        """Nobody else can be helped: who was put off may finish its hold or run idle now, since nobody wants it more.
+
+        Who was put off for a regular start waits for another plan.
+        """
+        if self._last or not self._postponed:
+            return False
+        self._last = True
+        self._finish_holds()
+        return True
 
     def _guards(self) -> bool:
         """S10, once nobody can be helped any more; who has a guard's hold blocks nobody, so the rounds go on."""
@@ -122,6 +131,8 @@ class _Planner(Surroundings):
         decided = len(self.decisions)
         nowhere: set[tuple[object, ...]] = set()  # what did not fit elsewhere fits for no other hold alike
         for job in self._holders():
+            if self._put_off(job, Claim.REGULAR):
+                continue
             self._takers_first(job)
             hold = job.hold
             if hold is None:
@@ -131,9 +142,7 @@ class _Planner(Surroundings):
                     continue
                 reason = because(Code.HoldComplete)
                 places = hold.unit.places
-                self.decisions.append(
-                    act.start(state, job, places, Claim.REGULAR, self._now_ms, Step.FREE, reason)
-                )
+                self._start_held(job, places, reason)
                 continue
             version = job.quota.root.version
             if hold.checked_version == version or job.leaving:
@@ -150,11 +159,13 @@ class _Planner(Surroundings):
                 if len(wanted) == 1:  # a gang has promised places of its own to count on
                     nowhere.add(alike)
                 continue
-            reason = because(Code.StartsElsewhere)
-            self.decisions.append(
-                act.start(state, job, elsewhere, Claim.REGULAR, self._now_ms, Step.FREE, reason)
-            )
+            self._start_held(job, elsewhere, because(Code.StartsElsewhere))
         return len(self.decisions) > decided
+
+    def _start_held(self, job: Job, places: tuple[Placed, ...], reason: Reason) -> None:
+        start = act.start(self._state, job, places, Claim.REGULAR, self._now_ms, Step.FREE, reason)
+        self.decisions.append(start)
+        self._placed.add((job.id, Claim.REGULAR))
 
     def _elsewhere(self, unit: Unit, wanted: Wanted, avoid: frozenset[int]) -> tuple[Placed, ...] | None:
         """Places that are free now; for a gang also those of its promised places that are empty already."""
@@ -172,7 +183,7 @@ class _Planner(Surroundings):
     def _takers_first(self, job: Job) -> None:
         """S8: who could evict a job that is about to leave its hold for a start takes the hold, not the start."""
         while job.hold is not None:
-            rival = self._rival_of(job, job.hold.unit.footprint)
+            rival = rival_of(self._ordering, job, job.hold.unit.footprint)
             if rival is None:
                 return
             first = self._unrivalled(rival)
@@ -211,22 +222,7 @@ class _Planner(Surroundings):
                 return True
 
     def _unrivalled(self, candidate: Candidate) -> Candidate:
-        """S8: whoever could evict the candidate goes first, and whoever could evict that one.
-
-        Loans may make rivals of each other (P15), and then the chain goes round: it is followed for `most` steps.
-        """
-        most = len(self._state.waiting_quotas) + 1
-        chain = [candidate]
-        seen = {candidate.job.id: 0}
-        while len(chain) <= most:
-            rival = self._rival_of(chain[-1].job, chain[-1].cls.request)
-            if rival is None:
-                break
-            first = seen.setdefault(rival.job.id, len(chain))
-            if first < len(chain):
-                return chain[first + (most - first) % (len(chain) - first)]
-            chain.append(rival)
-        return chain[-1]
+        return unrivalled(self._ordering, candidate, len(self._state.waiting_quotas) + 1)
 
     def _try(self, cls: WaitClass, job: Job) -> bool:
         outcome = self._attempt(cls, job)
@@ -236,13 +232,17 @@ class _Planner(Surroundings):
         return self._record(cls, job, outcome)
 
     def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
-        if job.id in self._postponed:
-            reason = because(Code.WouldBeTaken, preemptor=self._postponed[job.id])
+        preemptor = self._postponed.get((job.id, Claim.REGULAR))
+        if preemptor is not None:
+            reason = because(Code.WouldBeTaken, preemptor=preemptor)
             return Outcome(failure=Failure(reason, job.quota.root.version))
         return Attempt(self._state, job, cls, self._now_ms, self).run()
 
-    def placed_now(self, job: Job) -> bool:
-        return self._state.in_transaction and job.id in self._placed
+    def _put_off(self, job: Job, claim: Claim) -> bool:
+        return (job.id, claim) in self._postponed and not self._last
+
+    def placed_now(self, job: Job, claim: Claim) -> bool:
+        return (job.id, claim) in self._placed and (job.id, claim) not in self._postponed
 
     def _record(self, cls: WaitClass, job: Job, outcome: Outcome) -> bool:
         if outcome.failure is not None:
@@ -253,53 +253,22 @@ class _Planner(Surroundings):
             if job.phase is Phase.WAITING:
                 self._waits[job.id] = say.Wait(job.id, outcome.failure.reason)
             return False
-        self._placed.update(d.job for d in outcome.decisions if isinstance(d, say.Start | say.Hold))
+        placed = [d.job for d in outcome.decisions if isinstance(d, say.Start | say.Hold)]
+        self._placed.update((job_id, Claim.REGULAR) for job_id in placed)
         self.decisions += outcome.decisions
         self._ordering.touch(job.quota)
         return True
 
-    def _rival_of(self, job: Job, request: Resources) -> Candidate | None:
-        """S8: a waiting job that could evict this one and may be tried now; topmost quota first."""
-        victim = work_of(job)
-        found: list[Candidate] = []
-        for quota in self._ordering.quotas_that_could_take(job.quota):
-            if found and found[0].quota.depth < quota.depth:
-                continue
-            ready = self._ordering.ready(quota)
-            if not ready:
-                continue
-            on_loan = would_be_on_loan(quota, job.quota, request)
-            if not on_loan and not has_policy_against(quota, victim):
-                continue
-            for cls, other in ready:
-                if other is not job and could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
-                    if found and found[0].quota.depth > quota.depth:
-                        found.clear()
-                    found.append(Candidate(quota, cls, other))
-                    break
-        return self._ordering.first_of(found)
-
     def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
-        parent = borrower.quota.parent
-        if parent is None:
-            return None
-        found: list[Candidate] = []
-        for quota in self._ordering.waiting_below(parent):
-            if quota is parent or borrower.quota.contains(quota):
-                continue
-            for cls, other in self._ordering.ready(quota):
-                if could_evict(borrower.quota, borrower.priority, work_of(other)):
-                    continue
-                if shortage(quota, cls.request) is None:
-                    found.append(Candidate(quota, cls, other))
-                    break
-        first = self._ordering.first_of(found)
+        first = before_loan(self._ordering, borrower)
         return None if first is None else (first.cls, first.job)
 
     def _idle(self) -> bool:
         state = self._state
         for candidate in self._ordering.idle_candidates():
             cls, job = candidate.cls, candidate.job
+            if self._put_off(job, Claim.IDLE):
+                continue
             reason = idle_refusal(state, job, cls.request)
             if reason is None:
                 wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
@@ -310,6 +279,7 @@ class _Planner(Surroundings):
                     self.decisions.append(
                         act.start(state, job, places, Claim.IDLE, self._now_ms, Step.FREE, why)
                     )
+                    self._placed.add((job.id, Claim.IDLE))
                     self._ordering.touch(job.quota)
                     return True
                 reason = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
@@ -354,7 +324,9 @@ class _Planner(Surroundings):
                 places = find_places(state, root, [(free[0], shape)], now=True, avoid=avoid)
                 if places is not None:
                     self.decisions.append(act.start_surplus(state, job, places[0], self._now_ms))
-                    if state.limits:  # it may have put somebody over a limit: positions are counted anew (S3)
+                    # It may have put somebody over a limit: positions are counted anew (S3). And the first surplus of
+                    # a quota is a right that its other jobs had not: who failed is asked again, and told why (P12).
+                    if state.limits or job.quota.surplus_units == 1:
                         self._ordering.touch(job.quota)
                     self._ordering.start_over()
                     return True

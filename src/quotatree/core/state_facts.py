@@ -71,6 +71,7 @@ class Facts(Journal):
         super().begin()
         self._tree_changed = False
         self.touched = Touched() if watch else None
+        self._watching = watch
 
     def commit(self) -> None:
         super().commit()

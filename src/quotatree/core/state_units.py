@@ -35,6 +35,8 @@ class UnitChanges(ProtectionChanges):
             self.nodes[index].put(unit, held)
             self.log_change(index)
         self._count(unit, 1)
+        if unit.cls.claim is not Claim.IDLE and _begins_loan(unit):
+            self.bump(unit.job.quota)  # siblings have a right they had not: to have it returned (P15)
         if unit.protected_until_ms:
             self._count_protected(unit, 1)
         if self._journal is not None:
@@ -160,6 +162,16 @@ class UnitChanges(ProtectionChanges):
             cls = unit.cls
             unit.cls = self.unit_class(unit.job.quota, cls.priority, cls.module, cls.kind, cls.claim)
             unit.cls.count(unit, 1)
+
+
+def _begins_loan(unit: Unit) -> bool:
+    """Did this unit, which stands now, put a quota above its min?"""
+    size = unit.footprint
+    for above in unit.job.quota.path:
+        for i, bound in above.named:
+            if above.used[i] > bound >= above.used[i] - size[i]:
+                return True
+    return False
 
 
 def units_of(job: Job) -> list[Unit]:

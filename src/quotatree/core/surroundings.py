@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from quotatree.core.job import Job, JobId
+from quotatree.core.job import Claim, Job, JobId
 from quotatree.core.queueing import WaitClass
 
 
 class TakenInSamePlan(Exception):
     """A search chose a job that was started in the plan being made (S8)."""
 
-    def __init__(self, started: JobId, preemptor: JobId) -> None:
+    def __init__(self, started: JobId, claim: Claim, preemptor: JobId) -> None:
         super().__init__(started)
-        self.started, self.preemptor = started, preemptor
+        self.started, self.claim, self.preemptor = started, claim, preemptor
 
 
 class Surroundings:
@@ -24,7 +24,7 @@ class Surroundings:
         del borrower
         return None
 
-    def placed_now(self, job: Job) -> bool:
-        """Did this job get its places in the plan that is being made?"""
-        del job
+    def placed_now(self, job: Job, claim: Claim) -> bool:
+        """Did this job get its places by this claim in the plan that is being made?"""
+        del job, claim
         return False

@@ -89,7 +89,7 @@ def search(request: Request) -> Found | None:
             continue
         found = without_implied(found, request.now_ms)
         if (
-            _left_after(request, found.units) != ZERO
+            left_after(request, found.units) != ZERO
         ):  # whatever the search says, nothing starts beyond its quotas
             continue
         cost, demoted = found.cost, frozenset[Unit]()
@@ -174,7 +174,7 @@ def _within(request: Request, highest: int, protections: Protections | None) -> 
         return found
     return best_of_few(
         request.state, request.signature, highest, request.now_ms, shape, count, free, request.avoid, protections,
-        lambda units: _left_after(request, units) == ZERO,
+        lambda units: left_after(request, units) == ZERO,
     )  # fmt: skip
 
 
@@ -230,7 +230,7 @@ def _with_quota(
 ) -> Taken | None:
     """Complete a node's victims by the cheapest units that free the rest of the quota."""
     both = found
-    while (left := _left_after(request, both.units)) != ZERO:
+    while (left := left_after(request, both.units)) != ZERO:
         more = cheapest_cover(
             request.state, request.signature, highest, left, request.now_ms, protections,
             gone=with_companions(list(both.units)),
@@ -247,7 +247,7 @@ def _with_quota(
     return both
 
 
-def _left_after(request: Request, units: tuple[Unit, ...] | list[Unit]) -> Resources:
+def left_after(request: Request, units: tuple[Unit, ...] | list[Unit]) -> Resources:
     freed = [0, 0, 0]
     for unit in with_companions(list(units)):
         entitled = request.signature.entitled(unit.cls)
@@ -262,7 +262,7 @@ def _put_back(request: Request, shape: Shape, found: Taken) -> Taken:
     kept = list(found.units)
     for unit in sorted(found.units, key=lambda u: (-eviction_cost(u, request.now_ms), u.started_ms, u.name)):
         rest = [u for u in kept if u is not unit]
-        if _left_after(request, rest) == ZERO and _fits_without(request, shape, rest):
+        if left_after(request, rest) == ZERO and _fits_without(request, shape, rest):
             kept = rest
     if len(kept) == len(found.units):
         return found
@@ -318,7 +318,9 @@ def _several_shapes(request: Request, highest: int, protections: Protections | N
         result = _complete_and_trim(request, highest, protections, chosen, gone)
     for unit in gone:
         state.lower(unit)
-    return result
+    if result is None or protections is None:  # only now does everybody count again where protections look
+        return result
+    return result if protections.allow(with_companions(list(result.units))) else None
 
 
 def _goes_along(unit: Unit, gone: list[Unit]) -> bool:
@@ -338,7 +340,7 @@ def _complete_and_trim(
 ) -> Taken | None:
     """Free the rest of the quota, then put back by trying: the displaced units are off their nodes here."""
     state = request.state
-    left = _left_after(request, chosen)
+    left = left_after(request, chosen)
     if left != ZERO:
         more = cheapest_cover(state, request.signature, highest, left, request.now_ms, protections)
         if more is None:
@@ -350,7 +352,7 @@ def _complete_and_trim(
         chosen = [u for u in [*chosen, *more.units] if not _goes_along(u, gone)]
     for unit in sorted(chosen, key=lambda u: (-eviction_cost(u, request.now_ms), u.started_ms, u.name)):
         rest = [u for u in chosen if u is not unit]
-        if _left_after(request, rest) != ZERO:
+        if left_after(request, rest) != ZERO:
             continue
         back = with_companions([unit])
         for piece in back:
@@ -362,6 +364,4 @@ def _complete_and_trim(
             chosen = rest
             for piece in back:
                 gone.remove(piece)
-    if protections is not None and not protections.allow(with_companions(chosen)):
-        return None
     return taken(chosen, sum(eviction_cost(u, request.now_ms) for u in chosen)) if chosen else NOTHING

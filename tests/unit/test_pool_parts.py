@@ -1,0 +1,73 @@
+"""A root that draws on several pools keeps to its part of those it shares; who stands there gives way like anybody (Q1, I3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.commands import apply
+from quotatree.core.job import Idle, JobId, JobSpec, Phase, Placed, ReplicaGroup, Shape
+from quotatree.core.node import NodeSpec
+from quotatree.core.plan import plan
+from quotatree.core.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.resources import Bounds
+from quotatree.core.state import State
+from tests.unit.test_regressions import ALL, submit
+
+
+def two_pools(**fields: object) -> State:
+    """`r` may take 2 GPUs of pool a and 2 of pool b; of the latter `s` has the other two."""
+    state = State()
+    for name, pool, gpus in (("a0", "a", 2), ("b0", "b", 2), ("b1", "b", 2)):
+        apply(state, ev.NodeJoined(NodeSpec(name, pool, gpus=gpus)), 0)
+    draws = (("a", Bounds(2000)), ("b", Bounds(2000)))
+    apply(state, ev.QuotaCreated(QuotaSpec(QuotaId("r"), draws=draws, **fields)), 0)  # type: ignore[arg-type]
+    apply(state, ev.QuotaCreated(QuotaSpec(QuotaId("s"), draws=(("b", Bounds(2000)),))), 0)
+    return state
+
+
+def run(
+    state: State, name: str, node: int, devices: tuple[int, ...], priority: int = 5, **fields: object
+) -> None:
+    shape = Shape(1000 * len(devices), 0, 0)
+    idle = fields.get("idle") is Idle.ONLY
+    spec = JobSpec(JobId(name), "r", (ReplicaGroup(1, shape),), 0, Module.DLC, priority, **fields)  # type: ignore[arg-type]
+    apply(state, ev.JobAdopted(spec, 0, places=(Placed(0, node, devices, shape),), idle=idle), 0)
+
+
+def test_idle_work_on_the_own_part_of_a_pool_gives_way_though_other_devices_there_are_free() -> None:
+    """I3: `b1` is empty, but what `r` may take of pool b its own idle job has."""
+    state = two_pools()
+    run(state, "regular", 0, (0, 1))
+    run(state, "idle", 1, (0, 1), idle=Idle.ONLY)
+    waits = submit(state, "waits", "r", (1, 2000), now_ms=1)
+    made = plan(state, 1)
+    assert [d.job for d in made.decisions if isinstance(d, say.Evict)] == ["idle"]
+    assert (waits.phase, made.decisions[-1].job) == (Phase.RUNNING, "waits")
+
+
+def test_nobody_goes_whom_the_part_that_others_leave_makes_superfluous() -> None:
+    """P8: for a place on `a0` both must go; but once `spans` has left its part of pool b there is a place there."""
+    policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, Scope.OWN)
+    state = two_pools(self_level=policy)
+    run(state, "small", 0, (0,), priority=1)
+    one = Shape(1000, 0, 0)
+    spec = JobSpec(JobId("spans"), "r", (ReplicaGroup(2, one),), 0, priority=1)
+    apply(state, ev.JobAdopted(spec, 0, places=(Placed(0, 0, (1,), one), Placed(1, 1, (0,), one))), 0)
+    waits = submit(state, "waits", "r", (1, 2000), now_ms=1, priority=9)
+    made = plan(state, 1)
+    assert [d.job for d in made.decisions if isinstance(d, say.Evict)] == ["spans"]
+    assert waits.phase is Phase.RUNNING
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_the_part_of_a_pool_is_never_exceeded(free: bool) -> None:
+    """Q1: free devices of pool b beyond the part of `r` are no place for it, with or without anybody to take."""
+    state = two_pools()
+    run(state, "regular", 0, (0, 1))
+    run(state, "part", 1, (0,) if free else (0, 1))
+    waits = submit(state, "waits", "r", (1, 2000), now_ms=1, priority=9)
+    plan(state, 1)
+    assert waits.phase is Phase.WAITING
