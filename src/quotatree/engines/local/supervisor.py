@@ -18,12 +18,12 @@ import fcntl
 import json
 import os
 import signal
-import socket
 import sys
 import traceback
 
 from quotatree.engines.local import cgroups, environment, journal, open_files, spawn, tree, users
 from quotatree.engines.local.batch import Batch
+from quotatree.engines.local.commands import Commands, free_port
 from quotatree.engines.local.identity import Identity, boot_id
 from quotatree.engines.local.layout import RunDir
 from quotatree.engines.local.log_writer import ReplicaLog
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from quotatree.engines.local.batch import Order
+    from quotatree.engines.local.commands import Arguments
     from quotatree.engines.local.journal import Entry
     from quotatree.engines.local.notebook import Notebook
     from quotatree.engines.local.service import Service
 
-    Arguments = str | list[str]
     Course = Batch | Notebook | Service
 
 LOOK_SECONDS = 1.0
@@ -138,7 +138,6 @@ class Supervisor:
         self.replicas: dict[int, Replica] = {}
         self.wanted: dict[int, Order] = {}  # ordered to run, and not told to stop
         self.own_children: set[int] = set()  # pids of helpers that are nobody's remains
-        self._secrets = secrets
         self._lock = lock
         self._looks_away = 0
         self._journal = journal.Journal(run_dir.journal)
@@ -153,8 +152,7 @@ class Supervisor:
         self._news = False
         self._checkpoint_file = run_dir.job.checkpoint_file
         self._checkpoint_seen = _touched(self._checkpoint_file)
-        self._master_port = 0
-        self._user: users.User | None = None
+        self._commands = Commands(run_dir, spec, secrets)
         self._course = _course(self)
 
     def run(self) -> None:
@@ -198,7 +196,7 @@ class Supervisor:
         replica.memory_mib = int(order.get("memory_mib") or 0)
         self.replicas[number] = replica
         try:
-            replica.start(self._command(order, port, command))
+            replica.start(self._commands.of(order, port, command))
         except (OSError, LookupError) as error:
             replica.never_began(Ended(why_not_started=f"cannot be started: {_words(error)}"))
             return None
@@ -214,8 +212,7 @@ class Supervisor:
         return int(fixed) if fixed else free_port()
 
     def new_attempt(self) -> None:
-        """Ranks that meet anew do so at a new port: the old one may not be free yet."""
-        self._master_port = free_port()
+        self._commands.new_attempt()
 
     # For courses: what happened
 
@@ -360,28 +357,7 @@ class Supervisor:
             self._news = False
             wake(self.run_dir.engine.wake, str(self.spec["job"]), int(self.spec["run"]))
 
-    # Making a command
-
-    def _command(self, order: Order, port: int, asked: Arguments | None) -> spawn.Command:
-        if self._user is None:
-            self._user = users.find(self.spec.get("user"))
-        user, job = self._user, self.run_dir.job
-        for path in (job.work, job.checkpoints):
-            _make_directory(path, user)
-        variables = environment.of_replica(
-            self.spec,
-            order,
-            secrets=self._secrets,
-            home=user.home,
-            user=user.name,
-            port=port,
-            master_port=self._master_port,
-            checkpoints=job.checkpoints,
-            checkpoint_file=self._checkpoint_file,
-        )
-        asked = asked or self.program["command"]
-        arguments = ["/bin/sh", "-c", asked] if isinstance(asked, str) else [str(part) for part in asked]
-        return spawn.Command(arguments, variables, self.program.get("workdir") or job.work, user)
+    # What belongs to a replica by its number
 
     def _log(self, number: int) -> ReplicaLog:
         log = self._logs.get(number)
@@ -432,13 +408,6 @@ def wake(fifo: str, job: str, run: int) -> None:
         os.close(fd)
 
 
-def free_port() -> int:
-    """Free now, on loopback. Nobody can promise that it will be a moment later."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _touched(path: str) -> int | None:
     """Not of what it may be a link to: it lies where the job may put anything."""
     try:
@@ -455,15 +424,6 @@ def _leads_to(path: str, fd: int) -> bool:
         return False
     except OSError:
         return True
-
-
-def _make_directory(path: str, user: users.User) -> None:
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        return
-    if not user.is_us:
-        os.chown(path, user.uid, user.gid)
 
 
 def _words(error: Exception) -> str:

@@ -1,0 +1,71 @@
+"""What exactly is executed for a replica? Arguments, variables, directory and user, from the program and the order."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from quotatree.engines.local import environment, spawn, users
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from quotatree.engines.local.batch import Order
+    from quotatree.engines.local.layout import RunDir
+
+    Arguments = str | list[str]
+
+
+class Commands:
+    """Of one run. The secrets live here, in memory, and nowhere else."""
+
+    def __init__(self, run_dir: RunDir, spec: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
+        self._job = run_dir.job
+        self._spec = spec
+        self._secrets = secrets
+        self._user: users.User | None = None
+        self._master_port = 0
+
+    def new_attempt(self) -> None:
+        """Ranks that meet anew do so at a new port: the old one may not be free yet."""
+        self._master_port = free_port()
+
+    def of(self, order: Order, port: int, asked: Arguments | None = None) -> spawn.Command:
+        """`asked`: instead of the program's own command. Raises LookupError if there is no such user."""
+        if self._user is None:
+            self._user = users.find(self._spec.get("user"))
+        user, job, program = self._user, self._job, self._spec["program"]
+        for path in (job.work, job.checkpoints):
+            _make_directory(path, user)
+        variables = environment.of_replica(
+            self._spec,
+            order,
+            secrets=self._secrets,
+            home=user.home,
+            user=user.name,
+            port=port,
+            master_port=self._master_port,
+            checkpoints=job.checkpoints,
+            checkpoint_file=job.checkpoint_file,
+        )
+        asked = asked or program["command"]
+        arguments = ["/bin/sh", "-c", asked] if isinstance(asked, str) else [str(part) for part in asked]
+        return spawn.Command(arguments, variables, program.get("workdir") or job.work, user)
+
+
+def free_port() -> int:
+    """Free now, on loopback. Nobody can promise that it will be a moment later."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _make_directory(path: str, user: users.User) -> None:
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        return
+    if not user.is_us:
+        os.chown(path, user.uid, user.gid)
