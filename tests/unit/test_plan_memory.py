@@ -5,16 +5,19 @@ Each is the smallest story of something that wide random walks found.
 
 from __future__ import annotations
 
+import pytest
+
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.commands import apply
+from quotatree.core.errors import Refused
 from quotatree.core.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
+from quotatree.core.node import NodeSpec, NodeState
 from quotatree.core.order import Ordering
 from quotatree.core.plan import plan
 from quotatree.core.policy import ChildLevel, Priorities, Scope, SelfLevel, Strategy
 from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.resources import Bounds, Resources
 from quotatree.core.snapshot import restore, snapshot
 from quotatree.core.state import State
 from tests.unit.test_regressions import ALL, child, cluster, root, submit
@@ -140,3 +143,40 @@ def test_groups_of_several_sizes_together_leave_a_sibling_its_min() -> None:
     waits = submit(state, "waits", "a", (1, 2000), (1, 1000), now_ms=2, priority=9)
     assert not any(isinstance(d, say.Evict) for d in plan(state, 2).decisions)
     assert waits.phase is Phase.WAITING
+
+
+def test_a_cover_leaves_out_who_may_not_go_and_is_still_the_cheapest() -> None:
+    """P5, Q8: the cheapest, `guarded`, is protected by what its quota has reserved; then two small ones beat a large one."""
+    below = ChildLevel(Priorities(1, 9), ALL)
+    reserved = Resources(2000)
+    state = cluster(16, root(10, child_level=below), child("a", 4), child("b", 6, reserved=reserved), nodes=1)
+    submit(state, "guarded", "b", (1, 2000), priority=1)
+    submit(state, "other", "r", (1, 5000), priority=9)
+    submit(state, "small, old", "a", (1, 500), priority=9)
+    plan(state, 0)
+    submit(state, "small, new", "a", (1, 500), now_ms=160_000, priority=8)
+    submit(state, "large, new", "a", (1, 2000), now_ms=160_000, priority=9)
+    plan(state, 160_000)
+    submit(state, "top", "r", (1, 1000), now_ms=200_000, priority=9)
+    taken = {d.job for d in plan(state, 200_000).decisions if isinstance(d, say.Evict)}
+    assert taken == {"small, old", "small, new"}
+
+
+def test_room_is_counted_again_when_more_of_it_is_asked_for() -> None:
+    """Section 4: a small gang has seen part of the nodes; a larger one of the same shape may still be head."""
+    state = cluster(1, root(4), nodes=4)
+    for name, replicas in (("two", 2), ("four", 4), ("five", 5)):
+        job = JobSpec(JobId(name), "r", (ReplicaGroup(replicas, Shape(1000, 0, 0)),), 0)
+        if name == "five":
+            with pytest.raises(Refused):
+                apply(state, ev.JobSubmitted(job), 0)
+            continue
+        apply(state, ev.JobSubmitted(job), 0)
+        plan(state, 0)
+        assert state.jobs[job.id].phase is Phase.RUNNING
+        apply(state, ev.JobEnded(job.id), 0)
+    apply(state, ev.NodeChanged("n3", NodeState.CORDONED), 1)
+    again = submit(state, "four again", "r", (4, 1000), now_ms=1)
+    small = submit(state, "small", "r", (3, 1000), now_ms=2)
+    plan(state, 2)
+    assert (again.phase, small.phase) == (Phase.WAITING, Phase.RUNNING)

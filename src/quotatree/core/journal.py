@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Undo = Callable[[], object] | tuple[Any, str, Any]
-"""What takes one change back: an action, or an attribute and what it was (most are, and a tuple is cheap)."""
+Undo = tuple[Any, ...]
+"""What takes one change back: an action and what it is called with. A plan may leave thousands, so no closures."""
 
 
 class Journal:
@@ -54,10 +54,7 @@ class Journal:
         if not journal:
             return
         for undo in reversed(journal):
-            if isinstance(undo, tuple):
-                setattr(*undo)
-            else:
-                undo()
+            undo[0](*undo[1:])
         self._undone()
 
     def _undone(self) -> None:
@@ -72,30 +69,24 @@ class Journal:
             before = getattr(target, name)
             if before is value:
                 return
-            self._journal.append((target, name, before))
+            self._journal.append((setattr, target, name, before))
             if self._watching:
                 self._written(target, name)
         setattr(target, name, value)
 
-    def on_undo(self, action: Callable[[], object]) -> None:
+    def on_undo(self, action: Callable[..., object], *args: object) -> None:
         """What takes the change back that was just made."""
         if self._journal is not None:
-            self._journal.append(action)
+            self._journal.append((action, *args))
 
     def put_entry(self, table: dict[Any, Any], key: Any, value: Any) -> None:
-        before, had = table.get(key), key in table
+        if key in table:
+            self.on_undo(table.__setitem__, key, table[key])
+        else:
+            self.on_undo(table.__delitem__, key)
         table[key] = value
-
-        def undo() -> None:
-            if had:
-                table[key] = before
-            else:
-                del table[key]
-
-        self.on_undo(undo)
 
     def drop_entry(self, table: dict[Any, Any], key: Any) -> None:
         if key not in table:
             return
-        before = table.pop(key)
-        self.on_undo(lambda: table.__setitem__(key, before))
+        self.on_undo(table.__setitem__, key, table.pop(key))

@@ -228,15 +228,24 @@ class Ordering:
             for index in missing_core(job):
                 shape = job.shape_of(index)
                 wanted[shape] = wanted.get(shape, 0) + 1
-        for shape, count in wanted.items():
-            key = ("roomy", root.id, shape)
-            known: tuple[int, int] | None = state.indexes.get(key)
-            if known is None or known[0] != state.ready_version:
-                slots = sum(n.slots_when_empty(shape) for n in state.nodes_of(root) if n.suits(shape))
-                known = state.indexes[key] = (state.ready_version, slots)
-            if known[1] < count:
-                return False
-        return True
+        return all(self._slots_when_empty(root, shape, count) >= count for shape, count in wanted.items())
+
+    def _slots_when_empty(self, root: Quota, shape: Shape, enough: int) -> int:
+        """Slots on the ready nodes of a tree, all empty, counted until there are enough; a first look need not see all."""
+        state = self._state
+        key = ("roomy", root.id, shape)
+        known: tuple[int, int, bool] | None = state.indexes.get(key)
+        if known is None or known[0] != state.ready_version or (known[1] < enough and not known[2]):
+            pools = {pool for pool, _ in root.spec.draws}
+            slots, everywhere = 0, True
+            for node in state.nodes:
+                if slots >= enough:
+                    everywhere = False
+                    break
+                if node.spec.pool in pools and node.suits(shape):
+                    slots += node.slots_when_empty(shape)
+            known = state.indexes[key] = (state.ready_version, slots, everywhere)
+        return known[1]
 
     def head(self, quota: Quota) -> Job | None:
         found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self.passed)

@@ -40,17 +40,31 @@ def cheapest_cover(
         return NOTHING
     main = GPU if GPU in short else short[0]
     items = _prefixes(state, signature, highest, deficit, main, now_ms, frozenset(gone), demote_room)
-    if len(short) == 1:  # the cheapest of all is the cheapest lawful one if it is lawful
-        found = _exact(items, main, deficit[main])
+    if len(short) == 1:
+        found = _exact_if_lawful(items, main, deficit, protections)
+        if found is None and protections is not None:  # who may not go alone may not go with others
+            items = [item for item in items if protections.allow(with_companions([item[1]]))]
+            found = _exact_if_lawful(items, main, deficit, protections)
         if found is not None:
-            found = _without_companions_gain(found, items, deficit)
-            if protections is None or protections.allow(with_companions(list(found.units))):
-                return found
+            return found
     found = _greedy(items, deficit, protections, now_ms)
     return None if found is None else _without_companions_gain(found, items, deficit)
 
 
 Item = tuple[int, Unit]  # cost, unit
+
+
+def _exact_if_lawful(
+    items: list[Item], main: int, deficit: Resources, protections: Protections | None
+) -> Taken | None:
+    """The cheapest of all is the cheapest lawful one if it is lawful."""
+    found = _exact(items, main, deficit[main])
+    if found is None:
+        return None
+    found = _without_companions_gain(found, items, deficit)
+    if protections is None or protections.allow(with_companions(list(found.units))):
+        return found
+    return None
 
 
 def _without_companions_gain(found: Taken, items: list[Item], deficit: Resources) -> Taken:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from quotatree.core.fragmentation import Typical
@@ -29,8 +28,7 @@ class JobChanges(NodeChanges):
                     mix.count(group.shape, group.replicas)
                     if self.touched is not None:
                         self.touched.pools[pool] = None
-                    if self._journal is not None:
-                        self._journal.append(partial(mix.count, group.shape, -group.replicas))
+                    self.on_undo(mix.count, group.shape, -group.replicas)
             if mix.seen >= mix.next_picture:
                 self.set(mix, "next_picture", 2 * mix.seen)
                 self.set(mix, "typical", Typical(dict(mix.counts)))
@@ -45,7 +43,7 @@ class JobChanges(NodeChanges):
     def tell(self, job: Job, now_ms: int, what: str) -> None:
         """Append to the job's story; a story of an undone future is shortened again."""
         job.story.append(f"{now_ms} {what}")
-        self.on_undo(lambda: job.story.__delitem__(-1))
+        self.on_undo(job.story.pop)
         if self.touched is not None:
             self.touched.jobs[job.id] = None
 
@@ -68,13 +66,13 @@ class JobChanges(NodeChanges):
         delayed = bool(quota.preemption_delay_ms)
         quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
         self.waiting_quotas[quota.id] = quota
-        self.on_undo(lambda: self._unqueue(job))
+        self.on_undo(self._unqueue, job)
 
     def dequeue(self, job: Job) -> None:
         if job.id not in job.quota.queue.of_job:
             return
         left = self._unqueue(job)
-        self.on_undo(lambda: self._back_in_queue(job, left))
+        self.on_undo(self._back_in_queue, job, left)
 
     def _unqueue(self, job: Job) -> WaitClass:
         queue = job.quota.queue
@@ -103,13 +101,13 @@ class JobChanges(NodeChanges):
         if places:
             self.leaving_jobs[job.id] = job
         self.leaving_replicas += len(places)
-        self.on_undo(lambda: self._end_leaving(job, places))
+        self.on_undo(self._end_leaving, job, places)
         if self.touched is not None:
             self.touched.jobs[job.id] = None
 
     def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         self._end_leaving(job, places)
-        self.on_undo(lambda: self.begin_leaving(job, places))
+        self.on_undo(self.begin_leaving, job, places)
         if self.touched is not None:
             self.touched.jobs[job.id] = None
 

@@ -57,7 +57,7 @@ class NodeChanges(Facts):
             self._bump_everyone()
 
         become(wanted)
-        self.on_undo(lambda: become(before))
+        self.on_undo(become, before)
         if self.touched is not None:
             self.touched.nodes[node.spec.name] = None
 
@@ -73,7 +73,7 @@ class NodeChanges(Facts):
             self._bump_everyone()
 
         become(healthy)
-        self.on_undo(lambda: become(not healthy))
+        self.on_undo(become, not healthy)
         if self.touched is not None:
             self.touched.nodes[node.spec.name] = None
 

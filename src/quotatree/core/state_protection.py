@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from heapq import heappop, heappush
 
 from quotatree.core.state_nodes import NodeChanges
@@ -29,7 +28,7 @@ class ProtectionChanges(NodeChanges):
                 self.log_change(index)
 
         become(until)
-        self.on_undo(lambda: become(before))
+        self.on_undo(become, before)
 
     def _count_protected(self, unit: Unit, sign: int) -> None:
         """There must be a plan when this unit can be taken."""
@@ -58,5 +57,5 @@ class ProtectionChanges(NodeChanges):
         while self.protections and self.protections[0][0] <= now_ms:
             ended = heappop(self.protections)
             if ended in self.protected:
-                self.on_undo(partial(heappush, self.protections, ended))
+                self.on_undo(heappush, self.protections, ended)
                 self.bump(self.quotas[ended[1]])

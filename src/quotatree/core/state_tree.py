@@ -15,7 +15,7 @@ class TreeChanges(UnitChanges):
         """A quota joins the tree as the last of its siblings."""
         self.insert_quota(quota, max((q.order for q in self.quotas.values()), default=0) + 1)
         self.reshape(quota.root)
-        self.on_undo(lambda: self._leave_tree(quota))
+        self.on_undo(self._leave_tree, quota)
 
     def insert_quota(self, quota: Quota, order: int) -> None:
         """A quota takes its place in the tree; `reshape` must follow."""
@@ -27,7 +27,7 @@ class TreeChanges(UnitChanges):
     def remove_quota(self, quota: Quota) -> None:
         self._leave_tree(quota)
         self.reshape(*([] if quota.parent is None else [quota.root]))
-        self.on_undo(lambda: self._enter_tree(quota))
+        self.on_undo(self._enter_tree, quota)
 
     def _enter_tree(self, quota: Quota) -> None:
         beside = self.roots if quota.parent is None else quota.parent.children

@@ -40,7 +40,7 @@ class UnitChanges(ProtectionChanges):
         if unit.protected_until_ms:
             self._count_protected(unit, 1)
         if self._journal is not None:
-            self._journal.append(lambda: self._displace(unit))
+            self._journal.append((self._displace, unit))
             if self.touched is not None:
                 self.touched.jobs[unit.job.id] = None
 
@@ -48,7 +48,7 @@ class UnitChanges(ProtectionChanges):
         """Take a unit off its devices and quotas; `leaves`: for good, not to stand again in another form."""
         self._displace(unit)
         if self._journal is not None:
-            self._journal.append(lambda: self.place(unit))
+            self._journal.append((self.place, unit))
             if self.touched is not None:
                 self.touched.jobs[unit.job.id] = None
         if leaves and unit.cls.claim is not Claim.IDLE:
@@ -122,7 +122,7 @@ class UnitChanges(ProtectionChanges):
                 self.log_change(index)
 
         become(None)
-        self.on_undo(lambda: become(before))
+        self.on_undo(become, before)
 
     def unit_class(
         self, quota: Quota, priority: int, module: Module, kind: UnitKind, claim: Claim
