@@ -112,6 +112,22 @@ def test_how_it_ended_is_told(local: Local):
     assert "command not found: no-such-command" in local.run("describe", "job", job)
 
 
+def test_a_job_that_prints_nothing_has_an_empty_log(local: Local):
+    """One that follows it waits for its end, however long that takes; a replica that is not there has none."""
+    job = local.submit("--cpu", "0.1", "--", "sh", "-c", f"until [ -e {local.home}/go ]; do sleep 0.1; done")
+    local.wait_phase(job, "Running")
+    following = Command("logs", "-f", job, env=local.env)
+    until(lambda: (local.home / "data").exists() and local.run("logs", job) == "")
+    assert f"no output of replica 7 of run 1 of job '{job}'" in local.run(
+        "logs", job, "--replica", "7", status=3
+    )
+    assert following.process.poll() is None
+    (local.home / "go").touch()
+    assert following.end() == 0
+    assert following.said == b""
+    assert local.run("logs", job) == ""
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
