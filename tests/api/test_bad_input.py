@@ -118,6 +118,38 @@ def test_a_field_that_is_not_what_it_must_be_is_named(on_both: Api, change: dict
     assert answer.json()["errors"][0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("change", "value", "allowed"),
+    [
+        ({"priority": 12}, 12, "must be at most 9"),
+        ({"priority": 0}, 0, "must be at least 1"),
+        ({"name": "my job"}, "my job", "must be at most 63 lower-case letters, digits, '-' and '.'"),
+        ({"workspace": "a b"}, "a b", "must be 1 to 63 letters, digits"),
+        ({"module": "dlc"}, "dlc", "must be 'DLC', 'DSW' or 'EAS'"),
+        ({"priorty": 3}, 3, "no such field; there are workspace, quota, groups,"),
+        ({"groups": [{"gpu": 1}]}, 1, "no such field; there are replicas, gpus, cpu,"),
+        ({"groups": None}, None, "must be a valid"),
+    ],
+)
+def test_it_is_said_what_was_sent_and_what_is_allowed(
+    on_both: Api, change: dict[str, Any], value: Any, allowed: str
+):
+    said = on_both.post("/jobs", {**job(), **change}, "ann").json()
+    assert said.get("value") == value
+    assert allowed in said["errors"][0]["message"], said
+
+
+def test_the_fields_of_one_change_among_several_kinds_are_told(on_both: Api):
+    changes = [{"change": "update-quota", "quota": "a", "to": {"stratgy": "fifo"}}]
+    said = on_both.post("/previews", {"changes": changes}).json()
+    assert "no such field; there are strategy, self_level, " in said["detail"], said
+
+
+def test_a_secret_is_not_said_back(on_both: Api):
+    said = on_both.post("/jobs", {**job(), "program": "swordfish"}, "ann")
+    assert (said.status_code, "swordfish" in said.text) == (422, False)
+
+
 def test_a_rule_that_refuses_names_field_value_and_rule(on_both: Api):
     said = on_both.post("/jobs", job(gpus=1.5), "ann").json()
     assert (said["code"], said["field"], said["value"], said["rule"]) == ("Refused", "gpus", 1.5, "R1")

@@ -92,18 +92,20 @@ class Cli:
     def run(
         self, *words: str, user: str | None = "admin", status: int = 0, stdin: str | None = None
     ) -> Result:
-        env = {
+        result = CliRunner().invoke(main, words, env=self.env(user), input=stdin)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == status, result.output
+        return result
+
+    def env(self, user: str | None) -> dict[str, str | None]:
+        return {
             "XDG_CONFIG_HOME": str(self.home / "config"),
             "XDG_DATA_HOME": str(self.home / "data"),
             "QUOTATREE_URL": self.serving.url,
             "QUOTATREE_TOKEN": None if user is None else self.serving.tokens[user],
             "QUOTATREE_CONTEXT": None,
         }
-        result = CliRunner().invoke(main, words, env=env, input=stdin)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == status, result.output
-        return result
 
     def lines(self, *words: str, **extra: Any) -> list[str]:
         return self.run(*words, **extra).stdout.splitlines()

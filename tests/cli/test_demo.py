@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+from rich.console import Console
 
 from quotatree.cli.demo_telling import Teller
 
@@ -71,6 +74,37 @@ def test_what_was_expected_and_not_seen_is_counted(capsys: pytest.CaptureFixture
     assert tell.checks == 2
     assert tell.missed == ["pigs fly"]
     assert "not seen: pigs fly" in capsys.readouterr().out
+
+
+def test_nothing_is_broken_at_80_columns(monkeypatch: pytest.MonkeyPatch):
+    """Sentences go on below their beginning, bars give way, and what is to be copied stays one line."""
+    shown = Console(file=StringIO(), force_terminal=True, width=80, highlight=False, no_color=True)
+    monkeypatch.setattr("quotatree.cli.demo_telling.console", lambda: shown)
+    tell = Teller()
+    tell.act("Ada deploys an inference service, 2 x 8 GPUs, on Quota1 itself. Somebody has to go")
+    tell.expect(
+        True, "the cheapest two of priority 1 went, who had saved last: sweep-a and scratch; one was spared"
+    )
+    usage = {
+        "desired": 128,
+        "actual": 128,
+        "used_own": 16,
+        "used_below": 40,
+        "squeezed": 8,
+        "queued": 16,
+        "loan": 8,
+    }
+    amounts = {name: {"gpus": usage.get(name, 0)} for name in (*usage, "shortfall", "idle_borrowed")}
+    tell.tree([{"id": "Quota1", "parent": None, "usage": amounts}], "the tree")
+    command = "export " + "X" * 100
+    tell.command(command)
+    assert isinstance(shown.file, StringIO)
+    lines = re.sub("\x1b[^m]*m", "", shown.file.getvalue()).splitlines()
+    assert "  " + command in lines
+    assert [line for line in lines if len(line) > 80 and command not in line] == []
+    assert "…" not in "".join(lines)
+    assert "    scratch; one was spared" in lines
+    assert any(line.startswith("Quota1  ") and line.endswith("queued 16") for line in lines)
 
 
 def test_a_directory_that_is_there_is_not_touched(tmp_path: Path):

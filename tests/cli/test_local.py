@@ -105,9 +105,27 @@ def test_how_it_ended_is_told(local: Local):
     job = local.submit("--cpu", "0.1", "--", "sh", "-c", "exit 3")
     local.wait_phase(job, "Failed")
     assert "failed (replica 0 exited with code 3)" in local.run("describe", "job", job)
+    assert "- replica 0 exited with code 3" in local.run("explain", job)
+    assert local.run("get", "job", job).endswith("replica 0 exited with code 3\n")
     job = local.submit("--cpu", "0.1", "--", "no-such-command")
     local.wait_phase(job, "Failed")
     assert "command not found: no-such-command" in local.run("describe", "job", job)
+
+
+def test_a_job_that_prints_nothing_has_an_empty_log(local: Local):
+    """One that follows it waits for its end, however long that takes; a replica that is not there has none."""
+    job = local.submit("--cpu", "0.1", "--", "sh", "-c", f"until [ -e {local.home}/go ]; do sleep 0.1; done")
+    local.wait_phase(job, "Running")
+    following = Command("logs", "-f", job, env=local.env)
+    until(lambda: (local.home / "data").exists() and local.run("logs", job) == "")
+    assert f"no output of replica 7 of run 1 of job '{job}'" in local.run(
+        "logs", job, "--replica", "7", status=3
+    )
+    assert following.process.poll() is None
+    (local.home / "go").touch()
+    assert following.end() == 0
+    assert following.said == b""
+    assert local.run("logs", job) == ""
 
 
 @pytest.mark.parametrize(
@@ -127,8 +145,8 @@ def test_what_cannot_be_run_is_refused_at_submit(local: Local, words: tuple[str,
 
 
 def test_a_job_says_that_it_wrote_a_checkpoint(local: Local):
-    """P6: `quotatree checkpoint` inside the job; outside, without a job, it says what is missing."""
-    inside = " ".join([*COMMAND, "checkpoint"]) + " && exec sleep 600"
+    """P6: `quotatree checkpoint` inside the job, whose PATH leads to it; outside, without a job, it says what is missing."""
+    inside = "quotatree checkpoint && exec sleep 600"
     path = f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}"
     job = local.submit("--cpu", "0.1", "--grace", "1s", "--env", path, "--", "sh", "-c", inside)
     with local.client() as client:
@@ -136,6 +154,7 @@ def test_a_job_says_that_it_wrote_a_checkpoint(local: Local):
     local.run("checkpoint", job)
     local.run("cancel", job)
     assert "say which JOB" in local.run("checkpoint", status=2)
+    assert "it is a training job" in local.run("open", job, status=1)
 
 
 def test_a_notebook_is_opened_stopped_and_started(local: Local):
@@ -161,7 +180,8 @@ def test_a_notebook_is_opened_stopped_and_started(local: Local):
     assert "token=" not in local.run("describe", "job", job)
     local.run("stop", job)
     local.wait_phase(job, "Stopped")
-    assert "has no address: it is Stopped" in local.run("open", job, status=1)
+    assert "has no address: it is Stopped; start it again" in local.run("open", job, status=1)
+    assert "[StoppedByOwner]" in local.run("explain", job)
     local.run("start", job)
     local.run("open", job, "--wait")
     with local.client() as client:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -84,12 +85,31 @@ def test_backup_restore_migrate_doctor(tmp_path: Path, started: list[Process]):
         (("--nodes", "many"), "such as 16x8"),
         (("--nodes", "0x8"), "1 to 10000 nodes"),
         (("--database", "mysql://x/y"), "allowed are sqlite"),
+        (
+            ("--listen", "no-such-host.invalid:7070", "--engine", "timer"),
+            "--listen no-such-host.invalid:7070",
+        ),
+        (("--log-file", "/proc/no/log"), "/proc/no/log: No such file"),
+        (("--data", "/proc/no"), "/proc/no: No such file"),
     ],
 )
 def test_bad_options(tmp_path: Path, words, said):
     result = CliRunner().invoke(main, ["serve", "--data", str(tmp_path / "d"), *words])
     assert result.exit_code in (1, 2)
     assert said in result.stderr
+
+
+def test_a_port_that_is_taken_is_told_before_anything_begins(tmp_path: Path):
+    """No token is shown by a server that does not run; the next start shows it."""
+    words = ("serve", "--engine", "timer", "--data", str(tmp_path / "d"), "--listen")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        result = run(*words, where, status=1)
+    assert "another program listens there already" in result.stderr
+    assert "choose another port with --listen" in result.stderr
+    assert result.stdout == ""
 
 
 def test_settings_from_the_file_in_the_data_directory(tmp_path: Path):

@@ -86,6 +86,12 @@ def test_exit_statuses(cli: Cli, monkeypatch, words, user, status):
     assert result.stderr
 
 
+def test_words_may_be_small(cli: Cli):
+    job = cli.submit("--gpus", "1", "--module", "dlc")
+    cli.wait_phase(job, "Running")
+    assert cli.lines("get", "jobs", "--phase", "running", "-o", "name") == [f"job/{job}"]
+
+
 def test_submit_from_a_file_with_options_over_it(cli: Cli):
     path = cli.file("jobs.yaml", "jobs:\n- {workspace: vision, quota: vision, gpus: 1, name: a}\n"
                                  "- {workspace: vision, quota: vision, gpus: 1, name: b, priority: 2}\n")  # fmt: skip
@@ -117,6 +123,7 @@ def test_submit_waits_for_the_end(cli: Cli):
         .stdout.splitlines()[-1]
         .endswith(" Failed")
     )
+    assert "listed with -a" in cli.run("get", "jobs").stderr
 
 
 def test_hold_release_priority_cancel(cli: Cli):
@@ -137,9 +144,9 @@ def test_hold_release_priority_cancel(cli: Cli):
 def test_explain_and_queue(cli: Cli):
     full = cli.submit("--gpus", "8")
     cli.wait_phase(full, "Running")
-    job = cli.submit("--gpus", "8")
-    lines = cli.lines("explain", job, user="ann")
-    assert lines[0] == f"{job} is Waiting in vision"
+    job = cli.submit("--gpus", "8", "--name", "later")
+    lines = cli.lines("explain", "later", user="ann")
+    assert lines[0] == f"later ({job}) is Waiting in vision"
     assert any("what would help" in line for line in lines)
     assert cli.json("explain", job, user="ann")["position"] == 1
     assert [line.split()[:4] for line in cli.lines("queue", "--no-headers")] == [["vision", "1", job, "1"]]
@@ -151,6 +158,7 @@ def test_describe(cli: Cli):
     job = cli.submit("--gpus", "8", "--name", "big")
     cli.wait_phase(job, "Running")
     text = cli.run("describe", "job", job, user="ann").stdout
+    assert "_ms " not in text, "a moment is not told in milliseconds"
     for part in (f"job {job}", "name ", "runs:", "node-", "decisions, newest first:", "start: on node-"):
         assert part in text
     assert "figures:" in cli.run("describe", "quota", "vision").stdout

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
+from quotatree.api import invalid
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.errors import Problem as KeptProblem
 from quotatree.core.errors import QuotaTreeError, Refused
@@ -21,7 +22,7 @@ from quotatree.store.errors import BadCursor, StoreError
 log = structlog.get_logger(__name__)
 MEDIA_TYPE: Final = "application/problem+json"
 URN: Final = "urn:quotatree:problem:"
-LONGEST_VALUE: Final = 200
+LONGEST_VALUE: Final = 500
 
 
 class Kind(NamedTuple):
@@ -123,6 +124,8 @@ def plain(value: object) -> Any:
         return value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 1] + "…"
     if isinstance(value, bool | int | float | type(None)):
         return value
+    if isinstance(value, list | tuple):
+        return plain(", ".join(str(one) for one in value))
     return plain(str(value))
 
 
@@ -165,18 +168,22 @@ def _headers(error: QuotaTreeError) -> dict[str, str]:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    errors = [_field_problem(one) for one in error.errors()[:20]]
+    found = error.errors()[:20]
+    errors = [_field_problem(one, request) for one in found]
     said = problem("Invalid", "; ".join(f"{one['field']}: {one['message']}" for one in errors[:3]))
     said["errors"] = errors
     if errors:
         said["field"] = errors[0]["field"]
+        sent = invalid.value(found[0])
+        if sent is not None:
+            said["value"] = sent
     return answer(request, said)
 
 
-def _field_problem(error: Any) -> FieldProblem:
+def _field_problem(error: Any, request: Request) -> FieldProblem:
     where: Sequence[Any] = error["loc"]
     path = ".".join(str(part) for part in (where[1:] if where[:1] == ("body",) else where)) or "body"
-    return {"field": plain(path), "message": plain(str(error["msg"]).removeprefix("Value error, "))}
+    return {"field": plain(path), "message": plain(invalid.message(error, request))}
 
 
 async def _http(request: Request, error: Exception) -> Response:

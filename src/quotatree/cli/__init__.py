@@ -102,6 +102,19 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, NAMED.get(cmd_name, cmd_name.replace("-", "_")))
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]}?", ctx) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Ctrl-C ends a watch, and is not the failure that click would make of it."""
         try:

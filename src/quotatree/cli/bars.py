@@ -36,7 +36,7 @@ class Figures:
     queued: int = 0
 
 
-def tree_lines(quotas: Sequence[Figures]) -> list[Line]:
+def tree_lines(quotas: Sequence[Figures], bar_width: int = BAR_WIDTH) -> list[Line]:
     """A quota whose parent is not among them is drawn as a root: a reader may not see what is above."""
     known = {quota.id for quota in quotas}
     children: dict[str | None, list[Figures]] = {}
@@ -46,7 +46,7 @@ def tree_lines(quotas: Sequence[Figures]) -> list[Line]:
     for root in children.get(None, ()):
         widest = max(root.used_own + root.used_below, root.desired, 1)
         lines += [
-            Line(branch + quota.id, _bar(quota, widest), _figures(quota))
+            Line(branch + quota.id, _bar(quota, widest, bar_width), _figures(quota))
             for branch, quota in _branches(root, children, "", "")
         ]
     return lines
@@ -63,7 +63,7 @@ def _branches(
         yield from _branches(child, children, below + corner, below + wall)
 
 
-def _bar(quota: Figures, widest: int) -> str:
+def _bar(quota: Figures, widest: int, bar_width: int) -> str:
     """Lengths are to the scale of the root, rounded at the borders so that the parts add up."""
     inside = max(0, quota.used_own + quota.used_below - quota.loan)
     borders = (
@@ -75,7 +75,7 @@ def _bar(quota: Figures, widest: int) -> str:
     )
     bar = ""
     for mark, border in borders:
-        bar += mark * (round(border * BAR_WIDTH / widest) - len(bar))
+        bar += mark * (round(border * bar_width / widest) - len(bar))
     return bar
 
 

@@ -97,6 +97,8 @@ def resolve(server: str | None, token_file: Path | None, context: str | None) ->
     url = (
         server or (None if context else os.environ.get(URL_VARIABLE)) or (found.url if found else DEFAULT_URL)
     )
+    if not url.startswith(("http://", "https://")):
+        raise BadContext(f"server {url}: must begin with http:// or https://, such as {DEFAULT_URL}")
     if token_file is not None:
         return Target(url, read_token(token_file))
     given = None if context else os.environ.get(TOKEN_VARIABLE)
@@ -109,7 +111,7 @@ def read_token(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadContext(f"{path}: {error}") from None
+        raise BadContext(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     if not text or len(text.split()) != 1:
         raise BadContext(f"{path} must contain a token and nothing else")
     return text

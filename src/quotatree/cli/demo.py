@@ -45,9 +45,14 @@ def demo(script: bool, directory: Path | None) -> None:
     tell = Teller()
     try:
         with stage(directory or own_directory()) as opened:
-            opened.open()
-            Story(opened, tell).play()
-            _close(tell, opened, waits=not script and sys.stdout.isatty())
+            try:
+                tell.say("starting a server on 128 virtual GPUs")
+                opened.open()
+                Story(opened, tell).play()
+                _close(tell, opened, waits=not script and sys.stdout.isatty())
+            except KeyboardInterrupt:
+                click.echo("ending all jobs and the server", err=True)
+                raise
     except StageFailed as error:
         fail(str(error), EXIT_FAILED)
     except KeyboardInterrupt:
@@ -63,7 +68,7 @@ def _close(tell: Teller, opened: Stage, waits: bool) -> None:
         return
     tell.act("Everything is left running. In another terminal")
     for line in hints(opened):
-        tell.say(line)
+        tell.command(line)
     tell.say("")
     tell.say("Ctrl-C ends it all and removes what it made.")
     signal.pause()
@@ -74,7 +79,8 @@ def hints(opened: Stage) -> list[str]:
     there = shlex.quote(str(Path(sys.executable).parent))
     token = shlex.quote(str(opened.tokens["bob"]))
     return [
-        f"export PATH={there}:$PATH QUOTATREE_URL={opened.url} QUOTATREE_WORKSPACE=workspace-b",
+        f"export PATH={there}:$PATH",
+        f"export QUOTATREE_URL={opened.url} QUOTATREE_WORKSPACE=workspace-b",
         f"export QUOTATREE_TOKEN=$(cat {token})",
         "quotatree get jobs                  # reasons, places in the queue",
         "quotatree tree",

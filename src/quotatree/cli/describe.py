@@ -10,7 +10,7 @@ import click
 
 from quotatree.cli.decided import decision_row
 from quotatree.cli.documents import yaml_text
-from quotatree.cli.explain import explanation_lines
+from quotatree.cli.explain import OVER, explanation_lines, why_stopped
 from quotatree.cli.naming import meant
 from quotatree.cli.nouns import WORDS, Asked, found
 from quotatree.cli.output import echo_json
@@ -52,9 +52,9 @@ def describe(noun: str, names: tuple[str, ...], output: str, remote: Remote) -> 
 
 def _echo_fields(item: Any) -> None:
     plain = {key: value for key, value in item.items() if key not in LATER}
-    width = max(len(key) for key in plain)
+    width = max(len(key.removesuffix("_ms")) for key in plain)
     for key, value in plain.items():
-        click.echo(f"  {key.ljust(width)}  {_text(key, value)}".rstrip())
+        click.echo(f"  {key.removesuffix('_ms').ljust(width)}  {_text(key, value)}".rstrip())
 
 
 def _text(key: str, value: Any) -> str:
@@ -77,7 +77,6 @@ def _text(key: str, value: Any) -> str:
 
 
 def _job_more(client: Client, job: Any) -> dict[str, Any]:
-    over = job["phase"] in ("Succeeded", "Failed", "Cancelled")
     more: dict[str, Any] = {
         "runs": list(client.jobs.runs(job["id"])),
         "history": list(client.jobs.history(job["id"], most=HISTORY)),
@@ -86,9 +85,10 @@ def _job_more(client: Client, job: Any) -> dict[str, Any]:
         endpoint = client.jobs.endpoint(job["id"])
         if endpoint["address"] is not None:  # its token is for `open`, not for whoever reads a description
             more["endpoint"] = {"address": endpoint["address"], "ready": endpoint["ready"]}
-    if not over:
+    if job["phase"] not in OVER:
         more["explanation"] = client.jobs.explain(job["id"])
         more["exposure"] = list(client.jobs.exposure(job["id"])) if job["phase"] == "Running" else []
+        more["stopped"] = why_stopped(client, job)
     return more
 
 
@@ -127,7 +127,8 @@ def _job_lines(job: Any, more: dict[str, Any]) -> Iterable[str]:
         yield f"  {place['replica']}: on {place['node']}{devices_text(place['devices'])}{surplus}"
     if "explanation" in more:
         yield "why:"
-        yield from (f"  {line}" for line in explanation_lines(more["explanation"], more["exposure"]))
+        told = explanation_lines(more["explanation"], more["exposure"], job["name"], more["stopped"])
+        yield from (f"  {line}" for line in told)
     if more["runs"]:
         yield "runs:"
     for run in more["runs"]:

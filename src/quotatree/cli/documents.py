@@ -16,7 +16,7 @@ def read_document(path: Path) -> Any:
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        fail(f"{path}: {error}", EXIT_BAD_INPUT)
+        fail(f"{path}: {getattr(error, 'strerror', None) or error}", EXIT_BAD_INPUT)
     if path.suffix == ".toml":
         try:
             return tomllib.loads(text)
@@ -35,6 +35,10 @@ def _read_yaml(path: Path, text: str) -> Any:
 
     try:
         return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
+        fail(f"{path}{where}: not YAML: {error.problem or error.context}", EXIT_BAD_INPUT)
     except (yaml.YAMLError, RecursionError) as error:
         fail(f"{path}: {' '.join(str(error).split())}", EXIT_BAD_INPUT)
 

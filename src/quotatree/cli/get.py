@@ -36,9 +36,14 @@ PHASES = ("Waiting", "Held", "Running", "Stopped", "OnHold", "Succeeded", "Faile
 @click.option("--workspace", multiple=True, metavar="NAME", help="Only of this workspace; may be repeated.")
 @click.option("--quota", multiple=True, metavar="NAME", help="Only of this quota; may be repeated.")
 @click.option("--owner", multiple=True, metavar="USER", help="Only jobs of this user; may be repeated.")
-@click.option("--phase", multiple=True, type=click.Choice(PHASES), help="Only jobs in this phase.")
 @click.option(
-    "--module", multiple=True, type=click.Choice(["DLC", "DSW", "EAS"]), help="Only of this module."
+    "--phase", multiple=True, type=click.Choice(PHASES, case_sensitive=False), help="Only jobs in this phase."
+)
+@click.option(
+    "--module",
+    multiple=True,
+    type=click.Choice(["DLC", "DSW", "EAS"], case_sensitive=False),
+    help="Only of this module.",
 )
 @click.option("-a", "--all", "finished", is_flag=True, help="Finished jobs too.")
 @click.option("--most", type=click.IntRange(1), metavar="N", help="At most so many.")
@@ -74,6 +79,8 @@ def get(
         else:
             items = list(found(kind, client, names, asked))
             print_items(kind, items, output, headers=not no_headers, single=len(names) == 1)
+            if not items and kind.word == "job" and not asked.finished and not asked.phase:
+                click.echo("those that are over are listed with -a", err=True)
 
 
 def print_items(

@@ -130,9 +130,19 @@ def open_job(job: str, wait: bool, output: str, remote: Remote) -> None:
         if output == "json":
             echo_json(found)
         elif found["address"] is None:
-            fail(f"{name} has no address: it is {client.jobs.get(name)['phase']}", EXIT_FAILED)
+            fail(f"{name} has no address: {_why_none(client.jobs.get(name))}", EXIT_FAILED)
         else:
             click.echo(address_of(found))
+
+
+def _why_none(job: t.JobOut) -> str:
+    if job["module"] == "DLC":
+        return "it is a training job (DLC); notebooks and services have one"
+    if job["phase"] == "Running":
+        return "it does not answer yet; --wait waits for it"
+    return f"it is {job['phase']}" + (
+        "; start it again with `quotatree start`" if job["phase"] == "Stopped" else ""
+    )
 
 
 def address_of(endpoint: t.EndpointOut) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from quotatree.cli.get import print_items
+from quotatree.cli.naming import job_id
 from quotatree.cli.nouns import WORDS
 from quotatree.cli.output import (
     EXIT_BAD_INPUT,
@@ -45,7 +46,8 @@ def preemptions(
     """The ledger, newest first: one line for each victim, with the rule, the lost work and the cost (P13)."""
     from_ms = None if since is None else _now_ms() - _span_ms(since)
     with remote.client() as client:
-        entries = list(client.preemptions.list(quota=quota, job=job, from_ms=from_ms, most=most))
+        about = None if job is None else job_id(client, job)
+        entries = list(client.preemptions.list(quota=quota, job=about, from_ms=from_ms, most=most))
     if output not in ("table", "wide", "csv"):
         print_items(WORDS["preemption"], entries, output)
         return
@@ -88,9 +90,13 @@ def events(
     no_headers: bool,
     remote: Remote,
 ) -> None:
-    """Show what happened, oldest first; with -w what happens. A cut connection is made again, and nothing is missed."""
+    """Show what happened, oldest first; with -w what happens. A cut connection is made again, and nothing is missed.
+
+    With -o wide, also what there is to know of each.
+    """
     noun = WORDS["event"]
     with remote.client() as client:
+        job = None if job is None else job_id(client, job)
         if not watch:
             found = client.events.list(workspace=workspace, job=job, kind=kind, after=after or 0)
             print_items(noun, list(found), output, headers=not no_headers)

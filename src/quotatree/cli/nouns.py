@@ -72,11 +72,12 @@ def _jobs(client: Client, asked: Asked) -> Iterable[Any]:
 
 
 def _reason(job: Any) -> str:
-    return str(job["reason_code"] if job["reason"] is None else job["reason"]["code"])
+    """A code; of a job that failed, what went wrong: there is no code for what programs do."""
+    return str(job["ending"] or (job["reason_code"] if job["reason"] is None else job["reason"]["code"]))
 
 
 def _reason_text(job: Any) -> str:
-    return "" if job["reason"] is None else str(job["reason"]["text"])
+    return str(job["ending"] or "") if job["reason"] is None else str(job["reason"]["text"])
 
 
 def _places(job: Any) -> str:

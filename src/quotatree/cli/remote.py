@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 PATIENCE_SECONDS = 1.0
+_WAY = re.compile(r"^(query|path|changes\.\d+\.[a-z-]+(\.(to|job|quota)(?=\.))?)\.|groups\.0\.")
+"""The part of a field's address that says nothing to somebody who gave options or a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +113,21 @@ def patiently(do: Callable[[], T]) -> T:
 def text_of(error: ClientError) -> str:
     from quotatree.client import errors as e
 
+    if isinstance(error, e.NotReachable):
+        return f"no server answers at {error}; start one with `quotatree serve`, or say where it is with --server"
     if isinstance(error, e.Unauthenticated):
         return f"{error} (quotatree login)"
-    if isinstance(error, e.ApiError) and error.field is not None:
-        rule = f" [{error.rule}]" if error.rule else ""
-        return f"{error.field} {error.value}: {error}{rule}"
-    return str(error)
+    if not isinstance(error, e.ApiError) or error.field is None:
+        return str(error)
+    value = f"{error.value:g}" if isinstance(error.value, float) else error.value
+    sent = "" if value in (None, "") else f" {value}"
+    if error.errors:
+        first, *others = [(_WAY.sub("", field), message) for field, message in error.errors]
+        return "; ".join([f"{first[0]}{sent}: {first[1]}", *(f"{where}: {what}" for where, what in others)])
+    rule = f" [{error.rule}]" if error.rule and not error.rule.startswith("section") else ""
+    if str(error).startswith(f"{error.field}."):  # it says itself where, and the value is a table
+        return f"{error}{rule}"
+    return f"{error.field}{sent}: {error}{rule}"
 
 
 def problem_text(problem: Mapping[str, Any]) -> str:

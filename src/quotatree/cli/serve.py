@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,9 +11,11 @@ from typing import Any
 import click
 
 from quotatree.cli.data import DATABASE_FILE, data_options, opened_store, server_settings
-from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_UNAVAILABLE, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNAVAILABLE, fail
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+WAITING = 2048
+"""So many connections may wait to be taken; the kernel may allow fewer."""
 
 
 @click.command()
@@ -60,10 +64,13 @@ def serve(
     for file in (settings.tls_cert, settings.tls_key):
         if file is not None and not file.is_file():
             fail(f"{file}: there is no such file", EXIT_BAD_INPUT)
-    # Jobs of the local engine work below it, as another user; what is private in it is so by itself.
-    settings.data.mkdir(parents=True, exist_ok=True, mode=0o711 if settings.engine == "local" else 0o700)
-    log_file = settings.log_file
-    logs.configure(None if log_file is None else log_file.open("a", encoding="utf-8", buffering=1))
+    try:
+        # Jobs of the local engine work below it, as another user; what is private in it is so by itself.
+        settings.data.mkdir(parents=True, exist_ok=True, mode=0o711 if settings.engine == "local" else 0o700)
+        log_file = settings.log_file
+        logs.configure(None if log_file is None else log_file.open("a", encoding="utf-8", buffering=1))
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}", EXIT_BAD_INPUT)
     if host not in LOOPBACK and settings.tls_cert is None and not settings.https:
         click.echo(
             f"warning: {host} may be reached from elsewhere, and without TLS tokens can be read on the way",
@@ -79,7 +86,9 @@ def serve(
             fail(str(error), EXIT_BAD_INPUT)
         except Refused as refused:
             fail(f"--nodes {refused.value}: {refused.message}", EXIT_BAD_INPUT)
+        sockets: list[socket.socket] = []
         try:
+            sockets = _bound(host, port)  # before anything is begun that a port that is taken would end
             server.start()
             first, said = server.furnish()
             if first is not None:
@@ -92,9 +101,13 @@ def serve(
                 click.echo("another server leads; this one stands by until that one is gone", err=True)
             if server.runs_elsewhere:
                 click.echo(f"this server does not lead: {server.runs_elsewhere}", err=True)
+            for one in sockets:
+                one.listen(WAITING)
             click.echo(f"listening on {settings.listen}, data in {store.url}")
-            server.run(host, port)
+            server.run(host, port, sockets)
         finally:
+            for one in sockets:
+                one.close()
             server.stop()
     click.echo("stopped")
 
@@ -104,3 +117,24 @@ def _address(text: str) -> tuple[str, int]:
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
         fail(f"listen {text}: must be HOST:PORT, such as 127.0.0.1:7070", EXIT_BAD_INPUT)
     return host.strip("[]"), int(port)
+
+
+def _bound(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of the host."""
+    made: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((one[0], one[4]) for one in found):
+            made.append(socket.socket(family, socket.SOCK_STREAM))
+            made[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                made[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            made[-1].bind(address)
+    except OSError as error:
+        for one in made:
+            one.close()
+        why = error.strerror
+        if error.errno == errno.EADDRINUSE:
+            why = "another program listens there already; end it, or choose another port with --listen"
+        fail(f"--listen {host}:{port}: {why}", EXIT_FAILED)
+    return made

@@ -113,12 +113,12 @@ class Server:
             said.append("no GPU was found here: --nodes 1x8 declares eight virtual ones")
         return made, [*getattr(self.engine, "notices", ()), *said]
 
-    def run(self, host: str, port: int) -> None:
+    def run(self, host: str, port: int, sockets: list[socket.socket]) -> None:
         """Answer requests until SIGTERM or SIGINT; what is being answered is finished."""
         # uvicorn sends itself the signal again when it is done; this is not to kill us before we have put things away.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
-        self.uvicorn(host, port).run()
+        self.uvicorn(host, port).run(sockets)
 
     def uvicorn(self, host: str, port: int) -> uvicorn.Server:
         extra: dict[str, Any] = {}

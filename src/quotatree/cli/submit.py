@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from quotatree.client import Client
 
 AT_ONCE = 1000
+NEEDED = {
+    "workspace": "--workspace (or the variable QUOTATREE_WORKSPACE)",
+    "quota": "--quota",
+    "groups": "--gpus (or --cpu, for a job without GPUs)",
+}
 ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
 
 
@@ -33,8 +38,12 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
     "--min-replicas", type=int, metavar="N", help="Elastic: start with so many, grow to --replicas."
 )
 @click.option("--model", "models", multiple=True, metavar="NAME", help="On this GPU model; may be repeated.")
-@click.option("--module", type=click.Choice(["DLC", "DSW", "EAS"]), help="Training, notebook or service.")
-@click.option("--priority", type=int, metavar="1-9", help="9 is the highest.")
+@click.option(
+    "--module",
+    type=click.Choice(["DLC", "DSW", "EAS"], case_sensitive=False),
+    help="Training, notebook or service.",
+)
+@click.option("--priority", type=click.IntRange(1, 9), metavar="1-9", help="9 is the highest.")
 @click.option(
     "--idle", type=click.Choice(["never", "allow", "only"]), help="May it run on what others leave?"
 )
@@ -78,10 +87,9 @@ def submit(
         with_program(_merged(job, given), program) for job in ([{}] if file is None else read_jobs(file))
     ] * count
     for job in jobs:
-        for needed in ("workspace", "quota", "groups"):
+        for needed, missing in NEEDED.items():
             if needed not in job:
-                option = "gpus" if needed == "groups" else needed
-                fail(f"--{option} is missing", EXIT_BAD_INPUT)
+                fail(f"{missing} is missing", EXIT_BAD_INPUT)
     with remote.client() as client:
         outcomes = _submitted(client, jobs, key)
         ids = [outcome["id"] for outcome in outcomes if outcome["id"] is not None]
@@ -132,12 +140,13 @@ def _waited(client: Client, ids: list[str], output: str) -> bool:
     def look() -> None:
         nonlocal good
         for name in list(left):
-            phase = patiently(partial(client.jobs.get, name))["phase"]
+            job = patiently(partial(client.jobs.get, name))
+            phase = job["phase"]
             if phase in ENDED:
                 del left[name]
                 good = good and phase == "Succeeded"
                 if output == "table":
-                    click.echo(f"{name} {phase}")
+                    click.echo(f"{name} {phase}" + (f": {job['ending']}" if job["ending"] else ""))
         if not left:
             raise _AllOver
 

@@ -9,9 +9,10 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from quotatree.cli.bars import LEGEND, Figures, tree_lines
+from quotatree.cli.bars import BAR_WIDTH, LEGEND, Figures, tree_lines
 
 PIPED_WIDTH: Final = 120
+SHORTEST_BAR: Final = 12
 BAR_STYLES: Final = {"█": "green", "▓": "cyan", "+": "magenta", "x": "yellow", "·": "dim"}
 
 
@@ -24,6 +25,10 @@ def console() -> Console:
 def print_tree(out: Console, quotas: Sequence[Figures], title: str | None = None) -> None:
     lines = tree_lines(quotas)
     labels = max(len(line.label) for line in lines)
+    bars = max(len(line.bar) for line in lines)
+    room = out.width - labels - max(len(line.figures) for line in lines) - 4
+    if out.is_terminal and bars > room:  # the bars give way, so that no line is broken
+        lines = tree_lines(quotas, max(SHORTEST_BAR, BAR_WIDTH * room // bars))
     bars = max(len(line.bar) for line in lines)
     if title is not None:
         out.print(Text(title, style="bold"))

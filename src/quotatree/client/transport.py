@@ -7,6 +7,7 @@ of it.
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -105,7 +106,8 @@ class Transport:
                 method, where, params=_listed(params or {}), headers=dict(headers or {}), **sent
             )
         except httpx2.TransportError as error:
-            raise NotReachable(f"{self.url}: {str(error) or type(error).__name__}") from None
+            said = re.sub(r"^\[Errno -?\d+\] ", "", str(error))
+            raise NotReachable(f"{self.url}: {said or type(error).__name__}") from None
         return read(answer)
 
 

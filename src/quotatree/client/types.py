@@ -314,7 +314,7 @@ class JobIn(TypedDict):
 
 class JobOut(TypedDict):
     """`reason` says why it waits; `position` is its place in the queue of its quota, where it was asked
-    for.
+    for; `ending` says of a failed job what went wrong.
     """
 
     id: str
@@ -327,6 +327,7 @@ class JobOut(TypedDict):
     phase: str
     reason_code: str
     reason: ReasonOut | None
+    ending: str | None
     position: int | None
     submitted_ms: int
     first_started_ms: int | None

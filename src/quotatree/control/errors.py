@@ -26,6 +26,8 @@ class Conflict(QuotaTreeError):
         self.expected = expected
         self.found = found
         self.message = f"{kind} {name!r} has version {found}, not {expected}: read it again"
+        if expected == 0:
+            self.message = f"there is a {kind} {name!r} already"
         super().__init__(self.message)
 
 

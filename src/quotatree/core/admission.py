@@ -69,7 +69,10 @@ def _check_some_node(shape: Any, nodes: list[Node], quota: Quota) -> None:
     models = {n.spec.model for n in nodes}
     if shape.models and not models & set(shape.models):
         raise Refused(
-            "models", list(shape.models), "S11", f"the tree of {quota.root.id} has only {sorted(models)}"
+            "models",
+            list(shape.models),
+            "S11",
+            f"the tree of {quota.root.id} has only {', '.join(sorted(models))}",
         )
     for node in nodes:
         spec = node.spec

@@ -5,7 +5,7 @@ Every filter has `workspaces`: None for a reader who may see all, else those he 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +80,13 @@ def job(connection: Connection, job_id: str) -> r.JobRow | None:
 def runs(connection: Connection, job_id: str) -> tuple[r.RunRow, ...]:
     query = select(t.RUNS).where(t.RUNS.c.job == job_id).order_by(t.RUNS.c.run)
     return tuple(make.run_row(row) for row in connection.execute(query).mappings())
+
+
+def endings(connection: Connection, of: Mapping[str, int]) -> dict[str, str]:
+    """What is known of how these runs, by job, ended."""
+    c = t.RUNS.c
+    rows = connection.execute(select(c.job, c.run, c.detail).where(c.job.in_(list(of)))).all()
+    return {job: detail for job, run, detail in rows if run == of[job] and detail}
 
 
 def placements(connection: Connection, job_id: str) -> tuple[r.PlacementRow, ...]:

@@ -5,7 +5,7 @@ Reads see one moment each and never wait for the writer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -112,6 +112,10 @@ class Store:
 
     def runs(self, job_id: str) -> tuple[r.RunRow, ...]:
         return self._read(lambda c: reads.runs(c, job_id))
+
+    def endings(self, of: Mapping[str, int]) -> dict[str, str]:
+        """How runs ended, by job and number of the run; not of those of which nothing is known."""
+        return self._read(lambda c: reads.endings(c, of))
 
     def placements(self, job_id: str) -> tuple[r.PlacementRow, ...]:
         return self._read(lambda c: reads.placements(c, job_id))

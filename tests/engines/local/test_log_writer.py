@@ -42,6 +42,11 @@ def kept(path: Path) -> dict[int, bytes]:
     return {int(segment.stem): segment.read_bytes() for segment in sorted(path.iterdir())}
 
 
+def test_who_has_printed_nothing_has_an_empty_log(tmp_path: Path, disk: Disk):
+    disk.log(tmp_path / "logs" / "0")
+    assert kept(tmp_path / "logs" / "0") == {}
+
+
 def test_pieces_follow_each_other_across_segments(tmp_path: Path, disk: Disk):
     log = disk.log(tmp_path)
     whole = os.urandom(3 * SEGMENT + 5)

@@ -32,6 +32,8 @@ MOST_CPUS: Final = 100_000_000
 MOST_MIB: Final = 1 << 40
 LONGEST_MS: Final = 10 * 366 * 86_400_000
 WHOLE_NAME: Final = f"^{NAME}$"
+JOB_LABEL: Final = "^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?)?$"
+TOKEN_ID: Final = "^[A-Za-z0-9_-]{10}$"
 JOB_ID: Final = "^(dlc|dsw|eas)-[0-9a-z]{10}$"
 
 

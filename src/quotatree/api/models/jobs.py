@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import (
+    JOB_LABEL,
     Body,
     Cpus,
     Duration,
@@ -58,7 +59,7 @@ class JobIn(Body):
     groups: Annotated[
         list[GroupIn], Field(min_length=1, max_length=100, examples=[[{"replicas": 2, "gpus": 8}]])
     ]
-    name: Annotated[str, StringConstraints(pattern="^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?)?$")] = ""
+    name: Annotated[str, StringConstraints(pattern=JOB_LABEL)] = ""
     module: ModuleName = "DLC"
     priority: Priority = 1
     min_replicas: Annotated[int, Field(ge=1, le=100_000)] | None = None
@@ -146,7 +147,8 @@ class GroupOut(TypedDict):
 
 
 class JobOut(TypedDict):
-    """`reason` says why it waits; `position` is its place in the queue of its quota, where it was asked for."""
+    """`reason` says why it waits; `position` is its place in the queue of its quota, where it was asked for; `ending`
+    says of a failed job what went wrong."""
 
     id: str
     name: str
@@ -158,6 +160,7 @@ class JobOut(TypedDict):
     phase: str
     reason_code: str
     reason: ReasonOut | None
+    ending: str | None
     position: int | None
     submitted_ms: int
     first_started_ms: int | None
@@ -228,7 +231,7 @@ class Runs(TypedDict):
     items: list[RunOut]
 
 
-def job_out(row: JobRow, reads: Reader, position: int | None = None) -> JobOut:
+def job_out(row: JobRow, reads: Reader, position: int | None = None, ending: str | None = None) -> JobOut:
     record, spec = row.record, row.record.spec
     told = None if record.told is None or row.phase != "Waiting" else reads.reason(record.told)
     core = () if record.core is None else record.core.places
@@ -248,6 +251,7 @@ def job_out(row: JobRow, reads: Reader, position: int | None = None) -> JobOut:
         "phase": row.phase,
         "reason_code": row.reason_code,
         "reason": None if told is None else {"code": told.code.name, "text": told.text},
+        "ending": ending,
         "position": position,
         "submitted_ms": row.submitted_ms,
         "first_started_ms": row.first_started_ms,

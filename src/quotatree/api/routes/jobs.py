@@ -3,6 +3,7 @@ resize, stop and start again (section 3, W1-W5)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import Query
@@ -102,13 +103,19 @@ async def list_jobs(
     reads = await caller.eyes()
     waiting = [row for row in page.items if row.phase == "Waiting"]
     places = await caller.ask(positions_of(waiting)) if positions and waiting else {}
-    found: JobPage = await caller.read(
-        lambda _: {
-            "items": [job_out(row, reads, places.get(JobId(row.id))) for row in page.items],
-            "next": page.next,
-        }
-    )
-    return JSONResponse(found)
+
+    def told(store: Store) -> JobPage:
+        endings = endings_of(store, page.items)
+        items = [job_out(row, reads, places.get(JobId(row.id)), endings.get(row.id)) for row in page.items]
+        return {"items": items, "next": page.next}
+
+    return JSONResponse(await caller.read(told))
+
+
+def endings_of(store: Store, rows: Sequence[JobRow]) -> dict[str, str]:
+    """What went wrong with those that failed."""
+    failed = {row.id: row.run for row in rows if row.phase == "Failed"}
+    return store.endings(failed) if failed else {}
 
 
 def positions_of(rows: list[JobRow]) -> Asked[dict[JobId, int]]:
@@ -160,7 +167,11 @@ async def get_job(
     row = await visible_job(caller, Action.SEE_JOB, job)
     places = await caller.ask(positions_of([row])) if positions and row.phase == "Waiting" else {}
     reads = await caller.eyes()
-    return JSONResponse(await caller.read(lambda _: job_out(row, reads, places.get(JobId(row.id)))))
+
+    def told(store: Store) -> JobOut:
+        return job_out(row, reads, places.get(JobId(row.id)), endings_of(store, [row]).get(row.id))
+
+    return JSONResponse(await caller.read(told))
 
 
 @routes.get("/jobs/{job}/runs", response_model=Runs)

@@ -12,7 +12,7 @@ from quotatree.access.roles import WORKSPACE_ROLES, Action
 from quotatree.api.caller import Caller, needs
 from quotatree.api.etags import tagged
 from quotatree.api.models.answers import Done
-from quotatree.api.models.fields import WHOLE_NAME
+from quotatree.api.models.fields import TOKEN_ID, WHOLE_NAME
 from quotatree.api.models.users import NewTokenOut, TokenIn, Tokens, WhoAmI, token_out, user_out
 from quotatree.api.route import problems, router
 from quotatree.control import commands as do
@@ -73,7 +73,7 @@ async def make_token(body: TokenIn, caller: Annotated[Caller, needs(Action.MANAG
 
 @routes.delete("/tokens/{token}", response_model=Done)
 async def revoke_token(
-    token: Annotated[str, Path(pattern="^[A-Za-z0-9_-]{10}$")],
+    token: Annotated[str, Path(pattern=TOKEN_ID)],
     caller: Annotated[Caller, needs(Action.MANAGE_TOKENS)],
 ) -> Response:
     """From now on it opens nothing."""

@@ -6,6 +6,9 @@ another's GPUs by setting CUDA_VISIBLE_DEVICES.
 
 from __future__ import annotations
 
+import os
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +49,8 @@ def of_replica(
 
 def _base(home: str, user: str) -> dict[str, str]:
     return {
-        "PATH": PATH,
+        # Last, what is beside the server's Python: a job says `quotatree checkpoint`, and finds it.
+        "PATH": f"{PATH}:{os.path.dirname(sys.executable)}",
         "HOME": home,
         "USER": user,
         "LOGNAME": user,

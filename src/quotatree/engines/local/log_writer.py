@@ -46,6 +46,8 @@ class ReplicaLog:
         self.end = 0
         """All that was ever printed, kept or not."""
         self.dropped = 0
+        with contextlib.suppress(OSError):  # who has printed nothing yet has an empty log, not none
+            os.makedirs(directory, mode=0o700, exist_ok=True)
 
     def add(self, data: bytes | memoryview) -> None:
         rest = memoryview(data)

@@ -1,0 +1,49 @@
+"""The usual mistakes: what is said must say what was wrong and what is allowed."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from quotatree.cli import main
+from tests.cli.conftest import Cli
+
+SUBMIT = ("submit", "--workspace", "vision", "--quota", "vision")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("get", "jobs", "--server", "http://127.0.0.1:1"), "no server answers at http://127.0.0.1:1: Connection refused; "),
+        (("get", "jobs", "--server", "127.0.0.1:7070"), "must begin with http:// or https://"),
+        (("get", "jobs", "--token-file", "no-such"), "quotatree: no-such: No such file or directory\n"),
+        (("gte", "jobs"), "Did you mean get?"),
+        ((*SUBMIT, "--gpus", "1", "--name", "my job"), "quotatree: name my job: must be at most 63 lower-case"),
+        ((*SUBMIT, "--gpus", "-1"), "quotatree: gpus -1: must be a number of GPUs"),
+        ((*SUBMIT, "--gpus", "1", "--model", "H100"), "models H100: the tree of company has only GPU"),
+        (SUBMIT, "--gpus (or --cpu, for a job without GPUs) is missing"),
+        (("submit", "--gpus", "1"), "--workspace (or the variable QUOTATREE_WORKSPACE) is missing"),
+        (("token", "revoke", "x"), "quotatree: token: must be the id of a token"),
+        (("user", "create", "ann"), "there is a user 'ann' already"),
+        (("user", "create", "a b"), "name a b: must be 1 to 63 letters"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_what_is_allowed(cli: Cli, monkeypatch, words, said):
+    monkeypatch.setattr("quotatree.client.transport.TRIES", 1)
+    monkeypatch.delenv("QUOTATREE_WORKSPACE", raising=False)
+    result = CliRunner().invoke(main, words, env={**cli.env("admin")})
+    assert result.exit_code
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("workspace: vision\nquota: vision\ngpus: 1\npriorty: 3\n", "priorty 3: no such field; there are workspace, "),
+        ("workspace: vision\nquota: vision\ngpus: one\n", "gpus one: must be a number of GPUs"),
+        ("quota: [vision\n", "line 2, column 1: not YAML: expected ',' or ']'"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_file_is_told(cli: Cli, text: str, said: str):
+    status = 2 if "YAML" in said else 1
+    assert said in cli.run("submit", "-f", cli.file("job.yaml", text), user="ann", status=status).stderr
