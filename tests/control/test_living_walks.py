@@ -116,7 +116,9 @@ def _check(server: Server, engine: LivingEngine) -> None:
         assert job.run == number, f"{name}: run {number} is there, {job.run} is meant"
         meant = _places(job, server)
         for replica, one in run.replicas.items():
-            assert meant.get(replica) == (one.node, one.devices), f"{name} {replica}: {meant.get(replica)}, {one}"
+            assert meant.get(replica) == (one.node, one.devices), (
+                f"{name} {replica}: {meant.get(replica)}, {one}"
+            )
             if replica in run.leaving:
                 assert replica in job.leaving
     for job in state.jobs.values():

@@ -8,13 +8,16 @@ import pytest
 
 from quotatree.access.errors import Forbidden
 from quotatree.control import commands as do
+from quotatree.control.loop import Mode
 from quotatree.core.errors import Refused
+from quotatree.core.job import JobId
 from quotatree.core.policy import Module
 from quotatree.engines.base import (
     Confirmed,
     DeviceReport,
     Exited,
     Idled,
+    Left,
     Lost,
     Outcome,
     Report,
@@ -292,3 +295,34 @@ def test_device_reports_that_say_nothing_new_change_nothing(server: Told):
         server.hear(report)
     assert server.world.version("node", "n0") == version
     assert "node.device" not in server.kinds()
+
+
+def test_a_gpu_that_falls_ill_while_another_server_leads_is_known_afterwards(server: Told):
+    """What runs is observed anew; how a GPU is, its engine says once."""
+    server.now_ms += 20_000
+    assert server.store.take_lease("other", server.now_ms, 15_000) is not None
+    for healthy in (False, True, False):
+        server.hear(DeviceReport("n0", 3, healthy, "XID 79"))
+    server.pass_time(6)
+    assert server.mode() is Mode.STANDBY
+    server.pass_time(60)
+    assert server.mode() is Mode.LEADING
+    assert server.world.state.node_by_name["n0"].ill == {3}
+
+
+def test_surplus_that_was_lost_and_came_back_is_not_taken_for_confirmed(server: Told):
+    """A7: else a crash before its order was heard would call it lost once more, instead of ordering it again."""
+    service = server.submit(module=Module.EAS, replicas=2, min_replicas=1)
+    server.engine.running[service, 1] = (0,)
+    server.restart()
+    assert server.kinds(service).count("job.lost") == 1
+    assert starts(server.new_orders())[-1] == (service, 1, [1]), "another one in its place"
+    assert server.world.cards[JobId(service)].confirmed == (0,)
+    server.restart()
+    assert server.kinds(service).count("job.lost") == 1
+    assert starts(server.new_orders()) == [(service, 1, [1])]
+    server.hear(Confirmed(JobId(service), 1, (1,)))
+    server.do(do.ResizeJob(actor="ann", job=service, replicas=1))
+    server.hear(Left(JobId(service), 1, (1,)))
+    server.hear(Confirmed(JobId(service), 1, (1,)))  # it comes late
+    assert server.world.cards[JobId(service)].confirmed == (0,)

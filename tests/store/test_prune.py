@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 from quotatree.store import Store
 from quotatree.store import rows as r
+from quotatree.store.database import writing
+from quotatree.store.write import write
 from tests.store.building import batch, writer
 from tests.store.test_backup import content
 
@@ -34,3 +38,16 @@ def test_an_answer_belongs_to_who_asked(store: Store) -> None:
     row = r.IdempotencyRow("ann", "key", "f", 200, {"id": "x"}, 1)
     store.commit(batch(writer(store), 1, row))
     assert store.answers([("ann", "key"), ("bob", "key"), ("ann", "other")]) == (row,)
+
+
+def test_an_answer_that_is_given_anew_while_old_ones_go_stays(store: Store) -> None:
+    """A key is used again the moment its time is over: what is deleted is the old answer, never the new one."""
+    lead = writer(store)
+    store.commit(batch(lead, 1, r.IdempotencyRow("ann", "key", "old", 200, {}, 1)))
+    pruned = threading.Thread(target=lambda: store.prune(10, 0, 5))
+    with writing(store._engine) as connection:
+        write(connection, batch(lead, 2, r.IdempotencyRow("ann", "key", "new", 200, {}, 99)))
+        pruned.start()
+        pruned.join(0.3)  # it waits for us, or has found nothing
+    pruned.join()
+    assert [row.fingerprint for row in store.answers([("ann", "key")])] == ["new"]

@@ -30,6 +30,7 @@ from quotatree.control.health import Health, LoopSettings, Mode, Published
 from quotatree.control.lead import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.ports import LoopStore
+from quotatree.control.reports import lasting
 from quotatree.control.sender import Sender
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
@@ -206,6 +207,7 @@ class Controller:
         if self._now_ms < self._retry_at_ms:
             return False
         if self._world is None:
+            self._reports = lasting(self._reports)
             return self._lead()
         if self._health.mode is Mode.STORE_AWAY:
             if self._writer.is_behind(self._world.counters):
@@ -353,7 +355,6 @@ class Controller:
         """Somebody else writes: what is in memory is not the truth any more. Begin again from what is written."""
         log.error("store_conflict", lease_lost=isinstance(error, LeaseLost), error=str(error))
         self._world = self._published = None
-        self._reports.clear()
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
         self._become(Mode.STANDBY, str(error))
 

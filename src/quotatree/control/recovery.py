@@ -65,6 +65,8 @@ def _settle(turn: Turn, job: Job, seen: set[int], ended: Exited | None) -> None:
     if lost:
         turn.apply(ev.JobLost(job.id, lost))
         turn.tell("job.lost", {"run": job.run, "replicas": list(lost)}, job=job.id)
+        known = turn.world.cards[job.id].confirmed
+        turn.change_card(job.id, confirmed=tuple(r for r in known if r not in lost))
 
 
 def _settle_leaving(turn: Turn, job: Job, seen: set[int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from quotatree.control.book import say_confirmed, say_outcome
@@ -27,6 +27,17 @@ from quotatree.engines.base import (
 )
 
 
+def lasting(reports: Iterable[Report]) -> list[Report]:
+    """Of what was told while nobody led: what runs is observed anew, how nodes and GPUs are is told here only."""
+    found: dict[object, Report] = {}
+    for report in reports:
+        if isinstance(report, NodeReport):
+            found[report.node] = report
+        elif isinstance(report, DeviceReport):
+            found[report.node, report.device] = report
+    return list(found.values())
+
+
 def hear(turn: Turn, report: Report) -> None:
     _HEARERS[type(report)](turn, report)
 
@@ -36,7 +47,8 @@ def _confirmed(turn: Turn, report: Confirmed) -> None:
     if job is None or job.phase is not Phase.RUNNING:
         return
     known = turn.world.cards[job.id].confirmed
-    new = tuple(r for r in report.replicas if r not in known)
+    stands = {*job.core_indexes, *job.surplus}
+    new = tuple(r for r in report.replicas if r in stands and r not in known)  # some may have left since
     if not new:
         return
     whole_before = set(job.core_indexes) <= set(known)

@@ -103,14 +103,14 @@ def test_without_driver_binding_or_gpu_there_is_no_node():
     assert discover(FakeNvml(())) is None
 
 
-def test_the_first_look_reports_all_and_later_ones_what_changed():
+def test_the_first_look_reports_all_and_later_ones_what_changed_or_is_ill():
     nvml = FakeNvml()
     watch = watched(nvml)
     assert watch.look() == [DeviceReport("box", 0, True), DeviceReport("box", 1, True)]
     assert watch.look() == []
     nvml.fails[1] = LOST
-    assert watch.look() == [DeviceReport("box", 1, False, "the driver has lost the GPU")]
-    assert watch.look() == []
+    for _ in range(2):
+        assert watch.look() == [DeviceReport("box", 1, False, "the driver has lost the GPU")]
     del nvml.fails[1]
     assert watch.look() == [DeviceReport("box", 1, True)]
 
@@ -161,7 +161,7 @@ def test_the_engine_tells_of_a_gpu_that_falls_ill(tmp_path: Path, monkeypatch):
     engine.open(reports.append)
     until(lambda: len(reports) == 2)
     nvml.xids.append((1, 79))
-    until(lambda: len(reports) == 3)
+    until(lambda: len(reports) >= 3)
     engine.close()
     assert reports[2] == DeviceReport("box", 1, False, "XID 79")
 

