@@ -180,3 +180,17 @@ def test_room_is_counted_again_when_more_of_it_is_asked_for() -> None:
     small = submit(state, "small", "r", (3, 1000), now_ms=2)
     plan(state, 2)
     assert (again.phase, small.phase) == (Phase.WAITING, Phase.RUNNING)
+
+
+def test_who_may_evict_the_guarded_job_since_its_priority_fell_passes_it_at_once() -> None:
+    """S10: what is kept for a job of priority 4 is out of reach of one that may take priority 1 only."""
+    policy = SelfLevel(Priorities(5, 9), Priorities(1, 1), ALL, Scope.OWN)
+    state = cluster(2, root(2, self_level=policy, strategy=Strategy.TRAVERSE))
+    submit(state, "runs", "r", (1, 1000), priority=9)
+    kept_for = submit(state, "kept for", "r", (1, 2000), priority=4)
+    plan(state, 3_600_000)
+    passes = submit(state, "passes", "r", (1, 1000), now_ms=3_600_001, priority=6)
+    plan(state, 3_600_001)
+    apply(state, ev.JobPriorityChanged(kept_for.id, 1), 3_600_002)
+    plan(state, 3_600_002)
+    assert passes.phase is Phase.RUNNING

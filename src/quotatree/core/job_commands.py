@@ -226,4 +226,6 @@ def priority_changed(state: State, event: ev.JobPriorityChanged, now_ms: int) ->
     state.set(job, "priority", event.priority)
     state.tell(job, now_ms, f"priority {event.priority}")
     state.enqueue(job)
+    if job.quota.root.guard == job.id:
+        state.bump(job.quota)  # who could evict it now may pass what is kept for it (S10)
     return ()

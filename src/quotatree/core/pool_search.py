@@ -49,8 +49,9 @@ def _opened(request: Request, pool: str, short: int) -> Found | None:
         if unit not in chosen:
             chosen.append(unit)
             short -= _part(request, unit, pool)
-    if short > 0:
-        return None
+    several_shapes = len({shape for _, shape in request.wanted}) > 1
+    if short > 0 or (several_shapes and any(unit.job.composite for unit in chosen)):
+        return None  # not looked for: a core that is taken for one shape would take along what is lifted here
     lifted = with_companions(chosen)
     for unit in lifted:
         state.lift(unit)
