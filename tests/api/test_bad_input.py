@@ -126,8 +126,8 @@ def test_a_field_that_is_not_what_it_must_be_is_named(on_both: Api, change: dict
         ({"name": "my job"}, "my job", "must be at most 63 lower-case letters, digits, '-' and '.'"),
         ({"workspace": "a b"}, "a b", "must be 1 to 63 letters, digits"),
         ({"module": "dlc"}, "dlc", "must be 'DLC', 'DSW' or 'EAS'"),
-        ({"priorty": 3}, 3, "no such field; there are workspace, quota, groups,"),
-        ({"groups": [{"gpu": 1}]}, 1, "no such field; there are replicas, gpus, cpu,"),
+        ({"priorty": 3}, None, "no such field; there are workspace, quota, groups,"),
+        ({"groups": [{"gpu": 1}]}, None, "no such field; there are replicas, gpus, cpu,"),
         ({"groups": None}, None, "must be a valid"),
     ],
 )

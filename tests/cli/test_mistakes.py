@@ -39,7 +39,7 @@ def test_a_mistake_is_told_with_what_is_allowed(cli: Cli, monkeypatch, words, sa
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("workspace: vision\nquota: vision\ngpus: 1\npriorty: 3\n", "priorty 3: no such field; there are workspace, "),
+        ("workspace: vision\nquota: vision\ngpus: 1\npriorty: 3\n", "priorty: no such field; there are workspace, "),
         ("workspace: vision\nquota: vision\ngpus: one\n", "gpus one: must be a number of GPUs"),
         ("quota: [vision\n", "line 2, column 1: not YAML: expected ',' or ']'"),
     ],

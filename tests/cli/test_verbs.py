@@ -124,6 +124,11 @@ def test_submit_waits_for_the_end(cli: Cli):
         .endswith(" Failed")
     )
     assert "listed with -a" in cli.run("get", "jobs").stderr
+    told = '{"seconds": 0.1, "outcome": "failed", "detail": "no luck"}'
+    job = cli.run(*words, "--program", told, user="ann", status=1).stdout.splitlines()[-1]
+    assert job.endswith(" Failed: no luck")
+    assert "    - no luck" in cli.lines("explain", job.split()[0], user="ann")
+    assert cli.lines("get", "jobs", "-a", "--most", "1", "--no-headers")[0].endswith("no luck")
 
 
 def test_hold_release_priority_cancel(cli: Cli):

@@ -305,3 +305,17 @@ def test_a_connection_that_is_cut_is_made_again(postgres_home: str) -> None:
     assert store.last_batch() == 2
     store.close()
     postgres.drop(postgres_home, name)
+
+
+def test_how_runs_ended_is_told_for_many_jobs_at_once(store: Store) -> None:
+    """Of the run that is asked for, not of an earlier one; nothing where nothing is known."""
+    epoch = writer(store)
+    store.commit(jobs_batch(epoch, 1, 2))
+    first, second = "dlc-00000000", "dlc-00000001"
+    rows = (
+        r.RunRow(first, 1, "regular", 0, 1, 9, "evicted", "ChildLevel"),
+        r.RunRow(first, 2, "regular", 10, 11, 19, "failed", "replica 0 exited with code 3"),
+        r.RunRow(second, 1, "regular", 0, 1, 9, "succeeded", ""),
+    )
+    store.commit(batch(epoch, 2, *rows))
+    assert store.endings({first: 2, second: 1, "dlc-99999999": 1}) == {first: "replica 0 exited with code 3"}

@@ -40,9 +40,11 @@ def message(error: Mapping[str, Any], request: Request) -> str:
 
 
 def value(error: Mapping[str, Any]) -> str | int | float | None:
-    """What was sent, if it is short and nobody's secret."""
+    """What was sent, if it is short and nobody's secret; an unknown field may be a misspelt one."""
     sent = error.get("input")
-    if any(word in str(part).lower() for part in error["loc"] for word in UNTOLD):
+    if error["type"] == "extra_forbidden" or any(
+        word in str(part).lower() for part in error["loc"] for word in UNTOLD
+    ):
         return None
     if isinstance(sent, str):
         return sent if len(sent) <= LONGEST_SHOWN else None
