@@ -10,8 +10,8 @@ from benchmarks.measure import Table, budgets, middle, ms, timed, verdict
 from benchmarks.world import PREEMPTOR, request_of, state_of
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.plan import plan
+from quotatree.core.changes.apply import apply
+from quotatree.core.planning.plan import plan
 from quotatree.exact.solve import solve
 
 CLUSTERS = (128, 512, 1024, 4096)

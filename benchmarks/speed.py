@@ -17,10 +17,10 @@ from benchmarks.measure import Table, budgets, middle, ms, settle, timed, verdic
 from benchmarks.world import state_of
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.plan import plan
-from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.changes.apply import apply
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
 
 MIXED_PRIORITIES = (1, 1, 1, 2, 2, 3, 4)

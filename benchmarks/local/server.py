@@ -26,9 +26,9 @@ from quotatree.cli.engine import LOCAL_DIRECTORY
 from quotatree.cli.server import Server
 from quotatree.client import Client
 from quotatree.control import commands as do
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.engines.base import StopOrder
 from quotatree.engines.local.engine import LocalEngine
 from quotatree.engines.local.virtual import virtual_nodes

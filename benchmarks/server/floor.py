@@ -21,15 +21,15 @@ from benchmarks.server.load import (
 )
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.plan import plan
-from quotatree.core.policy import Module, Scope, SelfLevel, parse_priorities
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.changes.apply import apply
+from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import Module, Scope, SelfLevel, parse_priorities
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
+from quotatree.core.model.unit import UnitKind
+from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from quotatree.core.unit import UnitKind
 
 
 class Happening(NamedTuple):

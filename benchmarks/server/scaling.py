@@ -22,11 +22,11 @@ from quotatree.control import commands as do
 from quotatree.control.loop import Controller
 from quotatree.control.queries import queue
 from quotatree.control.world import SYSTEM
-from quotatree.core.job import Claim, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.model.job import Claim, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.core.records import JobRecord
-from quotatree.core.resources import Bounds
 from quotatree.engines.timer import TimerEngine
 from quotatree.store import HistoryFilter, JobFilter, Store
 from quotatree.store import rows as r

@@ -15,10 +15,10 @@ from typing import Final
 from benchmarks.measure import Table
 from benchmarks.sim.shape import HOUR_MS, MINUTE_MS, checkpoints, minutes, nodes, percent
 from benchmarks.sim.traces import trace
-from quotatree.core.job import Idle
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.model.job import Idle
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.core.state import Settings
 from quotatree.sim.loaders import load_trace
 from quotatree.sim.metrics import JobMetrics, Spread

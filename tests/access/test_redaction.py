@@ -21,12 +21,12 @@ from quotatree.access.values import User
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.explain import PREVIEWABLE, explain, exposure, preview
-from quotatree.core.job import JobId
-from quotatree.core.quota import QuotaId
+from quotatree.core.explanation import PREVIEWABLE, explain, exposure, preview
+from quotatree.core.model.job import JobId
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code, Step, because
-from quotatree.core.resources import Resources
-from quotatree.core.unit import UnitKind
 from tests.access.teams import TREE, company
 from tests.property import happenings, worlds
 from tests.property.walk import Walk

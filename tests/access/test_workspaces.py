@@ -20,17 +20,17 @@ from quotatree.access.submitting import (
 )
 from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Start
 from quotatree.core.errors import Refused
-from quotatree.core.explain import explain
-from quotatree.core.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.plan import plan
-from quotatree.core.policy import Module, Priorities
-from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.explanation import explain
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import Module, Priorities
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
+from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
-from quotatree.core.resources import Bounds
 from quotatree.core.state import State
 from tests.access.teams import company
 

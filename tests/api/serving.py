@@ -18,9 +18,9 @@ from quotatree.api.services import Limits, Oidc, Services
 from quotatree.control import commands as do
 from quotatree.control.loop import Controller, Mode
 from quotatree.control.world import SYSTEM
-from quotatree.core.node import NodeSpec
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.identity.passwords import Passwords
 from quotatree.identity.tokens import new_token
 from quotatree.store import Store

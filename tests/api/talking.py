@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 
-from quotatree.core.job import JobId, JobSpec
+from quotatree.core.model.job import JobId, JobSpec
 from quotatree.engines.base import Capabilities, Endpoint, LogPiece, Program, RestartOrder, StartOrder
 from quotatree.engines.timer import TimerEngine
 

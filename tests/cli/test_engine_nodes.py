@@ -10,7 +10,7 @@ import pytest
 from quotatree.api.settings import ServerSettings
 from quotatree.cli import engine
 from quotatree.cli.server import Server
-from quotatree.core.node import NodeSpec
+from quotatree.core.model.node import NodeSpec
 from quotatree.store import Store
 
 ROOT = "root" if os.geteuid() == 0 else None

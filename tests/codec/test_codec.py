@@ -15,14 +15,14 @@ from quotatree.codec import DecodeError, decode, encode
 from quotatree.codec.snapshot_file import read_snapshot, read_snapshot_text, snapshot_text, write_snapshot
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.job import JobSpec
-from quotatree.core.plan import plan
-from quotatree.core.quota import QuotaSpec
+from quotatree.core.model.job import JobSpec
+from quotatree.core.model.quota import QuotaSpec
+from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.records import JobRecord, Snapshot
-from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.snapshots import restore, snapshot
 from tests.property import happenings
 from tests.property.walk import begin
 

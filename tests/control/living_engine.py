@@ -10,8 +10,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from quotatree.core.job import JobId, JobSpec
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId, JobSpec
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import (
     Capabilities,
     Checkpointed,

@@ -12,11 +12,11 @@ from quotatree.control import commands as do
 from quotatree.control.commands import Command
 from quotatree.control.loop import Controller, Mode
 from quotatree.control.world import SYSTEM, World
-from quotatree.core.job import Job, JobId, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.model.job import Job, JobId, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import EventRow, JobRow
 from tests.control.kept_store import KeptStore

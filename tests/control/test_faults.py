@@ -9,8 +9,8 @@ from quotatree.control import commands as do
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.loop import Controller, LoopSettings, Mode
 from quotatree.control.turn import Turn
-from quotatree.core.job import JobId
-from quotatree.core.snapshot import snapshot
+from quotatree.core.model.job import JobId
+from quotatree.core.snapshots import snapshot
 from quotatree.engines.base import Confirmed, EngineUnavailable, Observed, StartOrder, StopOrder
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import JobRow, PlacementRow, RunRow

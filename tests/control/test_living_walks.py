@@ -17,8 +17,8 @@ from quotatree.control import commands as do
 from quotatree.control import jobs
 from quotatree.control.errors import Fault
 from quotatree.core.errors import QuotaTreeError
-from quotatree.core.job import Job, JobId, Phase
-from quotatree.core.policy import Module
+from quotatree.core.model.job import Job, JobId, Phase
+from quotatree.core.model.policy import Module
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
 from tests.control.living_engine import LivingEngine

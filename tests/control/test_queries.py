@@ -13,10 +13,10 @@ from quotatree.control import queries
 from quotatree.core import decisions as say
 from quotatree.core.errors import Refused
 from quotatree.core.events import ScaleMode
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel
-from quotatree.core.quota import QuotaId
-from quotatree.core.resources import Bounds
-from quotatree.core.snapshot import snapshot
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.resources import Bounds
+from quotatree.core.snapshots import snapshot
 from tests.control.server import Server, request
 
 

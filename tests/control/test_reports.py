@@ -10,8 +10,8 @@ from quotatree.access.errors import Forbidden
 from quotatree.control import commands as do
 from quotatree.control.loop import Mode
 from quotatree.core.errors import Refused
-from quotatree.core.job import JobId
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import (
     Confirmed,
     DeviceReport,

@@ -17,10 +17,10 @@ from quotatree.control import handle
 from quotatree.control.errors import Conflict, KeyReused
 from quotatree.control.sealed import sealed
 from quotatree.core.errors import Refused
-from quotatree.core.node import NodeState
-from quotatree.core.policy import Module, Priorities
-from quotatree.core.quota import QuotaId
-from quotatree.core.resources import Bounds
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.policy import Module, Priorities
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.resources import Bounds
 from quotatree.store.rows import AuditRow, JobRow, QuotaRow
 from tests.control.server import Server, request
 
@@ -71,8 +71,8 @@ def test_a_key_with_another_secret_is_another_request(server: Server):
 KEYED = """
 from quotatree.control import commands as do
 from quotatree.control.handle import _fingerprint
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel
-from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.quota import QuotaId, QuotaSpec
 policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN)
 print(_fingerprint(do.CreateQuota(actor="root", key="k", spec=QuotaSpec(QuotaId("a"), self_level=policy))))
 """

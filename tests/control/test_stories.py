@@ -8,8 +8,8 @@ import pytest
 from quotatree.access.errors import Forbidden, NotFound
 from quotatree.control import commands as do
 from quotatree.core.errors import Refused
-from quotatree.core.job import Phase
-from quotatree.core.policy import Module
+from quotatree.core.model.job import Phase
+from quotatree.core.model.policy import Module
 from quotatree.store.rows import (
     AuditRow,
     DecisionRow,

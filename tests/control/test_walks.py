@@ -14,10 +14,10 @@ from quotatree.control.errors import Fault
 from quotatree.control.lead import world_from
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import ScaleMode
-from quotatree.core.node import NodeState
-from quotatree.core.policy import Module, Priorities
-from quotatree.core.resources import Bounds
-from quotatree.core.snapshot import snapshot
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.policy import Module, Priorities
+from quotatree.core.model.resources import Bounds
+from quotatree.core.snapshots import snapshot
 from quotatree.core.state import Settings
 from quotatree.store.rows import PlacementRow
 from tests.control.faulty_store import FaultyStore

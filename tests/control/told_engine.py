@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from quotatree.core.job import JobId, JobSpec
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId, JobSpec
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import (
     Capabilities,
     Endpoint,

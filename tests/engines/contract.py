@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from quotatree.core.job import JobId, Shape
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId, Shape
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import Engine, Program, ReplicaOrder, Report, StartOrder, StopOrder
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.core.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome, Program, Report
 from quotatree.engines.timer import TimerEngine
 from tests.engines.contract import Harness, replicas_running, start_order, stop_order, told

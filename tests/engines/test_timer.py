@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from quotatree.core.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.engines.base import Capabilities, Checkpointed, Confirmed, Exited, Report, lacks
 from quotatree.engines.timer import TimerEngine
 from tests.engines.contract import replicas_running, start_order, stop_order

@@ -18,7 +18,7 @@ from quotatree.control import commands as do
 from quotatree.control.loop import Controller
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import ScaleMode
-from quotatree.core.resources import Bounds
+from quotatree.core.model.resources import Bounds
 from quotatree.store import JobFilter, Store
 from tests.faults.under_load import submit
 from tests.faults.world import GPUS, NODES

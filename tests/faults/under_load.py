@@ -27,8 +27,8 @@ import structlog
 from quotatree.control import commands as do
 from quotatree.control.loop import Controller
 from quotatree.core.events import ScaleMode
-from quotatree.core.job import ReplicaGroup, Shape
-from quotatree.core.resources import Bounds
+from quotatree.core.model.job import ReplicaGroup, Shape
+from quotatree.core.model.resources import Bounds
 from tests.faults.local_world import local_wish, open_local_server
 from tests.faults.world import QUOTAS, open_server
 

@@ -9,10 +9,10 @@ from quotatree.access.values import User
 from quotatree.control import commands as do
 from quotatree.control.loop import Controller, LoopSettings
 from quotatree.control.world import SYSTEM
-from quotatree.core.node import NodeSpec
-from quotatree.core.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.engines.timer import TimerEngine
 from quotatree.store import Store
 

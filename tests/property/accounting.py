@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from quotatree.core.job import FINAL_PHASES, Claim, Job, Phase
-from quotatree.core.report import quota_report
-from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.model.job import FINAL_PHASES, Claim, Job, Phase
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.unit import Unit, UnitKind
+from quotatree.core.quota_figures import quota_report
 from quotatree.core.state import State, units_of
-from quotatree.core.unit import Unit, UnitKind
 from tests.property.model import Model, total
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from quotatree.core.job import Shape
+from quotatree.core.model.job import Shape
 from tests.property.model import Model, Piece, Place, total
 
 Room = tuple[list[int], int, int]

@@ -7,12 +7,12 @@ from dataclasses import replace
 from random import Random
 
 from quotatree.core import events as ev
-from quotatree.core.job import FINAL_PHASES, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.node import NodeState
-from quotatree.core.policy import Module
-from quotatree.core.quota import AmountLimit
+from quotatree.core.model.job import FINAL_PHASES, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.policy import Module
+from quotatree.core.model.quota import AmountLimit
+from quotatree.core.model.resources import WHOLE_GPU, Bounds
 from quotatree.core.reasons import Code, because
-from quotatree.core.resources import WHOLE_GPU, Bounds
 from quotatree.core.state import State
 from tests.property.worlds import MINUTE_MS, chance, pick, quota_spec
 

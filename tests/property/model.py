@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from quotatree.core.decisions import ReplicaPlace
-from quotatree.core.job import Claim, Idle, Job, JobSpec, Phase, Shape
-from quotatree.core.node import NodeState
-from quotatree.core.quota import QuotaSpec
+from quotatree.core.model.job import Claim, Idle, Job, JobSpec, Phase, Shape
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.quota import QuotaSpec
 from quotatree.core.state import State
 
 Amount = tuple[int, int, int]

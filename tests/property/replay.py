@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from quotatree.core import decisions as say
-from quotatree.core.job import Claim, Idle, Phase
+from quotatree.core.model.job import Claim, Idle, Phase
 from quotatree.core.reasons import Code, Step
 from tests.property import rights
 from tests.property.fitting import devices_fit, pools_bind, quota_fits, rooms

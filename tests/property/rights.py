@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quotatree.core.job import Claim, Idle
-from quotatree.core.policy import Scope
+from quotatree.core.model.job import Claim, Idle
+from quotatree.core.model.policy import Scope
 from quotatree.core.reasons import Step
 from tests.property.fitting import devices_fit, quota_fits, suits
 from tests.property.model import JobView, Model, Piece, total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotatree.core.job import Job
+from quotatree.core.model.job import Job
 from quotatree.core.state import State
 
 

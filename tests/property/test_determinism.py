@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 
 from quotatree.core import decisions as say
-from quotatree.core.commands import apply
-from quotatree.core.explain import explain, exposure, preview
-from quotatree.core.order import Ordering
-from quotatree.core.plan import plan
+from quotatree.core.changes.apply import apply
+from quotatree.core.explanation import explain, exposure, preview
+from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
 from tests.property import happenings
 from tests.property.test_promises import RANDOM

@@ -8,11 +8,11 @@ from hypothesis import given
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.explain import PREVIEWABLE, explain, exposure, preview
-from quotatree.core.job import Phase
-from quotatree.core.plan import plan
+from quotatree.core.explanation import PREVIEWABLE, explain, exposure, preview
+from quotatree.core.model.job import Phase
+from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
 from tests.property import happenings
 from tests.property.snapshot import snapshot

@@ -15,15 +15,15 @@ from random import Random
 from hypothesis import given
 
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.fragmentation import STEP_MILLI
-from quotatree.core.job import FINAL_PHASES, JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.mix import coarse
-from quotatree.core.node import Node, NodeSpec, NodeState
-from quotatree.core.placement import bounded_by_pools, find_places
-from quotatree.core.plan import plan
-from quotatree.core.quota import Quota, QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.changes.apply import apply
+from quotatree.core.model.fragmentation import STEP_MILLI
+from quotatree.core.model.job import FINAL_PHASES, JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.node import Node, NodeSpec, NodeState
+from quotatree.core.model.quota import Quota, QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
+from quotatree.core.model.typical_requests import coarse
+from quotatree.core.planning.plan import plan
+from quotatree.core.search.placement import bounded_by_pools, find_places
 from quotatree.core.state import State
 from tests.property.happenings import job_spec
 from tests.property.test_promises import RANDOM

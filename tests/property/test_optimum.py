@@ -11,15 +11,15 @@ pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra 
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.job import Claim, Idle, JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.plan import plan
-from quotatree.core.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
-from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.model.job import Claim, Idle, JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
+from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Step
-from quotatree.core.resources import Bounds
 from quotatree.core.state import State
 from quotatree.exact.problem import Group, NodeFree, Place, Problem, Unit
 from quotatree.exact.solve import Status, solve

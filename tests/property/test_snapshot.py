@@ -13,15 +13,15 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.job import Claim, JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec, NodeState
-from quotatree.core.plan import plan
-from quotatree.core.quota import QuotaId, QuotaSpec, has_loan
+from quotatree.core.model.job import Claim, JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core.model.quota import QuotaId, QuotaSpec, has_loan
+from quotatree.core.model.resources import Bounds
+from quotatree.core.planning.plan import plan
 from quotatree.core.records import Snapshot, job_record, node_record, pool_record, quota_record
-from quotatree.core.resources import Bounds
-from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.property import happenings, worlds
 from tests.property.snapshot import snapshot as picture

@@ -12,10 +12,10 @@ from random import Random
 import pytest
 
 from quotatree.core import decisions as say
-from quotatree.core.commands import apply
-from quotatree.core.order import Candidate, Ordering
-from quotatree.core.plan import plan
-from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.changes.apply import apply
+from quotatree.core.planning.ordering import Candidate, Ordering
+from quotatree.core.planning.plan import plan
+from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.property import worlds
 from tests.property.test_determinism import digest

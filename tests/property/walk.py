@@ -7,9 +7,9 @@ from random import Random
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.plan import plan
+from quotatree.core.planning.plan import plan
 from quotatree.core.state import Settings, State
 from tests.property import accounting, happenings, worlds
 from tests.property.fitting import rooms

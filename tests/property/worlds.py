@@ -9,10 +9,10 @@ from random import Random
 from typing import TypeVar
 
 from quotatree.core import events as ev
-from quotatree.core.node import NodeSpec
-from quotatree.core.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import WHOLE_GPU, Bounds, Resources
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import WHOLE_GPU, Bounds, Resources
 from quotatree.core.state import Settings
 
 SECOND_MS = 1000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from quotatree.core.node import NodeSpec
-from quotatree.core.policy import Module, Priorities, SelfLevel, Strategy
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import Module, Priorities, SelfLevel, Strategy
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.core.state import Settings
 from quotatree.sim.outcome import JobOutcome
 from quotatree.sim.result import SimResult, simulate

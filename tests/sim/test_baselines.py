@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from quotatree.core.job import Idle
+from quotatree.core.model.job import Idle
 from quotatree.sim.baselines import BASELINES
 from quotatree.sim.result import SimResult
 from quotatree.sim.setup import JobDefaults, Setup, SetupError

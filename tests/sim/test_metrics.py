@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.core.job import Idle
-from quotatree.core.policy import Strategy
+from quotatree.core.model.job import Idle
+from quotatree.core.model.policy import Strategy
 from quotatree.sim.metrics import ClusterMetrics, JobMetrics, Spread, TeamSafety, jain, spread
 from quotatree.sim.private import private_clusters
 from quotatree.sim.setup import JobDefaults

@@ -7,8 +7,8 @@ from benchmarks.sim.counted import Counted, fifo_waits
 from benchmarks.sim.philly import quotas, team_gpus, trace
 from benchmarks.sim.quotas import static_and_pool
 from benchmarks.sim.traces import Absent
-from quotatree.core.policy import Strategy
-from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.model.policy import Strategy
+from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.sim.outcome import JobOutcome
 from tests.sim.made import S, job, one_quota, outcome, run
 

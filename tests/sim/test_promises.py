@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.job import Claim, Idle, JobId, JobSpec
-from quotatree.core.policy import Strategy
-from quotatree.core.unit import UnitKind
+from quotatree.core.model.job import Claim, Idle, JobId, JobSpec
+from quotatree.core.model.policy import Strategy
+from quotatree.core.model.unit import UnitKind
 from quotatree.sim.baselines import BASELINES
 from quotatree.sim.brain import Brain
 from quotatree.sim.export import write_result
@@ -205,7 +205,7 @@ def test_the_traces_of_these_tests_do_evict():
 def test_the_same_inputs_give_the_same_bytes(tmp_path: Path):
     script = (
         "import sys; from pathlib import Path; from dataclasses import replace;"
-        "from tests.sim.test_promises import BUSY, cluster; from quotatree.core.job import Idle;"
+        "from tests.sim.test_promises import BUSY, cluster; from quotatree.core.model.job import Idle;"
         "from quotatree.sim.result import simulate; from quotatree.sim.synthetic import generate;"
         "from quotatree.sim.export import write_result;"
         "setup = replace(cluster(idle=Idle.ALLOW), private_clusters=True);"

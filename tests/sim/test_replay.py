@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from quotatree.core.events import QuotaScaled, QuotaTransferred, ScaleMode
-from quotatree.core.job import Idle
-from quotatree.core.policy import Strategy
+from quotatree.core.model.job import Idle
+from quotatree.core.model.policy import Strategy
+from quotatree.core.model.resources import Bounds
 from quotatree.core.reasons import Code
-from quotatree.core.resources import Bounds
 from quotatree.sim.brain import CoreBrain
 from quotatree.sim.outcome import End
 from quotatree.sim.replay import Progress, Replay

@@ -11,7 +11,7 @@ from benchmarks.sim.helios import Day, Minute
 from benchmarks.sim.shape import DAY_MS, MINUTE_MS
 from benchmarks.sim.traces import TRACES
 from quotatree.core.events import NodeChanged, NodeJoined, QuotaScaled, ScaleMode
-from quotatree.core.resources import Bounds
+from quotatree.core.model.resources import Bounds
 from quotatree.sim.result import simulate
 from quotatree.sim.trace import Trace
 from tests.sim.made import HOUR, S, job, trace

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quotatree.core.errors import Refused
-from quotatree.core.policy import Module
+from quotatree.core.model.policy import Module
 from quotatree.sim.work import (
     CheckpointModel,
     Checkpoints,

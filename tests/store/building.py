@@ -6,7 +6,7 @@ from typing import Any
 
 from quotatree.codec import encode
 from quotatree.core.decisions import Decision, ReplicaPlace, Start
-from quotatree.core.job import Claim, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.job import Claim, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.reasons import Code, Step, because
 from quotatree.core.records import JobRecord, Standing
 from quotatree.store import Store

@@ -17,16 +17,16 @@ from quotatree.access.roles import Role
 from quotatree.access.values import SessionInfo, TokenInfo, User
 from quotatree.codec import decode, encode
 from quotatree.core.decisions import Preemption, VictimCost
-from quotatree.core.job import JobId, Phase
-from quotatree.core.plan import plan
-from quotatree.core.policy import Module, Priorities
-from quotatree.core.quota import QuotaId
+from quotatree.core.model.job import JobId, Phase
+from quotatree.core.model.policy import Module, Priorities
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.unit import UnitKind
+from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Step
 from quotatree.core.records import job_record, node_record, pool_record, quota_record
-from quotatree.core.resources import Resources
-from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
-from quotatree.core.unit import UnitKind
 from quotatree.store import HistoryFilter, Store
 from quotatree.store import rows as r
 from quotatree.store.database import writing

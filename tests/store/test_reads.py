@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from quotatree.core.job import Phase
+from quotatree.core.model.job import Phase
 from quotatree.store import HistoryFilter, JobFilter, Store
 from quotatree.store import rows as r
 from quotatree.store.database import reading

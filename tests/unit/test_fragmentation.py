@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.explain import preview
-from quotatree.core.fragmentation import FINE, Typical, losses
-from quotatree.core.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
-from quotatree.core.mix import coarse
-from quotatree.core.node import Node, NodeSpec
-from quotatree.core.plan import plan
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.changes.apply import apply
+from quotatree.core.explanation import preview
+from quotatree.core.model.fragmentation import FINE, Typical, losses
+from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
+from quotatree.core.model.node import Node, NodeSpec
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
+from quotatree.core.model.typical_requests import coarse
+from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
 
 ONE, FOUR, EIGHT = Shape(1000, 1000, 0), Shape(4000, 1000, 0), Shape(8000, 1000, 0)

@@ -6,14 +6,14 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.explain import explain
-from quotatree.core.job import Job, Phase
-from quotatree.core.plan import plan
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.report import quota_report
-from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.explanation import explain
+from quotatree.core.model.job import Job, Phase
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.planning.plan import plan
+from quotatree.core.quota_figures import quota_report
+from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.property.accounting import ALL as ACCOUNTING
 from tests.property.snapshot import snapshot as picture

@@ -9,16 +9,16 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec, NodeState
-from quotatree.core.order import Ordering
-from quotatree.core.plan import plan
-from quotatree.core.policy import ChildLevel, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds, Resources
-from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core.model.policy import ChildLevel, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds, Resources
+from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.plan import plan
+from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.unit.test_regressions import ALL, child, cluster, root, submit
 

@@ -6,13 +6,13 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.job import Idle, JobId, JobSpec, Phase, Placed, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.plan import plan
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.changes.apply import apply
+from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, Placed, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
+from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
 from tests.unit.test_regressions import ALL, submit
 

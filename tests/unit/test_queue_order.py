@@ -8,12 +8,12 @@ from itertools import islice
 import pytest
 
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.policy import Strategy
-from quotatree.core.quota import Quota, QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.changes.apply import apply
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import Strategy
+from quotatree.core.model.quota import Quota, QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.core.state import State
 
 AGING_MS = 600_000

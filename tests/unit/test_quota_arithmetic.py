@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import IllegalTransition, Refused
 from quotatree.core.events import NodeJoined, PoolDeclared, QuotaCreated, QuotaScaled
-from quotatree.core.job import TRANSITIONS, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.policy import Module, Priorities, SelfLevel, parse_priorities, parse_strategy
-from quotatree.core.quota import (
+from quotatree.core.model.job import TRANSITIONS, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import Module, Priorities, SelfLevel, parse_priorities, parse_strategy
+from quotatree.core.model.quota import (
     Quota,
     QuotaId,
     QuotaSpec,
@@ -29,7 +29,7 @@ from quotatree.core.quota import (
     squeezed,
     unused,
 )  # fmt: skip
-from quotatree.core.resources import GPU, Bounds, Resources
+from quotatree.core.model.resources import GPU, Bounds, Resources
 from quotatree.core.state import State
 
 

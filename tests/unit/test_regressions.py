@@ -6,16 +6,16 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.explain import explain, exposure
-from quotatree.core.job import Claim, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec
-from quotatree.core.plan import plan
-from quotatree.core.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds
+from quotatree.core.changes.apply import apply
+from quotatree.core.explanation import explain, exposure
+from quotatree.core.model.job import Claim, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
+from quotatree.core.model.unit import GPU_SECOND, UnitKind
+from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from quotatree.core.unit import GPU_SECOND, UnitKind
 
 ALL = frozenset(Module)
 

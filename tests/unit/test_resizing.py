@@ -6,12 +6,12 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.job import Job, Phase
-from quotatree.core.plan import plan
-from quotatree.core.policy import Module
-from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.model.job import Job, Phase
+from quotatree.core.model.policy import Module
+from quotatree.core.planning.plan import plan
+from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.property.accounting import ALL as ACCOUNTING
 from tests.unit.test_regressions import cluster, submit

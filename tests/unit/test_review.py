@@ -8,16 +8,16 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
-from quotatree.core.explain import explain, preview
-from quotatree.core.job import Idle, Job, JobId, JobSpec, Phase, Placed, ReplicaGroup, Shape
-from quotatree.core.node import NodeSpec, NodeState
-from quotatree.core.plan import plan
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.quota import AmountLimit, QuotaId, QuotaSpec
+from quotatree.core.explanation import explain, preview
+from quotatree.core.model.job import Idle, Job, JobId, JobSpec, Phase, Placed, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.quota import AmountLimit, QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds, Resources
+from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
-from quotatree.core.resources import Bounds, Resources
 from quotatree.core.state import State
 
 MINUTE = 60_000

@@ -8,12 +8,12 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.commands import apply
-from quotatree.core.explain import explain, preview
-from quotatree.core.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
-from quotatree.core.plan import plan
-from quotatree.core.policy import Module, Priorities, Scope, SelfLevel
-from quotatree.core.snapshot import restore, snapshot
+from quotatree.core.changes.apply import apply
+from quotatree.core.explanation import explain, preview
+from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.planning.plan import plan
+from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.unit.test_regressions import ALL, cluster, root
 

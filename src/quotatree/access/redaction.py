@@ -27,10 +27,10 @@ from quotatree.access.names import NAME
 from quotatree.access.roles import Role
 from quotatree.core import decisions as say
 from quotatree.core.errors import Refused
-from quotatree.core.explain import Explanation, Exposure
-from quotatree.core.job import JobId
+from quotatree.core.explanation import Explanation, Exposure
+from quotatree.core.model.job import JobId
+from quotatree.core.model.resources import GPU, amount_text
 from quotatree.core.reasons import Reason
-from quotatree.core.resources import GPU, amount_text
 
 HIDDEN: Final = "[hidden]"
 JOB_FACTS: Final = frozenset({"preemptor", "head"})

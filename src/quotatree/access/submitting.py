@@ -12,8 +12,8 @@ from quotatree.access.directory import Directory
 from quotatree.access.errors import Forbidden
 from quotatree.access.roles import Action
 from quotatree.core.errors import Refused
-from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
-from quotatree.core.quota import AmountLimit
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
+from quotatree.core.model.quota import AmountLimit
 
 
 def check_submit(

@@ -14,9 +14,9 @@ from quotatree.cli.files import (
     fail,
     played_scenario,
 )
-from quotatree.core import explain as core
-from quotatree.core.job import JobId
-from quotatree.core.resources import GPU, amount_text
+from quotatree.core import explanation as core
+from quotatree.core.model.job import JobId
+from quotatree.core.model.resources import GPU, amount_text
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
 from quotatree.scenario.kinds import step_word
 from quotatree.scenario.load import load_scenario

@@ -17,12 +17,12 @@ from quotatree.cli.files import (
     fail,
     played_scenario,
 )
-from quotatree.core import explain as core
-from quotatree.core.commands import apply
+from quotatree.core import explanation as core
+from quotatree.core.changes.apply import apply
 from quotatree.core.events import Event, JobSubmitted, QuotaScaled, QuotaUpdated, ScaleMode
-from quotatree.core.job import JobId
-from quotatree.core.quota import QuotaId
-from quotatree.core.resources import Bounds
+from quotatree.core.model.job import JobId
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.resources import Bounds
 from quotatree.scenario.amounts import ORIGIN_MS, Unreadable, as_gpu_milli, as_text, moment_text
 from quotatree.scenario.errors import ScenarioError
 from quotatree.scenario.kinds import kind_of

@@ -24,9 +24,9 @@ from quotatree.cli.simulation_jobs import (
 )
 from quotatree.core.errors import Refused
 from quotatree.core.events import Event, LimitsSet, NodeJoined, PoolDeclared, QuotaCreated, QuotaUpdated
-from quotatree.core.node import NodeSpec
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.scenario.amounts import (
     ORIGIN_MS,
     Unreadable,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TypeVar
 
-from quotatree.core.job import Idle
-from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
+from quotatree.core.model.job import Idle
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 from quotatree.scenario.amounts import (
     Unreadable,
     as_count,

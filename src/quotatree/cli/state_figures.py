@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quotatree.cli.bars import Figures
-from quotatree.core.report import quota_report
-from quotatree.core.resources import GPU
+from quotatree.core.model.resources import GPU
+from quotatree.core.quota_figures import quota_report
 from quotatree.core.state import State
 
 

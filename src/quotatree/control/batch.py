@@ -23,7 +23,7 @@ from quotatree.control.recovery import reconcile
 from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
 from quotatree.core.errors import IllegalTransition, QuotaTreeError
-from quotatree.core.plan import plan
+from quotatree.core.planning.plan import plan
 from quotatree.engines.base import Observed, Report
 from quotatree.store.rows import EngineRow
 

@@ -15,11 +15,11 @@ from quotatree.access.roles import Role
 from quotatree.access.values import SessionInfo, TokenInfo, User
 from quotatree.control.errors import Problem
 from quotatree.core.events import ScaleMode
-from quotatree.core.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup
-from quotatree.core.node import NodeSpec, NodeState
-from quotatree.core.policy import LOWEST_PRIORITY, Module
-from quotatree.core.quota import QuotaSpec
-from quotatree.core.resources import UNBOUNDED, Bounds
+from quotatree.core.model.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup
+from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core.model.policy import LOWEST_PRIORITY, Module
+from quotatree.core.model.quota import QuotaSpec
+from quotatree.core.model.resources import UNBOUNDED, Bounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from quotatree.control.errors import problem_of
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card
 from quotatree.core import events as ev
+from quotatree.core.changes.job_sizes import resized_spec
 from quotatree.core.errors import QuotaTreeError, Refused
-from quotatree.core.job import Job, JobId, JobSpec, Phase
-from quotatree.core.job_sizes import resized_spec
-from quotatree.core.policy import Module
+from quotatree.core.model.job import Job, JobId, JobSpec, Phase
+from quotatree.core.model.policy import Module
 from quotatree.core.reasons import Code, because
 from quotatree.engines.base import Program, RestartOrder
 

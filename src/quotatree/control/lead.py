@@ -7,8 +7,8 @@ from dataclasses import replace
 from quotatree.control.gather import card_from
 from quotatree.control.handle import recall
 from quotatree.control.world import World
-from quotatree.core.job import JobId
-from quotatree.core.snapshot import restore
+from quotatree.core.model.job import JobId
+from quotatree.core.snapshots import restore
 from quotatree.engines.base import Place
 from quotatree.store.load import ANSWERS_LOADED, Loaded
 

@@ -35,7 +35,7 @@ from quotatree.control.sender import Sender
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.control.writer import InDoubt, Writer
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import JobForgotten
 from quotatree.engines.base import Engine, EngineUnavailable, Report

@@ -11,7 +11,7 @@ from quotatree.control.commands import Answer
 from quotatree.control.turn import Turn
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.node import NodeState
+from quotatree.core.model.node import NodeState
 
 
 def declare_pool(turn: Turn, command: do.DeclarePool) -> Answer:

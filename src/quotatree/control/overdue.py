@@ -9,8 +9,8 @@ from quotatree.control.deadlines import Deadline, Kind
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
 from quotatree.core import events as ev
-from quotatree.core.job import Job, Phase
-from quotatree.core.policy import Module
+from quotatree.core.model.job import Job, Phase
+from quotatree.core.model.policy import Module
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.engines.base import StopOrder
 

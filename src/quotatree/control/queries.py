@@ -18,14 +18,14 @@ from quotatree.control.commands import Command, UpdateQuota
 from quotatree.control.handle import HANDLERS
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
-from quotatree.core import explain as core
+from quotatree.core import explanation as core
 from quotatree.core.decisions import Decision, Wait
 from quotatree.core.errors import Refused
-from quotatree.core.explain import Explanation, Exposure
-from quotatree.core.job import Job, JobId
-from quotatree.core.plan import plan
-from quotatree.core.quota import QuotaId
-from quotatree.core.report import QuotaReport, quota_report
+from quotatree.core.explanation import Explanation, Exposure
+from quotatree.core.model.job import Job, JobId
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.planning.plan import plan
+from quotatree.core.quota_figures import QuotaReport, quota_report
 from quotatree.engines.base import Engine
 
 T = TypeVar("T")

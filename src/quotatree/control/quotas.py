@@ -13,7 +13,7 @@ from quotatree.control.commands import Answer
 from quotatree.control.turn import Turn
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.resources import Bounds
+from quotatree.core.model.resources import Bounds
 
 
 def create(turn: Turn, command: do.CreateQuota) -> Answer:

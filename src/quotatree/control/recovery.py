@@ -18,7 +18,7 @@ from quotatree.control.book import overdue, start_order, watch
 from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
 from quotatree.core import events as ev
-from quotatree.core.job import Job, JobId, Phase, Placed
+from quotatree.core.model.job import Job, JobId, Phase, Placed
 from quotatree.engines.base import Confirmed, Exited, Left, Observed, ReplicaOrder, RestartOrder, StopOrder
 
 Key = tuple[JobId, int]

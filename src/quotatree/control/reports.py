@@ -9,9 +9,9 @@ from quotatree.control.book import say_confirmed, say_outcome
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
 from quotatree.core import events as ev
-from quotatree.core.job import FINAL_PHASES, Job, Phase
-from quotatree.core.node import NodeState
-from quotatree.core.policy import Module
+from quotatree.core.model.job import FINAL_PHASES, Job, Phase
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.policy import Module
 from quotatree.core.reasons import Code, because
 from quotatree.engines.base import (
     Checkpointed,

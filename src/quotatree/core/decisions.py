@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from quotatree.core.job import Claim, JobId
+from quotatree.core.model.job import Claim, JobId
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Reason, Step
-from quotatree.core.resources import Resources
-from quotatree.core.unit import UnitKind
 
 
 class ReplicaPlace(NamedTuple):

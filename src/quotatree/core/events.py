@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from quotatree.core.job import JobId, JobSpec, Phase, Placed
-from quotatree.core.node import NodeSpec, NodeState
-from quotatree.core.quota import AmountLimit, QuotaSpec
+from quotatree.core.model.job import JobId, JobSpec, Phase, Placed
+from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core.model.quota import AmountLimit, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.core.reasons import Reason
-from quotatree.core.resources import Bounds
 
 
 class ScaleMode(Enum):

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from quotatree.core.decisions import ReplicaPlace
-from quotatree.core.job import Claim, Job, JobId, JobSpec, Phase, Placed, Shape
-from quotatree.core.node import Node, NodeSpec, NodeState
-from quotatree.core.quota import AmountLimit, Quota, QuotaId, QuotaSpec
+from quotatree.core.model.job import Claim, Job, JobId, JobSpec, Phase, Placed, Shape
+from quotatree.core.model.node import Node, NodeSpec, NodeState
+from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds, Resources
+from quotatree.core.model.unit import Unit
 from quotatree.core.reasons import Reason
-from quotatree.core.resources import Bounds, Resources
 from quotatree.core.state import Settings, State
-from quotatree.core.unit import Unit
 
 
 class Asked(NamedTuple):

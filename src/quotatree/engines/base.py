@@ -13,8 +13,8 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from quotatree.core.errors import QuotaTreeError
-from quotatree.core.job import JobId, JobSpec, Shape
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId, JobSpec, Shape
+from quotatree.core.model.policy import Module
 
 Program = Mapping[str, Any]
 """What to run, in the engine's own words: JSON-able, checked by `Engine.refuses`."""

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from quotatree.core.job import JobId, JobSpec
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId, JobSpec
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import (
     Capabilities,
     Checkpointed,

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from quotatree.core.decisions import Decision, Evict, Start, Stop
 from quotatree.core.events import Event, JobAdopted, JobCheckpointed, JobEnded, JobLeft, JobStarted
-from quotatree.core.job import JobId, Phase
+from quotatree.core.model.job import JobId, Phase
+from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code
 from quotatree.core.state import State
-from quotatree.core.unit import UnitKind
 from quotatree.scenario.model import Behaviour, Entry, Scenario
 
 

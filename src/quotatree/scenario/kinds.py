@@ -19,8 +19,8 @@ from quotatree.core.decisions import (
     Stop,
     Wait,
 )
+from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Step
-from quotatree.core.unit import UnitKind
 
 KINDS: Final = {
     "start": "the core of a job starts, or grows",

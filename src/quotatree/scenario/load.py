@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from quotatree.core.events import QuotaCreated
-from quotatree.core.job import JobId
+from quotatree.core.model.job import JobId
 from quotatree.scenario.amounts import (
     ORIGIN_MS,
     as_flag,

@@ -9,7 +9,7 @@ from typing import Final
 
 from quotatree.core.errors import Refused
 from quotatree.core.events import JobAdopted, JobSubmitted
-from quotatree.core.job import (
+from quotatree.core.model.job import (
     DEFAULT_GRACE_MS,
     Claim,
     Idle,
@@ -19,9 +19,9 @@ from quotatree.core.job import (
     ReplicaGroup,
     Shape,
 )
-from quotatree.core.node import NodeSpec
-from quotatree.core.policy import LOWEST_PRIORITY, Module
-from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import LOWEST_PRIORITY, Module
+from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.scenario.amounts import (
     ORIGIN_MS,
     as_count,

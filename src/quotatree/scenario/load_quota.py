@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from quotatree.core.errors import Refused
 from quotatree.core.events import QuotaCreated
-from quotatree.core.policy import (
+from quotatree.core.model.policy import (
     ChildLevel,
     Module,
     Priorities,
@@ -18,8 +18,8 @@ from quotatree.core.policy import (
     parse_priorities,
     parse_strategy,
 )
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import Bounds, Resources
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds, Resources
 from quotatree.scenario.amounts import (
     Unreadable,
     as_cpu_milli,

@@ -33,11 +33,11 @@ from quotatree.core.events import (
     QuotaTransferred,
     ScaleMode,
 )
-from quotatree.core.job import JobId, Phase
-from quotatree.core.node import NodeState
-from quotatree.core.quota import QuotaSpec
+from quotatree.core.model.job import JobId, Phase
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.quota import QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.core.reasons import Code, because
-from quotatree.core.resources import Bounds
 from quotatree.scenario.amounts import as_count, as_text, as_text_or_texts, as_time_ms, moment_text, one_of
 from quotatree.scenario.errors import RuleBroken, ScenarioError
 from quotatree.scenario.load_jobs import read_jobs

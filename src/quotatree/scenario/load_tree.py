@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quotatree.core.events import LimitsSet, NodeChanged, NodeJoined, PoolDeclared
-from quotatree.core.node import NodeSpec, NodeState
-from quotatree.core.quota import AmountLimit
+from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core.model.quota import AmountLimit
 from quotatree.core.state import Settings
 from quotatree.scenario.amounts import (
     as_count,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quotatree.core.events import Event
-from quotatree.core.job import JobId, JobSpec
+from quotatree.core.model.job import JobId, JobSpec
 from quotatree.core.state import Settings
 from quotatree.scenario.amounts import ORIGIN_MS
 

@@ -20,9 +20,9 @@ from quotatree.core.decisions import (
     StepTried,
     Stop,
 )
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.unit import GPU_SECOND
 from quotatree.core.reasons import Reason
-from quotatree.core.resources import Resources
-from quotatree.core.unit import GPU_SECOND
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text, span_text
 from quotatree.scenario.kinds import kind_of, preemption_of, step_word
 from quotatree.scenario.model import Scenario

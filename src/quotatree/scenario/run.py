@@ -10,12 +10,12 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, Wait
 from quotatree.core.errors import Refused
 from quotatree.core.events import Event, JobAdopted, JobCheckpointed, QuotaUpdated
-from quotatree.core.plan import plan
-from quotatree.core.quota import QuotaId
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Reason
 from quotatree.core.state import State
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text

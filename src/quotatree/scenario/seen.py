@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from quotatree.core.decisions import Decision, Evict, Hold, Preemption, Start
 from quotatree.core.events import JobSubmitted
-from quotatree.core.explain import Explanation, explain, exposure, preview
-from quotatree.core.job import Claim, Job, JobId, JobSpec, Phase
-from quotatree.core.quota import QuotaId
+from quotatree.core.explanation import Explanation, explain, exposure, preview
+from quotatree.core.model.job import Claim, Job, JobId, JobSpec, Phase
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.resources import GPU, WHOLE_GPU
+from quotatree.core.quota_figures import quota_report
 from quotatree.core.reasons import Code
-from quotatree.core.report import quota_report
-from quotatree.core.resources import GPU, WHOLE_GPU
 from quotatree.core.state import State
 from quotatree.scenario.kinds import jobs_by_kind, preemption_of, step_word
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from quotatree.core.commands import apply
+from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, Plan
 from quotatree.core.events import Event, JobForgotten
-from quotatree.core.job import JobId
-from quotatree.core.plan import plan
+from quotatree.core.model.job import JobId
+from quotatree.core.planning.plan import plan
 from quotatree.core.state import Settings, State
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from quotatree.core.errors import QuotaTreeError
-from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 
 FieldValue = str | int | bool | tuple[str, ...] | None
 

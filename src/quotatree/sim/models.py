@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from quotatree.core import act
 from quotatree.core import decisions as say
-from quotatree.core.commands import apply
+from quotatree.core.changes import effects
+from quotatree.core.changes.apply import apply
 from quotatree.core.events import Event
-from quotatree.core.job import Claim, Job, JobId, Placed, Shape, missing_core
-from quotatree.core.node import Node
-from quotatree.core.placement import Wanted, find_places
-from quotatree.core.queueing import Failure, WaitClass
-from quotatree.core.quota import Quota, has_loan
+from quotatree.core.model.job import Claim, Job, JobId, Placed, Shape, missing_core
+from quotatree.core.model.node import Node
+from quotatree.core.model.quota import Quota, has_loan
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.unit import Unit, UnitKind
+from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.reasons import Code, Reason, Step, because
-from quotatree.core.resources import Resources
+from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import Settings, State
-from quotatree.core.unit import Unit, UnitKind
 from quotatree.sim.brain import forget
 
 Victims = Callable[[State, Job, Wanted, Resources], list[Unit] | None]
@@ -81,7 +81,9 @@ class ModelBrain:
             if not hold.waiting_on:
                 found.append(self._start(job, hold.unit.places, now_ms, because(Code.HoldComplete)))
             elif hold.expires_ms <= now_ms:
-                found.append(act.release(self._state, job, now_ms, because(Code.HoldExpired), again=False))
+                found.append(
+                    effects.release(self._state, job, now_ms, because(Code.HoldExpired), again=False)
+                )
         return found
 
     def _candidates(self, now_ms: int) -> list[tuple[tuple[int, int, int, JobId], WaitClass, Job]]:
@@ -125,16 +127,16 @@ class ModelBrain:
         places = find_places(state, root, wanted, now=False)
         if places is None:
             return None
-        return act.hold(state, job, places, now_ms, Step.FREE, reason)
+        return effects.hold(state, job, places, now_ms, Step.FREE, reason)
 
     def _start(self, job: Job, places: tuple[Placed, ...], now_ms: int, reason: Reason) -> say.Start:
-        return act.start(self._state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason)
+        return effects.start(self._state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason)
 
     def _take(self, job: Job, wanted: Wanted, victims: list[Unit], now_ms: int) -> list[say.Decision]:
         found: list[say.Decision] = []
         reason = because(Code.SelfLevelSibling, preemptor=job.id, quota=job.quota.id)
         for unit in victims:
-            found.append(act.evict(self._state, unit, now_ms, reason, job.id, True))
+            found.append(effects.evict(self._state, unit, now_ms, reason, job.id, True))
         placed = self._on_free(job, wanted, now_ms)
         if placed is not None:
             found.append(placed)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from quotatree.core.job import Idle, JobSpec
-from quotatree.core.policy import Scope, SelfLevel
-from quotatree.core.quota import QuotaSpec
-from quotatree.core.resources import WHOLE_GPU, Bounds
+from quotatree.core.model.job import Idle, JobSpec
+from quotatree.core.model.policy import Scope, SelfLevel
+from quotatree.core.model.quota import QuotaSpec
+from quotatree.core.model.resources import WHOLE_GPU, Bounds
 from quotatree.sim.brain import CoreBrain
 from quotatree.sim.outcome import JobOutcome
 from quotatree.sim.replay import Replay

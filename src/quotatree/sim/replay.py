@@ -19,9 +19,9 @@ from typing import Final, NamedTuple
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.job import Claim, JobId, JobSpec
+from quotatree.core.model.job import Claim, JobId, JobSpec
+from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code
-from quotatree.core.unit import UnitKind
 from quotatree.sim.brain import Brain
 from quotatree.sim.outcome import End, Refusal, Taken
 from quotatree.sim.setup import Setup

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quotatree.core.node import NodeSpec
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import WHOLE_GPU, Bounds
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import WHOLE_GPU, Bounds
 from quotatree.sim.setup import SetupError
 from quotatree.sim.trace import Trace
 

@@ -19,8 +19,8 @@ from itertools import accumulate
 from typing import Any, Final, Generic, TypeVar
 
 from quotatree.core.errors import Refused
-from quotatree.core.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
-from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
+from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.sim.trace import Trace, TraceJob
 
 T = TypeVar("T")

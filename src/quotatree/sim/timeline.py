@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from quotatree.core.node import Node, NodeState
-from quotatree.core.resources import WHOLE_GPU
+from quotatree.core.model.node import Node, NodeState
+from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.state import State
 
 SAMPLES_WANTED: Final = 1_000

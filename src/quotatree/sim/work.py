@@ -18,8 +18,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from quotatree.core.errors import Refused
-from quotatree.core.policy import Module
-from quotatree.core.unit import NOTEBOOK_CAP_MS, RESTART_LARGE_MS, RESTART_SMALL_MS, SMALL_JOB_MILLI
+from quotatree.core.model.policy import Module
+from quotatree.core.model.unit import NOTEBOOK_CAP_MS, RESTART_LARGE_MS, RESTART_SMALL_MS, SMALL_JOB_MILLI
 
 
 class Checkpoints(Enum):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from quotatree.core.job import JobId
+from quotatree.core.model.job import JobId
 from quotatree.engines.base import Program, Report, StopOrder
 from quotatree.engines.local import journal, tree
 from quotatree.engines.local.engine import LocalEngine

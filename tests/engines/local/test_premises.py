@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.core.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.engines.local.engine import LocalEngine
 from quotatree.engines.local.premises import Premises
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from quotatree.core.policy import Module
+from quotatree.core.model.policy import Module
 from quotatree.engines.local import program as local_program
 from quotatree.engines.local.program import BadProgram, parse
 

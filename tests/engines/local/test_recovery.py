@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from quotatree.core.job import JobId
+from quotatree.core.model.job import JobId
 from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome, Report
 from quotatree.engines.local import birth, journal, remains, tree
 from quotatree.engines.local.engine import LocalEngine

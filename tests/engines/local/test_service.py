@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from quotatree.core.job import JobId, Shape
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId, Shape
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, RestartOrder, StartOrder, StopOrder
 from quotatree.engines.local import journal, service, tree
 from quotatree.engines.local.engine import LocalEngine

@@ -10,9 +10,9 @@ from quotatree.api.models.jobs import PlaceOut, ReasonOut
 from quotatree.api.models.quota_views import AmountsOut, shown
 from quotatree.control.queries import Preview
 from quotatree.core import decisions as say
-from quotatree.core.explain import Explanation, Exposure
+from quotatree.core.explanation import Explanation, Exposure
+from quotatree.core.model.unit import GPU_SECOND
 from quotatree.core.reasons import Reason
-from quotatree.core.unit import GPU_SECOND
 
 
 class VictimOut(TypedDict):

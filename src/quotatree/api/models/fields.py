@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstra
 
 from quotatree.access.names import NAME
 from quotatree.core.errors import Refused
-from quotatree.core.policy import Priorities, parse_priorities
-from quotatree.core.resources import Bounds, Resources
+from quotatree.core.model.policy import Priorities, parse_priorities
+from quotatree.core.model.resources import Bounds, Resources
 from quotatree.scenario.amounts import (
     Unreadable,
     as_cpu_milli,

@@ -27,8 +27,8 @@ from quotatree.api.models.fields import (
 from quotatree.api.problems import Problem
 from quotatree.control.commands import JobRequest
 from quotatree.control.sealed import FIELD, sealed, shown
-from quotatree.core.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup, Shape
-from quotatree.core.policy import Module
+from quotatree.core.model.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup, Shape
+from quotatree.core.model.policy import Module
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 
 

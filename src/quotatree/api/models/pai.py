@@ -15,7 +15,7 @@ from quotatree.api.models.fields import Body, Priority
 from quotatree.api.models.quota_views import module_names
 from quotatree.api.models.quotas import ModuleNames
 from quotatree.core.errors import Refused
-from quotatree.core.policy import (
+from quotatree.core.model.policy import (
     LOWEST_PRIORITY,
     STRATEGY_ALIASES,
     ChildLevel,
@@ -25,7 +25,7 @@ from quotatree.core.policy import (
     parse_modules,
     parse_strategy,
 )
-from quotatree.core.quota import QuotaSpec
+from quotatree.core.model.quota import QuotaSpec
 
 OWN: Final = "SelfQuotaPreemptionConfig"
 SUB: Final = "SubQuotaPreemptionConfig"

@@ -19,9 +19,9 @@ from quotatree.api.models.fields import (
     Range,
 )
 from quotatree.core.events import ScaleMode
-from quotatree.core.policy import ChildLevel, Scope, SelfLevel, Strategy, parse_modules
-from quotatree.core.quota import QuotaId, QuotaSpec
-from quotatree.core.resources import UNBOUNDED, ZERO, Bounds
+from quotatree.core.model.policy import ChildLevel, Scope, SelfLevel, Strategy, parse_modules
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import UNBOUNDED, ZERO, Bounds
 
 StrategyName = Literal["fifo", "traverse", "balance", "intelligent"]
 ModeName = Literal["refuse", "lazy", "reclaim"]

@@ -18,7 +18,7 @@ from quotatree.api.route import router
 from quotatree.codec.snapshot_file import snapshot_text
 from quotatree.control.world import World
 from quotatree.core.records import Snapshot
-from quotatree.core.snapshot import snapshot
+from quotatree.core.snapshots import snapshot
 from quotatree.store import HistoryFilter, Store
 
 routes = router("audit")

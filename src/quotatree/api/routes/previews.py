@@ -15,8 +15,8 @@ from quotatree.control import commands as do
 from quotatree.control.queries import preview
 from quotatree.control.world import World
 from quotatree.core.events import ScaleMode
-from quotatree.core.node import NodeState
-from quotatree.core.quota import QuotaId, QuotaSpec
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.quota import QuotaId, QuotaSpec
 
 routes = router("previews")
 

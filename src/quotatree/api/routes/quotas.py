@@ -34,8 +34,8 @@ from quotatree.control.queries import Query as Asked
 from quotatree.control.queries import eyes, figures, parents, queue
 from quotatree.control.world import World
 from quotatree.core.events import ScaleMode
-from quotatree.core.quota import Quota, QuotaSpec
-from quotatree.core.report import quota_report
+from quotatree.core.model.quota import Quota, QuotaSpec
+from quotatree.core.quota_figures import quota_report
 from quotatree.store.pages import make_cursor, open_place
 
 routes = router("quotas")

@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from quotatree.core.job import JobId, JobSpec
-from quotatree.core.node import NodeSpec
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId, JobSpec
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import (
     Capabilities,
     Confirmed,

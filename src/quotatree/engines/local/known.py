@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from quotatree.core.job import JobId
-from quotatree.core.policy import Module
+from quotatree.core.model.job import JobId
+from quotatree.core.model.policy import Module
 from quotatree.engines.base import (
     Checkpointed,
     Confirmed,

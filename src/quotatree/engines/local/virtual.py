@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from quotatree.core.errors import Refused
-from quotatree.core.node import NodeSpec
+from quotatree.core.model.node import NodeSpec
 
 MOST_NODES: Final = 10_000
 MOST_GPUS: Final = 64

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from quotatree.core.job import JobId
+from quotatree.core.model.job import JobId
 from quotatree.engines.local.known import Key
 
 log = logging.getLogger(__name__)

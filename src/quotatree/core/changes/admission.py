@@ -1,0 +1,117 @@
+"""What is refused at the door because nobody's leaving could ever make it fit (S11), or because it cannot be (R3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotatree.core.errors import Refused
+from quotatree.core.model.job import Idle, Job, JobSpec, Placed, Shape
+from quotatree.core.model.node import Node
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, amount_text
+from quotatree.core.state import State
+
+
+def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
+    """S11: refuse what no departure of others could ever make fit, naming the bound."""
+    total = [0, 0, 0]
+    left = spec.core_replicas
+    for group in spec.groups:
+        count = min(left, group.replicas)
+        left -= count
+        for i in range(3):
+            total[i] += group.shape.resources[i] * count
+    for above in quota.path:
+        policy = quota.spec.self_level
+        lends = policy is not None and policy.reaches_siblings and policy.lets_preempt(spec.priority)
+        if above is quota and lends and quota.parent is not None:
+            continue
+        if spec.idle is Idle.ONLY and above is not quota.root:
+            continue
+        for i, bound in above.named:
+            if total[i] > bound:
+                raise Refused(
+                    RESOURCE_NAMES[i], amount_text(i, total[i]), "S11",
+                    f"can never fit: the min of {above.id} is {amount_text(i, bound)}",
+                )  # fmt: skip
+    for group in spec.groups:
+        key = ("suits", quota.root.id, group.shape)
+        if state.indexes.get(key) != state.nodes_version:
+            _check_some_node(group.shape, state.nodes_of(quota.root), quota)
+            state.indexes[key] = state.nodes_version
+    _check_all_at_once(state, spec, quota)
+
+
+def _check_all_at_once(state: State, spec: JobSpec, quota: Quota) -> None:
+    """All replicas of the core must have room at once, if nobody else were there."""
+    if spec.core_replicas == 1:
+        return
+    left = spec.core_replicas
+    wanted: dict[Shape, int] = {}
+    for group in spec.groups:
+        count = min(left, group.replicas)
+        left -= count
+        wanted[group.shape] = wanted.get(group.shape, 0) + count
+    for shape, count in wanted.items():
+        key = ("all slots", quota.root.id, shape)
+        known: tuple[int, int] | None = state.indexes.get(key)
+        if known is None or known[0] != state.nodes_version:
+            slots = sum(n.slots_when_well(shape) for n in state.nodes_of(quota.root) if n.accepts(shape))
+            known = state.indexes[key] = (state.nodes_version, slots)
+        if known[1] < count:
+            raise Refused(
+                "replicas", count, "S11",
+                f"can never fit: the nodes of {quota.root.id} hold {known[1]} replicas of this size at once",
+            )  # fmt: skip
+
+
+def _check_some_node(shape: Any, nodes: list[Node], quota: Quota) -> None:
+    models = {n.spec.model for n in nodes}
+    if shape.models and not models & set(shape.models):
+        raise Refused(
+            "models",
+            list(shape.models),
+            "S11",
+            f"the tree of {quota.root.id} has only {', '.join(sorted(models))}",
+        )
+    for node in nodes:
+        spec = node.spec
+        if shape.models and spec.model not in shape.models:
+            continue
+        if any(node.labels.get(key) != value for key, value in shape.labels):
+            continue
+        if (
+            shape.gpu_milli <= spec.gpus * WHOLE_GPU
+            and shape.cpu_milli <= spec.cpu_milli
+            and shape.memory_mib <= spec.memory_mib
+        ):
+            return
+    largest = max((n.spec.gpus for n in nodes), default=0)
+    raise Refused(
+        "request", amount_text(0, shape.gpu_milli), "S11",
+        f"one replica is larger than any node it may use; the largest has {largest} GPU",
+    )  # fmt: skip
+
+
+def check_places(state: State, job: Job, places: tuple[Placed, ...]) -> None:
+    if len({p.replica for p in places}) != len(places) or len(places) < job.core_replicas:
+        raise Refused(
+            "place", job.id, "R3", f"must name a place for each of its {job.core_replicas} replicas"
+        )
+    taken: dict[tuple[int, int], int] = {}
+    for place in places:
+        node = state.nodes[place.node]
+        milli = min(place.shape.gpu_milli, WHOLE_GPU)
+        if len(place.devices) != max(place.shape.whole_gpus, 1 if place.shape.fraction_milli else 0):
+            raise Refused(
+                "place", f"{node.spec.name}:{place.devices}", "R3", "names the wrong number of devices"
+            )
+        for device in place.devices:
+            if not 0 <= device < len(node.free):
+                raise Refused("place", f"{node.spec.name}:{device}", "R3", "no such device")
+            if device in node.ill:
+                raise Refused("place", f"{node.spec.name}:{device}", "R5", "the device is ill")
+            before = taken.get((place.node, device), 0)
+            if node.free[device] - before < milli:
+                raise Refused("place", f"{node.spec.name}:{device}", "R3", "the device is taken already")
+            taken[(place.node, device)] = before + milli

@@ -1,0 +1,274 @@
+"""What a decision does to the state: start, hold, evict, demote, promote, release. Each returns the decision's value.
+
+Used by the planner and by commands (drain, lost nodes, scaling with reclaim), so that an eviction is one thing.
+"""
+
+from __future__ import annotations
+
+from quotatree.core import decisions as say
+from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
+from quotatree.core.model.policy import Module
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
+from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.state import HOLD_MARGIN_MS, State
+
+
+def start(
+    state: State, job: Job, places: tuple[Placed, ...], claim: Claim, now_ms: int, step: Step, reason: Reason,
+    preemption: say.Preemption | None = None,
+) -> say.Start:  # fmt: skip
+    """The core of a job, or what its core is missing, starts on free devices."""
+    clear_guard(state, job)
+    if job.hold is not None:
+        drop_hold(state, job, leaves=False)
+    state.dequeue(job)
+    if job.core is not None:
+        _extend_core(state, job, places)
+    else:
+        state.move(job, Phase.RUNNING, now_ms, reason.code.name)
+        state.set(job, "claim", claim)
+        state.set(job, "run", job.run + 1)
+        state.set(job, "started_ms", now_ms)
+        state.set(job, "checkpoint_ms", None)
+        state.set(job, "replan_first", False)
+        core = state.make_unit(job, UnitKind.CORE, claim, places, now_ms)
+        state.place(core)
+        state.set(job, "core", core)
+        if job.core_replicas < job.spec.total_replicas:
+            state.put_entry(state.elastic, job.id, job)
+    if job.queued:
+        state.enqueue(job)
+    return say.Start(job.id, job.run, claim, named(state, places), step, reason, preemption=preemption)
+
+
+def _extend_core(state: State, job: Job, places: tuple[Placed, ...]) -> None:
+    """More replicas join a running core, which keeps its start and checkpoint."""
+    old = job.core
+    assert old is not None
+    state.displace(old, leaves=False)
+    core = state.make_unit(job, UnitKind.CORE, job.claim, old.places + places, old.started_ms)
+    state.place(core)
+    state.set(job, "core", core)
+
+
+def grow_into_surplus(state: State, job: Job, now_ms: int) -> say.Promote | None:
+    """Surplus that runs becomes part of a core that was raised (P12)."""
+    missing = job.core_replicas - len(job.core_indexes)
+    chosen = sorted(job.surplus)[: max(0, missing)]
+    if not chosen:
+        return None
+    places: tuple[Placed, ...] = ()
+    for index in chosen:
+        unit = job.surplus[index]
+        state.displace(unit, leaves=False)
+        state.drop_entry(job.surplus, index)
+        places += unit.places
+    _extend_core(state, job, places)
+    state.requeue(job)
+    state.tell(job, now_ms, f"{len(chosen)} surplus replica(s) became core")
+    return say.Promote(job.id, because(Code.CoreGrows))
+
+
+def start_surplus(state: State, job: Job, place: Placed, now_ms: int) -> say.Start:
+    unit = state.make_unit(job, UnitKind.SURPLUS, job.claim, (place,), now_ms)
+    state.place(unit)
+    state.put_entry(job.surplus, place.replica, unit)
+    reason = because(Code.SurplusFits)
+    return say.Start(job.id, job.run, job.claim, named(state, (place,)), Step.FREE, reason, surplus=True)
+
+
+def hold(
+    state: State, job: Job, places: tuple[Placed, ...], now_ms: int, step: Step, reason: Reason,
+    preemption: say.Preemption | None = None,
+) -> say.Hold:  # fmt: skip
+    """Promise places; quotas and devices count the job as running from here on (P9)."""
+    clear_guard(state, job)
+    state.dequeue(job)
+    waiting_on = leavers_on(state, places)
+    if job.leaving and job.id not in waiting_on:
+        waiting_on = (*waiting_on, job.id)
+    grace = max((state.jobs[other].spec.grace_ms for other in waiting_on), default=0)
+    unit = state.make_unit(job, UnitKind.HOLD, Claim.REGULAR, places, now_ms)
+    state.place(unit)
+    state.set_hold(job, Hold(unit, waiting_on, now_ms + grace + HOLD_MARGIN_MS))
+    if job.phase is Phase.WAITING:
+        state.move(job, Phase.HELD, now_ms, reason.code.name)
+        state.set(job, "replan_first", False)
+    assert job.hold is not None
+    return say.Hold(job.id, named(state, places), waiting_on, job.hold.expires_ms, step, reason, preemption)
+
+
+def drop_hold(state: State, job: Job, *, leaves: bool = True) -> None:
+    """Take the promise back; the caller says what becomes of the job."""
+    assert job.hold is not None
+    state.displace(job.hold.unit, leaves=leaves)
+    state.set_hold(job, None)
+
+
+def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) -> say.Release:
+    """A hold ends without a start; the job waits again, `again`: before any of its victims (P9)."""
+    drop_hold(state, job)
+    if job.phase is Phase.HELD:
+        state.move(job, Phase.WAITING, now_ms, reason.code.name)
+        state.set(job, "replan_first", again)
+        state.enqueue(job)
+    elif job.queued:
+        state.requeue(job)
+    return say.Release(job.id, reason)
+
+
+def evict(
+    state: State, unit: Unit, now_ms: int, reason: Reason, preemptor: JobId | None, counts: bool
+) -> say.Evict:
+    """A unit must go, with everything that goes with it (P12, P14). Its devices stay busy until it has left."""
+    job = unit.job
+    cost = eviction_cost(unit, now_ms)
+    lost = unit.lost_work(now_ms)
+    kind = unit.cls.kind
+    if kind is UnitKind.HOLD:
+        release(state, job, now_ms, reason, again=False)
+        return say.Evict(
+            job.id, job.run, kind, (), preemptor, 0, 0, 0, job.phase is Phase.WAITING, False, reason
+        )
+    if kind is UnitKind.SURPLUS:
+        state.displace(unit)
+        state.drop_entry(job.surplus, unit.places[0].replica)
+        state.begin_leaving(job, unit.places)
+        replicas = (unit.places[0].replica,)
+        return say.Evict(
+            job.id, job.run, kind, replicas, preemptor, cost, lost, job.spec.grace_ms, False, False, reason
+        )
+    lost_its_node = reason.code in (
+        Code.NodeDrained,
+        Code.NodeLost,
+        Code.DeviceIll,
+        Code.RunLost,
+    )  # not a victim: always queued again (R5)
+    requeued = job.spec.module is not Module.DSW or job.spec.requeue or lost_its_node
+    counts = counts and unit.cls.claim is Claim.REGULAR
+    places = stop_everything(state, job)
+    state.begin_leaving(job, places)
+    state.set(job, "lost_last", lost)
+    _back_to_queue(state, job, now_ms, reason, preemptor, requeued)
+    return say.Evict(
+        job.id, job.run, kind, tuple(sorted(p.replica for p in places)), preemptor, cost, lost,
+        job.spec.grace_ms, requeued, counts, reason,
+    )  # fmt: skip
+
+
+def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
+    """Take a running job off its devices and quotas, core, surplus and hold; returns where it stood."""
+    state.dequeue(job)
+    if job.hold is not None:
+        drop_hold(state, job)
+    places: tuple[Placed, ...] = ()
+    for unit in list(job.surplus.values()):
+        state.displace(unit)
+        places += unit.places
+    if job.core is not None:
+        state.displace(job.core)
+        places = job.core.places + places
+    state.set(job, "surplus", {})
+    state.set(job, "core", None)
+    state.drop_entry(state.elastic, job.id)
+    return places
+
+
+def _back_to_queue(
+    state: State, job: Job, now_ms: int, reason: Reason, preemptor: JobId | None, requeued: bool
+) -> None:
+    state.set(job, "claim", Claim.REGULAR)
+    state.set(job, "preempted_by", preemptor)
+    if requeued:
+        state.set(job, "queued_ms", now_ms)
+        state.move(job, Phase.WAITING, now_ms, reason.code.name)
+        state.enqueue(job)
+    else:
+        state.move(job, Phase.STOPPED, now_ms, "Preempted" if preemptor is not None else reason.code.name)
+
+
+def change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) -> None:
+    """Regular to idle or back, in place, without a restart (I1)."""
+    state.dequeue(job)
+    old = job.core
+    assert old is not None
+    surplus = list(job.surplus.items())
+    for unit in [old, *(u for _, u in surplus)]:
+        state.displace(unit)
+    state.set(job, "claim", claim)
+    core = state.make_unit(job, UnitKind.CORE, claim, old.places, old.started_ms)
+    state.place(core)
+    state.set(job, "core", core)
+    for index, unit in surplus:
+        again = state.make_unit(job, UnitKind.SURPLUS, claim, unit.places, unit.started_ms)
+        state.place(again)
+        state.put_entry(job.surplus, index, again)
+    state.tell(job, now_ms, why)
+    if job.queued:
+        state.enqueue(job)
+
+
+def leavers_on(state: State, places: tuple[Placed, ...]) -> tuple[JobId, ...]:
+    """Jobs that must leave before a replica can start on each of these places."""
+    if not state.leaving_replicas:
+        return ()
+    found: dict[JobId, None] = {}
+    together: dict[int, tuple[int, int]] = {}
+    wanted: dict[tuple[int, int], int] = {}
+    for place in places:
+        cpu, memory = together.get(place.node, (0, 0))
+        together[place.node] = (cpu + place.shape.cpu_milli, memory + place.shape.memory_mib)
+        for device in place.devices:
+            milli = wanted.get((place.node, device), 0)
+            wanted[place.node, device] = milli + min(place.shape.gpu_milli, WHOLE_GPU)
+    for place in places:
+        node = state.nodes[place.node]
+        if not node.leavers:
+            continue
+        crowded = node.overbooked_with(*together[place.node])
+        tight = {d for d in place.devices if node.device_free(d, True) < wanted[place.node, d]}
+        for (job_id, _), leaving in node.leavers.items():
+            if crowded or not tight.isdisjoint(leaving.devices):
+                found[job_id] = None
+    return tuple(sorted(found))
+
+
+def wait_longer(state: State, job: Job, now_ms: int) -> bool:
+    """Everybody a held job waited for has left; does somebody who was evicted since stand in its way (P9)?
+
+    Fractions, CPU and memory are not promised by name: what was free on a device when the hold was made may have been
+    started on by another, with what is leaving now counted on.
+    """
+    hold = job.hold
+    assert hold is not None
+    if not any(state.nodes[index].leavers for index in hold.unit.nodes):
+        return False
+    state.lift(hold.unit)
+    late = leavers_on(state, hold.unit.places)
+    state.lower(hold.unit)
+    if not late:
+        return False
+    grace = max(state.jobs[other].spec.grace_ms for other in late)
+    state.set_hold(job, Hold(hold.unit, late, max(hold.expires_ms, now_ms + grace + HOLD_MARGIN_MS)))
+    return True
+
+
+def named(state: State, places: tuple[Placed, ...]) -> tuple[say.ReplicaPlace, ...]:
+    return tuple(say.ReplicaPlace(p.replica, state.nodes[p.node].spec.name, p.devices) for p in places)
+
+
+def clear_guard(state: State, job: Job) -> None:
+    """What the starvation guard kept for this job is free again, for it or for others (S10)."""
+    root = job.quota.root
+    if root.guard != job.id:
+        return
+    waits = job.id in job.quota.queue.of_job
+    state.dequeue(job)
+    for above in job.quota.path:
+        state.set(above, "shadow", [0, 0, 0])
+    state.set(root, "guard", None)
+    state.set(root, "guard_nodes", frozenset())
+    if waits:
+        state.enqueue(job)
+    state.bump(root)

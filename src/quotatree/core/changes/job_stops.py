@@ -1,0 +1,61 @@
+"""What stops a job that neither ended nor was cancelled: a rule of its workspace, its owner's wish to wait, a lost run."""
+
+from __future__ import annotations
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.changes import effects
+from quotatree.core.changes.jobs import confirm_left
+from quotatree.core.errors import Refused
+from quotatree.core.model.job import FINAL_PHASES, Job, JobId, Phase
+from quotatree.core.reasons import Code, because
+from quotatree.core.state import State
+
+Decisions = tuple[say.Decision, ...]
+
+
+def stopped(state: State, event: ev.JobStopped, now_ms: int) -> Decisions:
+    """Running work leaves with grace; a hold is released. It may be resubmitted unless this is its end (W3)."""
+    job = _job(state, event.job)
+    if job.phase in FINAL_PHASES or job.phase is Phase.STOPPED:
+        raise Refused("job", job.id, "A5", f"is {job.phase.value} already")
+    found: list[say.Decision] = []
+    if job.phase is Phase.RUNNING:
+        places = effects.stop_everything(state, job)
+        state.begin_leaving(job, places)
+        replicas = tuple(sorted(p.replica for p in places))
+        found.append(say.Stop(job.id, job.run, replicas, job.spec.grace_ms, event.reason))
+    else:
+        if job.phase is Phase.HELD:
+            found.append(effects.release(state, job, now_ms, event.reason, again=False))
+        state.dequeue(job)
+    effects.clear_guard(state, job)
+    state.move(job, Phase.FAILED if event.final else Phase.STOPPED, now_ms, event.reason.code.name)
+    if event.final:
+        state.drop_entry(job.quota.jobs, job.id)
+        found.append(say.Fail(job.id, event.reason))
+    return tuple(found)
+
+
+def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
+    """Replicas vanished. Without all of its core a job cannot go on: what is left of it leaves, and it is queued again."""
+    job = _job(state, event.job)
+    gone = event.replicas
+    confirm_left(state, job, tuple(job.leaving[r] for r in gone if r in job.leaving))
+    if job.phase is not Phase.RUNNING:
+        return ()
+    reason = because(Code.RunLost, replicas=", ".join(map(str, gone)))
+    if job.core is not None and set(gone) & set(job.core_indexes):
+        units = [job.core]
+    else:
+        units = [job.surplus[r] for r in gone if r in job.surplus]
+    found = tuple(effects.evict(state, unit, now_ms, reason, None, counts=False) for unit in units)
+    confirm_left(state, job, tuple(job.leaving[r] for r in gone if r in job.leaving))
+    return found
+
+
+def _job(state: State, job_id: JobId) -> Job:
+    job = state.jobs.get(job_id)
+    if job is None:
+        raise Refused("job", job_id, "section 4", "no such job")
+    return job

@@ -1,0 +1,231 @@
+"""What happens to jobs: submitted, adopted, checkpointed, ended, cancelled; and what engines confirm."""
+
+from __future__ import annotations
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.changes import effects
+from quotatree.core.changes.admission import check_can_ever_fit, check_places
+from quotatree.core.errors import Refused
+from quotatree.core.model.job import FINAL_PHASES, Claim, Job, JobId, JobSpec, Phase, Placed
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.unit import UnitKind
+from quotatree.core.reasons import Code, because
+from quotatree.core.search.placement import find_places
+from quotatree.core.state import State
+
+Decisions = tuple[say.Decision, ...]
+
+
+def _job(state: State, job_id: JobId) -> Job:
+    job = state.jobs.get(job_id)
+    if job is None:
+        raise Refused("job", job_id, "section 4", "no such job")
+    return job
+
+
+def _new_job(state: State, spec: JobSpec) -> Job:
+    quota = state.quotas.get(QuotaId(spec.quota))
+    if quota is None:
+        raise Refused("quota", spec.quota, "W1", "no such quota")
+    known = state.jobs.get(spec.id)
+    if known is not None and known.phase not in FINAL_PHASES:
+        raise Refused("job", spec.id, "section 4", "exists already")
+    if known is not None and known.leaving:
+        raise Refused("job", spec.id, "P9", "an earlier job of this name is still leaving its devices")
+    check_can_ever_fit(state, spec, quota)
+    return Job(
+        spec, quota, priority=spec.priority, core_replicas=spec.core_replicas, queued_ms=spec.submitted_ms
+    )
+
+
+def submitted(state: State, event: ev.JobSubmitted, now_ms: int) -> Decisions:
+    job = _new_job(state, event.job)
+    _register(state, job)
+    state.tell(job, now_ms, "submitted")
+    state.enqueue(job)
+    return ()
+
+
+def _register(state: State, job: Job) -> None:
+    state.put_entry(state.jobs, job.id, job)
+    state.put_entry(job.quota.jobs, job.id, job)
+    state.learn(job)
+
+
+def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
+    """A job that runs already. Quota limits are not checked: what runs, runs."""
+    job = _new_job(state, event.job)
+    replicas = event.replicas if event.replicas is not None else job.spec.total_replicas
+    indexes = list(range(max(replicas, job.core_replicas)))
+    places = event.places
+    if not places:
+        wanted = [(i, job.shape_of(i)) for i in indexes]
+        found = find_places(state, job.quota.root, wanted, now=True)
+        if found is None:
+            raise Refused("job", job.id, "R3", "runs, but there are no free devices to place it on")
+        places = found
+    check_places(state, job, places)
+    _register(state, job)
+    claim = Claim.IDLE if event.idle else Claim.REGULAR
+    state.move(job, Phase.RUNNING, now_ms, "adopted")
+    state.set(job, "claim", claim)
+    state.set(job, "run", 1)
+    state.set(job, "started_ms", event.started_ms)
+    state.set(job, "checkpoint_ms", event.checkpoint_ms)
+    core = tuple(p for p in places if p.replica < job.core_replicas)
+    unit = state.make_unit(job, UnitKind.CORE, claim, core, event.started_ms)
+    state.place(unit)
+    state.set(job, "core", unit)
+    for place in places:
+        if place.replica >= job.core_replicas:
+            extra = state.make_unit(job, UnitKind.SURPLUS, claim, (place,), event.started_ms)
+            state.place(extra)
+            state.put_entry(job.surplus, place.replica, extra)
+    if job.spec.elastic:
+        state.put_entry(state.elastic, job.id, job)
+    if job.queued:
+        state.enqueue(job)
+    return ()
+
+
+def started(state: State, event: ev.JobStarted, now_ms: int) -> Decisions:
+    """The engine confirms; the run's clock starts now."""
+    job = _job(state, event.job)
+    if job.phase is Phase.RUNNING and job.run == event.run and job.core is not None:
+        state.set(job, "started_ms", now_ms)
+        state.reprice(job.core, now_ms)
+        state.protect(job.core)
+    return ()
+
+
+def checkpointed(state: State, event: ev.JobCheckpointed, now_ms: int) -> Decisions:
+    job = _job(state, event.job)
+    if job.phase is Phase.RUNNING and job.core is not None:
+        state.set(job, "checkpoint_ms", now_ms)
+        state.reprice(job.core)
+    return ()
+
+
+def ended(state: State, event: ev.JobEnded, now_ms: int) -> Decisions:
+    job = _job(state, event.job)
+    if event.phase not in (Phase.SUCCEEDED, Phase.FAILED, Phase.STOPPED):
+        raise Refused("phase", event.phase.value, "A5", "a job ends as Succeeded, Failed or Stopped")
+    if job.phase is Phase.RUNNING:
+        effects.stop_everything(state, job)
+    elif job.leaving and job.phase not in FINAL_PHASES and event.phase is not Phase.STOPPED:
+        # It came to its end during the grace of an eviction: there is nothing left to run again.
+        state.dequeue(job)
+        if job.hold is not None:
+            effects.drop_hold(state, job)
+        confirm_left(state, job, tuple(job.leaving.values()))
+    else:
+        raise Refused("job", job.id, "A5", f"is {job.phase.value}, not Running")
+    _finish(state, job, event.phase, now_ms, "ended")
+    return ()
+
+
+def forgotten(state: State, event: ev.JobForgotten, now_ms: int) -> Decisions:
+    """A finished job leaves the state; whoever keeps history has kept it by now."""
+    del now_ms
+    job = _job(state, event.job)
+    if job.phase not in FINAL_PHASES or job.leaving:
+        raise Refused("job", job.id, "A5", f"is {job.phase.value}; only a finished job can be forgotten")
+    state.forget_job(job)
+    return ()
+
+
+def _finish(state: State, job: Job, phase: Phase, now_ms: int, why: str) -> None:
+    effects.clear_guard(state, job)
+    state.move(job, phase, now_ms, why)
+    if phase in FINAL_PHASES:
+        state.drop_entry(job.quota.jobs, job.id)
+
+
+def left(state: State, event: ev.JobLeft, now_ms: int) -> Decisions:
+    del now_ms
+    job = _job(state, event.job)
+    wanted = event.replicas if event.replicas is not None else tuple(job.leaving)
+    confirm_left(state, job, tuple(job.leaving[i] for i in wanted if i in job.leaving))
+    return ()
+
+
+def confirm_left(state: State, job: Job, places: tuple[Placed, ...]) -> None:
+    """Confirmed gone: devices are free, and whoever waited for this job waits for one fewer."""
+    if not places:
+        return
+    state.end_leaving(job, places)
+    if not job.leaving and job.id in job.quota.queue.of_job:
+        state.requeue(job)
+    for other in list(state.awaited.get(job.id, {}).values()):
+        if other.hold is not None and not _in_the_way(job, other):
+            rest = tuple(j for j in other.hold.waiting_on if j != job.id)
+            state.set(other.hold, "waiting_on", rest)
+            state.drop_entry(state.awaited[job.id], other.id)
+    if not state.awaited.get(job.id):
+        state.drop_entry(state.awaited, job.id)
+
+
+def _in_the_way(job: Job, other: Job) -> bool:
+    """Does what is still leaving of a job stand where another one has a hold? A later eviction elsewhere does not."""
+    if job is other or other.hold is None:
+        return bool(job.leaving)
+    for leaving in job.leaving.values():
+        for place in other.hold.unit.places:
+            if place.node != leaving.node:
+                continue
+            shape, mine = place.shape, leaving.shape
+            if (shape.cpu_milli and mine.cpu_milli) or (shape.memory_mib and mine.memory_mib):
+                return True
+            if not set(place.devices).isdisjoint(leaving.devices):
+                return True
+    return False
+
+
+def cancelled(state: State, event: ev.JobCancelled, now_ms: int) -> Decisions:
+    """Whatever it was doing, it stops; a hold is released, victims already told to stop stop (P9)."""
+    job = _job(state, event.job)
+    if job.phase in FINAL_PHASES:
+        raise Refused("job", job.id, "A5", f"is {job.phase.value} already")
+    found: list[say.Decision] = []
+    if job.phase is Phase.RUNNING:
+        places = effects.stop_everything(state, job)
+        state.begin_leaving(job, places)
+        replicas = tuple(sorted(p.replica for p in places))
+        reason = because(Code.CancelledByOwner)
+        found.append(say.Stop(job.id, job.run, replicas, job.spec.grace_ms, reason))
+    else:
+        state.dequeue(job)
+        if job.hold is not None:
+            effects.drop_hold(state, job)
+    _finish(state, job, Phase.CANCELLED, now_ms, "cancelled")
+    return tuple(found)
+
+
+def resubmitted(state: State, event: ev.JobResubmitted, now_ms: int) -> Decisions:
+    job = _job(state, event.job)
+    if job.phase is not Phase.STOPPED:
+        raise Refused("job", job.id, "P14", f"is {job.phase.value}; only a stopped job can be started again")
+    state.set(job, "queued_ms", now_ms)
+    state.set(job, "claim", Claim.REGULAR)
+    state.move(job, Phase.WAITING, now_ms, "resubmitted")
+    state.enqueue(job)
+    return ()
+
+
+def priority_changed(state: State, event: ev.JobPriorityChanged, now_ms: int) -> Decisions:
+    job = _job(state, event.job)
+    if job.phase is not Phase.WAITING:
+        raise Refused(
+            "priority", event.priority, "W5", f"{job.id} is {job.phase.value}; works only while it waits"
+        )
+    if not LOWEST_PRIORITY <= event.priority <= HIGHEST_PRIORITY:
+        raise Refused("priority", event.priority, "section 1", "must be 1..9")
+    state.dequeue(job)
+    state.set(job, "priority", event.priority)
+    state.tell(job, now_ms, f"priority {event.priority}")
+    state.enqueue(job)
+    if job.quota.root.guard == job.id:
+        state.bump(job.quota)  # who could evict it now may pass what is kept for it (S10)
+    return ()

@@ -1,0 +1,118 @@
+"""What happens to pools and nodes: they join, are cordoned, drained, lost, have ill devices (R2, R4, R5)."""
+
+from __future__ import annotations
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.changes import effects
+from quotatree.core.changes.jobs import confirm_left
+from quotatree.core.errors import Refused
+from quotatree.core.model.node import Node, NodeState
+from quotatree.core.model.unit import UnitKind
+from quotatree.core.reasons import Code, because
+from quotatree.core.state import State
+
+Decisions = tuple[say.Decision, ...]
+
+
+def pool_declared(state: State, event: ev.PoolDeclared, now_ms: int) -> Decisions:
+    del now_ms
+    if event.pool in state.pools:
+        raise Refused("pool", event.pool, "R4", "exists already")
+    state.add_pool(event.pool, event.mixed)
+    return ()
+
+
+def node_joined(state: State, event: ev.NodeJoined, now_ms: int) -> Decisions:
+    del now_ms
+    spec = event.node
+    known = state.node_by_name.get(spec.name)
+    if known is not None:
+        if known.spec != spec:
+            raise Refused("node", spec.name, "R2", "exists already with other properties")
+        return node_changed(state, ev.NodeChanged(spec.name, NodeState.READY), 0)
+    if spec.gpus < 0 or spec.cpu_milli < 0 or spec.memory_mib < 0:
+        raise Refused("node", spec.name, "R2", "GPUs, CPU and memory must not be negative")
+    mixed = state.pools.get(spec.pool, False)
+    others = set(state.pool_models.get(spec.pool, ()))
+    if not mixed and spec.gpus and others and spec.model not in others:
+        raise Refused(
+            "model", spec.model, "R4",
+            f"pool {spec.pool} holds {others.pop()} nodes; declare it mixed or use another pool",
+        )  # fmt: skip
+    if spec.pool not in state.pools:
+        state.add_pool(spec.pool, False)
+    state.add_node(spec)
+    return ()
+
+
+def node_changed(state: State, event: ev.NodeChanged, now_ms: int) -> Decisions:
+    node = state.node_by_name.get(event.node)
+    if node is None:
+        raise Refused("node", event.node, "R2", "no such node")
+    state.set_node_state(node, event.state)
+    if event.state is NodeState.LOST:
+        return _lose(state, node, now_ms)
+    if event.state is NodeState.DRAINING:
+        return _drain(state, node, now_ms)
+    if event.state is NodeState.CORDONED:
+        return _cordon(state, node, now_ms)
+    return ()
+
+
+def device_changed(state: State, event: ev.DeviceChanged, now_ms: int) -> Decisions:
+    """Who stands on a device that fell ill moves as from a drained node; told twice, nothing happens."""
+    node = state.node_by_name.get(event.node)
+    if node is None:
+        raise Refused("node", event.node, "R2", "no such node")
+    if not 0 <= event.device < node.spec.gpus:
+        raise Refused("device", event.device, "R3", f"{event.node} has GPUs 0..{node.spec.gpus - 1}")
+    if event.healthy is (event.device not in node.ill):
+        return ()
+    found = () if event.healthy else _clear_device(state, node, event.device, now_ms)
+    state.set_device(node, event.device, event.healthy)
+    return found
+
+
+def _clear_device(state: State, node: Node, device: int, now_ms: int) -> Decisions:
+    """Gangs leave whole, a hold there is planned anew; not a preemption (R5)."""
+    reason = because(Code.DeviceIll, node=node.spec.name, device=device)
+    found: list[say.Decision] = []
+    while there := [u for u in node.units if any(device in p.devices for p in u.places_on(node.index))]:
+        unit = min(there, key=lambda u: (u.cls.kind is not UnitKind.CORE, u.name))
+        if unit.cls.kind is UnitKind.HOLD:
+            found.append(effects.release(state, unit.job, now_ms, reason, again=True))
+        else:
+            found.append(effects.evict(state, unit, now_ms, reason, None, counts=False))
+    return tuple(found)
+
+
+def _cordon(state: State, node: Node, now_ms: int) -> Decisions:
+    """Nothing new lands, so whoever was promised places here is planned anew (R5, P9)."""
+    held = sorted((u for u in node.units if u.cls.kind is UnitKind.HOLD), key=lambda u: u.name)
+    reason = because(Code.NodeCordoned, node=node.spec.name)
+    return tuple(effects.release(state, unit.job, now_ms, reason, again=True) for unit in held)
+
+
+def _drain(state: State, node: Node, now_ms: int) -> Decisions:
+    """Everybody leaves with grace and is queued again, gangs whole; not a preemption (R5)."""
+    reason = because(Code.NodeDrained, node=node.spec.name)
+    found: list[say.Decision] = []
+    while node.units:
+        unit = min(node.units, key=lambda u: (u.cls.kind is not UnitKind.CORE, u.name))
+        found.append(effects.evict(state, unit, now_ms, reason, None, counts=False))
+    return tuple(found)
+
+
+def _lose(state: State, node: Node, now_ms: int) -> Decisions:
+    """What stood here is gone at once; what its jobs had elsewhere leaves with grace (R5)."""
+    reason = because(Code.NodeLost, node=node.spec.name)
+    found: list[say.Decision] = []
+    while node.units:
+        unit = min(node.units, key=lambda u: (u.cls.kind is not UnitKind.CORE, u.name))
+        found.append(effects.evict(state, unit, now_ms, reason, None, counts=False))
+    for job in list(state.leaving_jobs.values()):
+        dead = tuple(p for p in job.leaving.values() if p.node == node.index)
+        if dead:
+            confirm_left(state, job, dead)
+    return tuple(found)

@@ -1,0 +1,216 @@
+"""Creating, changing and deleting quotas, and the amount limits of their users (Q1, Q6, Q8, W3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.errors import Refused
+from quotatree.core.model.quota import (
+    MAX_CHILDREN,
+    MAX_DEPTH,
+    Quota,
+    QuotaId,
+    QuotaSpec,
+    check_children_fit,
+    inherited_ms,
+)
+from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, Bounds, Resources, amount_text
+from quotatree.core.model.wait_queue import WaitQueue
+from quotatree.core.state import State, limits_on
+
+Decisions = tuple[say.Decision, ...]
+
+
+def create(state: State, event: ev.QuotaCreated, now_ms: int) -> Decisions:
+    del now_ms
+    spec = event.quota
+    if not spec.id:
+        raise Refused("id", spec.id, "Q1", "must not be empty")
+    if spec.id in state.quotas:
+        raise Refused("id", spec.id, "Q1", "exists already")
+    parent = _parent_of(state, spec)
+    if parent is None:
+        bounds = root_min(state, spec.draws, None)
+    else:
+        bounds = spec.min
+        check_children_fit(parent, {spec.id: bounds})
+    check_amounts(spec, bounds)
+    quota = Quota(spec, parent, WaitQueue(spec.id))
+    quota.set_min(bounds)
+    quota.actual = list(bounds)
+    state.add_quota(quota)
+    refresh_flags(state, quota.root)
+    return ()
+
+
+def _parent_of(state: State, spec: QuotaSpec) -> Quota | None:
+    if spec.parent is None:
+        if not spec.draws:
+            raise Refused(
+                "draws", {}, "Q1", f"{spec.id} has no parent, so it must say what it draws from pools"
+            )
+        return None
+    parent = state.quotas.get(spec.parent)
+    if parent is None:
+        raise Refused("parent", spec.parent, "Q1", "no such quota")
+    if spec.draws:
+        raise Refused("draws", dict(spec.draws), "Q1", "only a root draws from pools")
+    if parent.depth >= MAX_DEPTH:
+        raise Refused("parent", spec.parent, "Q1", f"the tree may be {MAX_DEPTH} levels deep")
+    if len(parent.children) >= MAX_CHILDREN:
+        raise Refused("parent", spec.parent, "Q1", f"a quota may have {MAX_CHILDREN} children")
+    return parent
+
+
+def check_amounts(spec: QuotaSpec, bounds: Bounds) -> None:
+    for i, bound in enumerate(bounds):
+        if bound is not None and bound < 0:
+            raise Refused(f"min.{RESOURCE_NAMES[i]}", bound, "Q1", "must not be negative")
+        reserved = spec.reserved[i]
+        if reserved < 0 or (reserved and (bound is None or reserved > bound)):
+            top = "its min, which it does not name" if bound is None else amount_text(i, bound)
+            raise Refused(
+                f"reserved.{RESOURCE_NAMES[i]}", amount_text(i, reserved), "Q8", f"must be 0 to {top}"
+            )
+    for name in ("idle_limit_milli", "min_runtime_ms", "preemption_delay_ms"):
+        value = getattr(spec, name)
+        if value is not None and value < 0:
+            raise Refused(name, value, "P11", "must not be negative")
+
+
+def root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota | None) -> Bounds:
+    """The min of a root is the sum of its draws; per pool the draws of all roots must fit (Q1), one model (R4)."""
+    models: set[str] = set()
+    for pool, drawn in draws:
+        if pool not in state.pools:
+            raise Refused("draws", pool, "Q1", f"no such pool; there are {sorted(state.pools)}")
+        if not state.pools[pool]:
+            models |= set(state.pool_models.get(pool, ()))
+        capacity = pool_capacity(state, pool)
+        for i, amount in enumerate(drawn):
+            if amount is None:
+                continue
+            others = sum(
+                other[i] or 0
+                for r in state.roots
+                if r is not root
+                for other_pool, other in r.spec.draws
+                if other_pool == pool
+            )
+            if amount + others > capacity[i]:
+                raise Refused(
+                    f"draws.{pool}", amount_text(i, amount), "Q1",
+                    f"other roots draw {amount_text(i, others)} of the {amount_text(i, capacity[i])} in this pool",
+                )  # fmt: skip
+    if len(models) > 1:
+        raise Refused("draws", sorted(models), "R4", "one tree, one GPU model: make a root for each")
+    totals: list[int | None] = []
+    for i in range(3):
+        amounts = [drawn[i] for _, drawn in draws]
+        known = [a for a in amounts if a is not None]
+        totals.append(sum(known) if len(known) == len(amounts) else None)
+    return Bounds(*totals)
+
+
+def pool_capacity(state: State, pool: str) -> Resources:
+    """What the nodes of a pool have, lost ones included: losing a node shows as shortfall, it does not unmake quotas."""
+    nodes = [n.spec for n in state.nodes if n.spec.pool == pool]
+    return Resources(
+        sum(n.gpus for n in nodes) * WHOLE_GPU,
+        sum(n.cpu_milli for n in nodes),
+        sum(n.memory_mib for n in nodes),
+    )
+
+
+def refresh_flags(state: State, root: Quota) -> None:
+    """What a tree and its quotas have by their own or by inherited declarations."""
+    state.set(root, "shares_reserved", any(any(q.spec.reserved) for q in root.subtree()))
+    for quota in root.subtree():
+        for name in ("min_runtime_ms", "preemption_delay_ms"):
+            state.set(quota, name, inherited_ms(quota, name))
+    policies = [q.spec.self_level for q in root.subtree()]
+    state.set(root, "lends", any(p is not None and p.reaches_siblings for p in policies))
+
+
+def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
+    """Q6: touches only jobs not yet started; parent, pools and min stay."""
+    del now_ms
+    quota = find_quota(state, event.quota.id)
+    spec = event.quota
+    if spec.parent != quota.spec.parent:
+        raise Refused("parent", spec.parent, "Q1", "fixed after creation")
+    spec = replace(spec, draws=quota.spec.draws, min=quota.spec.min)
+    check_amounts(spec, Bounds(*quota.min))
+    state.set(quota, "spec", spec)
+    state.forget_indexes()
+    refresh_flags(state, quota.root)
+    for below in quota.subtree():
+        for job in below.jobs.values():
+            for unit in [job.core, *job.surplus.values()]:
+                if unit is not None:
+                    state.protect(unit)
+            if job.id in below.queue.of_job:
+                state.requeue(job)
+        below.queue.forget_failures()
+    state.bump(quota)
+    return ()
+
+
+def delete(state: State, event: ev.QuotaDeleted, now_ms: int) -> Decisions:
+    """Q6: refused with the list of what is in the way. Finished jobs are forgotten with their quota."""
+    del now_ms
+    quota = find_quota(state, event.quota)
+    if quota.children:
+        raise Refused("quota", quota.id, "Q6", f"has children: {', '.join(c.id for c in quota.children)}")
+    if quota.jobs:
+        raise Refused("quota", quota.id, "Q6", f"has active jobs: {', '.join(sorted(quota.jobs)[:20])}")
+    leaving = sorted(job.id for job in state.leaving_jobs.values() if job.quota is quota)
+    if leaving:
+        raise Refused(
+            "quota",
+            quota.id,
+            "P9",
+            f"has jobs that are still leaving their devices: {', '.join(leaving[:20])}",
+        )
+    for job in [job for job in state.jobs.values() if job.quota is quota]:
+        state.forget_job(job)
+    state.put_limits(quota, ())
+    state.remove_quota(quota)
+    if quota.parent is not None:
+        refresh_flags(state, quota.root)
+    return ()
+
+
+def set_limits(state: State, event: ev.LimitsSet, now_ms: int) -> Decisions:
+    """W3: recount what is in use under the new limits."""
+    del now_ms
+    quota = find_quota(state, event.quota)
+    for limit in event.limits:
+        if limit.quota != quota.id or limit.gpu_milli < 0 or not 1 <= limit.low <= limit.high <= 9:
+            raise Refused(
+                "limits", limit, "W3", "needs this quota, priorities in 1..9 and an amount of at least 0"
+            )
+    waiting = [job for job in quota.jobs.values() if job.id in quota.queue.of_job]
+    for job in waiting:
+        state.dequeue(job)
+    state.put_limits(quota, event.limits)
+    used = {limit: n for limit, n in state.limit_used.items() if limit.quota != quota.id}
+    for job in quota.jobs.values():
+        units = [job.core, *job.surplus.values(), job.hold.unit if job.hold is not None else None]
+        total = sum(u.footprint.gpu_milli for u in units if u is not None)
+        for limit in limits_on(state, job):
+            used[limit] = used.get(limit, 0) + total
+    state.set(state, "limit_used", used)
+    for job in waiting:
+        state.enqueue(job)
+    state.bump(quota)
+    return ()
+
+
+def find_quota(state: State, quota_id: str) -> Quota:
+    quota = state.quotas.get(QuotaId(quota_id))
+    if quota is None:
+        raise Refused("quota", quota_id, "Q1", "no such quota")
+    return quota

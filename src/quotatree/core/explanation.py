@@ -1,0 +1,320 @@
+"""Why does it wait, who took it, what would happen, who could take it (X1-X4): the planner's own code, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quotatree.core import events as ev
+from quotatree.core.changes.apply import apply
+from quotatree.core.decisions import Decision, StepTried
+from quotatree.core.errors import Refused
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Strategy
+from quotatree.core.model.quota import Quota, has_loan, shortage
+from quotatree.core.model.resources import GPU, amount_text, resources_text
+from quotatree.core.model.rights import rules_against, work_of
+from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
+from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.attempt_facts import idle_refusal
+from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.plan import plan
+from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.search.placement import find_places
+from quotatree.core.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has the capacity a waiting job needs: the running jobs of one quota, without names."""
+
+    quota: str
+    jobs: int
+    gpu_milli: int
+    lowest_priority: int
+    highest_priority: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """Nodes that look alike to a job that finds no place: how many, what is free on each, and why not there."""
+
+    pool: str
+    model: str
+    state: str
+    nodes: int
+    free_gpus: int
+    replicas_fit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything to be said about one job (X1, X2)."""
+
+    job: JobId
+    phase: Phase
+    quota: str
+    position: int | None
+    ahead: tuple[JobId, ...]
+    reasons: tuple[Reason, ...]
+    holders: tuple[Holder, ...]
+    nodes: tuple[NodeGroup, ...]
+    tried: tuple[StepTried, ...]
+    helps: tuple[str, ...]
+    preempted_by: JobId | None
+    lost_work: int | None
+    next_try: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """By whom a running job could be taken (X4)."""
+
+    quota: str
+    rule: str
+    who: str
+
+
+PREVIEWABLE: Final = (
+    ev.JobSubmitted, ev.JobCancelled, ev.JobEnded, ev.JobResized, ev.JobPriorityChanged, ev.QuotaScaled,
+    ev.QuotaTransferred, ev.QuotaUpdated, ev.LoanReturned, ev.LimitsSet, ev.NodeChanged, ev.DeviceChanged, ev.QuotaCreated,
+    ev.QuotaDeleted, ev.NodeJoined, ev.PoolDeclared,
+)  # fmt: skip
+
+
+def preview(state: State, events: Sequence[ev.Event], now_ms: int) -> tuple[Decision, ...]:
+    """What would happen (X3): the events, then a plan, then everything is taken back."""
+    for event in events:
+        if not isinstance(event, PREVIEWABLE):
+            raise Refused("event", type(event).__name__, "X3", "cannot be previewed")
+    state.begin()
+    try:
+        found: list[Decision] = []
+        for event in events:
+            found += apply(state, event, now_ms)
+        found += plan(state, now_ms).decisions
+        return tuple(found)
+    finally:
+        state.rollback()
+
+
+def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
+    """Where a job stands and why (X1, X2)."""
+    job = state.jobs.get(job_id)
+    if job is None:
+        raise Refused("job", job_id, "X1", "no such job")
+    position, ahead = _place_in_queue(state, job, now_ms)
+    reasons: list[Reason] = []
+    tried: tuple[StepTried, ...] = ()
+    if job.phase is Phase.WAITING:
+        reasons, tried = _why_waiting(state, job, now_ms)
+    elif job.phase is Phase.HELD and job.hold is not None:
+        reasons = [because(Code.WaitsForLeaving, leaving=len(job.hold.waiting_on))]
+    blocked = [r for r in reasons if r.code in (Code.OwnQuotaFull, Code.AncestorFull)]
+    full = [dict(r.facts)["quota"] for r in blocked]
+    return Explanation(
+        job.id, job.phase, job.quota.id, position, ahead, tuple(reasons), _holders(state, job, full),
+        _node_groups(state, job, reasons), tried,
+        _what_helps(job, reasons, tried), job.preempted_by, job.lost_last if job.preempted_by else None,
+        _next_try(job, ahead),
+    )  # fmt: skip
+
+
+def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:
+    """For a running job: by whom and under which rules it could be taken (X4)."""
+    job = state.jobs.get(job_id)
+    if job is None or job.core is None:
+        raise Refused("job", job_id, "X4", "is not running")
+    if job.claim is Claim.IDLE:
+        return (Exposure(job.quota.root.id, Code.IdleTakenBack.name, "any regular job that lacks a place"),)
+    found: list[Exposure] = []
+    if job.surplus:
+        who = f"regular jobs of {job.quota.id} with priority {job.priority}-{HIGHEST_PRIORITY}"
+        found.append(Exposure(job.quota.id, Code.SurplusGivesWay.name, who + " (surplus replicas)"))
+    victim = work_of(job)
+    protected = job.quota.min_runtime_ms and job.core.protected_until_ms > now_ms
+    for taker in job.quota.root.subtree():
+        on_loan = any(q.parent is taker.parent and q is not taker and has_loan(q) for q in job.quota.path)
+        by_rule: dict[Code, list[int]] = {}
+        for priority in range(LOWEST_PRIORITY, HIGHEST_PRIORITY + 1):
+            for rule in rules_against(taker, priority, victim, victim_on_loan=on_loan):
+                by_rule.setdefault(rule, []).append(priority)
+        for rule, priorities in by_rule.items():
+            who = f"jobs of {taker.id} with priority {priorities[0]}-{priorities[-1]}"
+            if protected and rule is not Code.ReturnOfLoan:
+                who += f", once its min_runtime ends in {(job.core.protected_until_ms - now_ms) // 1000} s"
+            found.append(Exposure(taker.id, rule.name, who))
+    return tuple(found)
+
+
+def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tuple[JobId, ...]]:
+    quota = job.quota
+    if job.id not in quota.queue.of_job:
+        return None, ()
+    order = quota.queue.jobs_in_order(now_ms, state.settings.aging_interval_ms, quota.spec.strategy)
+    ahead: list[JobId] = []
+    for _, other in order:
+        if other == job.id:
+            return len(ahead) + 1, tuple(ahead)
+        ahead.append(other)
+    return None, ()
+
+
+def _why_waiting(state: State, job: Job, now_ms: int) -> tuple[list[Reason], tuple[StepTried, ...]]:
+    """Try it once more, in a transaction that is taken back, and listen to the reasons."""
+    cls = job.quota.queue.of_job[job.id]
+    ordering = Ordering(state, now_ms)
+    reasons = _over_limits(state, cls)
+    blocker = _blocker(state, ordering, job, cls, now_ms)
+    if blocker is not None:
+        reasons.append(because(Code.BehindHead, head=blocker, strategy=job.quota.spec.strategy.value))
+    tried: tuple[StepTried, ...] = ()
+    if job.spec.idle is not Idle.ONLY:
+        state.begin()
+        try:
+            outcome = Attempt(state, job, cls, now_ms, Surroundings()).run()
+        finally:
+            state.rollback()
+        tried = tuple(outcome.tried)
+        if outcome.failure is not None:
+            reasons += [outcome.failure.reason]
+            reasons += [step.reason for step in tried if step.reason not in reasons]
+        elif not reasons:
+            reasons.append(because(Code.NotYetTried))
+        reasons += [r for r in _shortages(job) if r not in reasons]
+    if job.spec.idle is not Idle.NEVER:
+        refusal = idle_refusal(state, job, cls.request)
+        if refusal is None:
+            wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
+            if find_places(state, job.quota.root, wanted, now=True) is None:
+                refusal = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
+        if refusal is not None:
+            reasons.append(refusal)
+    return reasons, tried
+
+
+def _over_limits(state: State, cls: WaitClass) -> list[Reason]:
+    found = []
+    for limit in cls.limits:
+        used = state.limit_used.get(limit, 0)
+        if used + cls.request.gpu_milli > limit.gpu_milli:
+            found.append(
+                because(
+                    Code.OverAmountLimit, subject=limit.subject, priorities=f"{limit.low}-{limit.high}",
+                    limit=amount_text(GPU, limit.gpu_milli), used=amount_text(GPU, used),
+                    wanted=amount_text(GPU, cls.request.gpu_milli),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _blocker(state: State, ordering: Ordering, job: Job, cls: WaitClass, now_ms: int) -> JobId | None:
+    """The head that keeps the strategy from trying this job, if it is another one."""
+    quota = job.quota
+    top = ordering.head(quota)
+    if top is None or top is job or ordering.passed(cls):
+        return None
+    strategy = quota.spec.strategy
+    if strategy is Strategy.TRAVERSE:
+        return None
+    if strategy is Strategy.INTELLIGENT and top.priority < FIFO_FROM:
+        return None
+    if strategy is Strategy.BALANCE and _inside_window(state, quota, job.id, now_ms):
+        return None
+    return top.id
+
+
+def _inside_window(state: State, quota: Quota, job_id: JobId, now_ms: int) -> bool:
+    window = 1
+    for position, (_, since) in enumerate(quota.queue.stood):
+        if now_ms - since < state.settings.balance_timeout_ms:
+            break
+        window = position + 2
+    return any(stood == job_id for stood, _ in quota.queue.stood[:window])
+
+
+def _shortages(job: Job) -> list[Reason]:
+    """X1 wants all reasons: every other quota on the path, and every other resource, that is short as well."""
+    request = total_request(job, missing_core(job))
+    first = shortage(job.quota, request)
+    found: list[Reason] = []
+    for above in job.quota.path:
+        for i, bound in above.named:
+            free = bound - above.used[i]
+            if first is None or (above is first.quota and i == first.resource):
+                continue
+            if request[i] > free:
+                code = Code.OwnQuotaFull if above is job.quota else Code.AncestorFull
+                found.append(
+                    because(
+                        code, quota=above.id, free=amount_text(i, free),
+                        min=amount_text(i, bound), wanted=amount_text(i, request[i]),
+                    )
+                )  # fmt: skip
+    return found
+
+
+def _holders(state: State, job: Job, full: list[str]) -> tuple[Holder, ...]:
+    """Running regular work inside the quotas that are full."""
+    if not full:
+        return ()
+    top = max((state.quotas[q] for q in state.quotas if q in full), key=lambda q: -q.depth)
+    found = []
+    for quota in top.subtree():
+        running = [j for j in quota.jobs.values() if j.core is not None and j.claim is Claim.REGULAR]
+        if running:
+            priorities = [j.priority for j in running]
+            found.append(
+                Holder(quota.id, len(running), quota.own_used[GPU], min(priorities), max(priorities))
+            )
+    return tuple(found)
+
+
+def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[NodeGroup, ...]:
+    """Placement by node group (X1): for a job that its quotas allow and nodes do not."""
+    if not any(reason.code in (Code.NoPlacement, Code.IdleNoPlacement) for reason in reasons):
+        return ()
+    shape = max((job.shape_of(i) for i in missing_core(job)), key=lambda s: (s.gpu_milli, s.cpu_milli))
+    groups: dict[tuple[str, str, str, int, int], int] = {}
+    for node in state.nodes_of(job.quota.root):
+        fit = node.slots(shape, True) if node.suits(shape) else 0
+        key = (node.spec.pool, node.spec.model, node.state.value, node.whole_now, fit)
+        groups[key] = groups.get(key, 0) + 1
+    return tuple(
+        NodeGroup(pool, model, node_state, count, free, fit)
+        for (pool, model, node_state, free, fit), count in sorted(groups.items())
+    )
+
+
+def _what_helps(job: Job, reasons: Sequence[Reason], tried: Sequence[StepTried]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for reason in (*reasons, *(t.reason for t in tried)):
+        facts = dict(reason.facts)
+        if reason.code in (Code.OwnQuotaFull, Code.AncestorFull):
+            found[
+                f"work worth {facts['wanted']} in {facts['quota']} ends, or {facts['quota']} is scaled up"
+            ] = None
+        elif reason.code is Code.NoPlacement:
+            found[f"devices for {facts['shape']} become free together on one node"] = None
+        elif reason.code is Code.NoPolicy:
+            found[f"a preemption policy on {job.quota.id} that reaches the jobs in the way"] = None
+        elif reason.code is Code.BehindHead:
+            found[f"{facts['head']} starts or is cancelled"] = None
+        elif reason.code is Code.OverAmountLimit:
+            found[f"jobs of {facts['subject']} end, or the limit is raised"] = None
+        elif reason.code is Code.PreemptionDelayed:
+            found[f"waiting {facts['left']} more: then it may preempt"] = None
+    return tuple(found)
+
+
+def _next_try(job: Job, ahead: tuple[JobId, ...]) -> str:
+    if job.phase is Phase.WAITING:
+        before = f", after {len(ahead)} job(s) ahead of it in {job.quota.id}" if ahead else ""
+        return f"as soon as capacity is released or a limit changes{before}"
+    if job.phase is Phase.HELD and job.hold is not None:
+        return f"starts when {', '.join(job.hold.waiting_on)} have left"
+    if job.phase is Phase.STOPPED:
+        return "when its owner starts it again"
+    return ""

@@ -1,0 +1,287 @@
+"""What a job asks for, and what has become of it.
+
+`JobSpec` is the request, a value. `Job` is the record the state keeps: phase, claim, replicas that run, a hold,
+replicas that are leaving. Phases move only along TRANSITIONS (A5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple, NewType
+
+from quotatree.core.errors import IllegalTransition, Refused
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
+from quotatree.core.model.resources import WHOLE_GPU, ZERO, Resources
+
+if TYPE_CHECKING:
+    from quotatree.core.model.quota import Quota
+    from quotatree.core.model.unit import Unit
+    from quotatree.core.reasons import Reason
+
+JobId = NewType("JobId", str)
+
+DEFAULT_GRACE_MS: Final = 30_000
+
+
+class Idle(Enum):
+    """Whether a job may stand on capacity nobody uses now (I1)."""
+
+    NEVER = "never"
+    ALLOW = "allow"
+    ONLY = "only"
+
+
+class Claim(Enum):
+    """In which right a job runs (P3)."""
+
+    REGULAR = "regular"
+    IDLE = "idle"
+
+
+class Phase(Enum):
+    WAITING = "Waiting"
+    HELD = "Held"
+    RUNNING = "Running"
+    STOPPED = "Stopped"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    CANCELLED = "Cancelled"
+
+
+TRANSITIONS: Final[dict[Phase, frozenset[Phase]]] = {
+    # A victim may come to its end during its grace, while it already waits for its next run, or has a hold for it.
+    Phase.WAITING: frozenset(
+        {Phase.HELD, Phase.RUNNING, Phase.STOPPED, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}
+    ),
+    Phase.HELD: frozenset({Phase.WAITING, Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}),
+    Phase.RUNNING: frozenset({Phase.WAITING, Phase.STOPPED, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}),
+    Phase.STOPPED: frozenset({Phase.WAITING, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}),
+    Phase.SUCCEEDED: frozenset(),
+    Phase.FAILED: frozenset(),
+    Phase.CANCELLED: frozenset(),
+}
+
+FINAL_PHASES: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED})
+
+
+class Shape(NamedTuple):
+    """What one replica needs of one node."""
+
+    gpu_milli: int
+    cpu_milli: int
+    memory_mib: int
+    models: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def resources(self) -> Resources:
+        return Resources(self.gpu_milli, self.cpu_milli, self.memory_mib)
+
+    @property
+    def whole_gpus(self) -> int:
+        """Entire devices wanted; 0 for a fraction or for none."""
+        return self.gpu_milli // WHOLE_GPU
+
+    @property
+    def fraction_milli(self) -> int:
+        """Share of one device wanted; 0 for whole devices or for none."""
+        return self.gpu_milli if self.gpu_milli < WHOLE_GPU else 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaGroup:
+    """`replicas` equal replicas of a job."""
+
+    replicas: int
+    shape: Shape
+    name: str = "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """A request, as submitted.
+
+    `min_replicas` makes a job of one group elastic (P12); None means the default of its module.
+    `subjects` are what amount limits look at (W3): "user:ann", "role:developer".
+    """
+
+    id: JobId
+    quota: str
+    groups: tuple[ReplicaGroup, ...]
+    submitted_ms: int
+    module: Module = Module.DLC
+    priority: int = LOWEST_PRIORITY
+    workspace: str = "default"
+    min_replicas: int | None = None
+    idle: Idle = Idle.NEVER
+    grace_ms: int = DEFAULT_GRACE_MS
+    checkpoint_interval_ms: int | None = None
+    max_preemptions: int | None = None
+    requeue: bool = False
+    subjects: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not LOWEST_PRIORITY <= self.priority <= HIGHEST_PRIORITY:
+            raise Refused("priority", self.priority, "section 1", "must be 1..9")
+        if not self.groups:
+            raise Refused("groups", [], "section 2", "a job needs at least one replica group")
+        for group in self.groups:
+            _check_group(group)
+        if self.min_replicas is not None:
+            if len(self.groups) != 1:
+                raise Refused("min_replicas", self.min_replicas, "P12", "only a job of one group is elastic")
+            if not 1 <= self.min_replicas <= self.groups[0].replicas:
+                raise Refused(
+                    "min_replicas",
+                    self.min_replicas,
+                    "P12",
+                    f"must be 1..{self.groups[0].replicas} (replicas)",
+                )
+        for name, value, lowest in (
+            ("grace_seconds", self.grace_ms, 0),
+            ("checkpoint_interval", self.checkpoint_interval_ms, 1),
+            ("max_preemptions", self.max_preemptions, 0),
+        ):
+            if value is not None and value < lowest:
+                raise Refused(name, value, "P11", f"must not be below {lowest}")
+
+    @property
+    def core_replicas(self) -> int:
+        """How many replicas the job starts, and preempts, for (P12)."""
+        total = sum(g.replicas for g in self.groups)
+        if self.min_replicas is not None:
+            return self.min_replicas
+        return 1 if self.module is Module.EAS and len(self.groups) == 1 else total
+
+    @property
+    def total_replicas(self) -> int:
+        return sum(g.replicas for g in self.groups)
+
+    @property
+    def elastic(self) -> bool:
+        return self.core_replicas < self.total_replicas
+
+
+def _check_group(group: ReplicaGroup) -> None:
+    shape = group.shape
+    if group.replicas < 1:
+        raise Refused("replicas", group.replicas, "section 2", "must be at least 1")
+    if min(shape.gpu_milli, shape.cpu_milli, shape.memory_mib) < 0:
+        raise Refused("request", shape.resources, "R1", "must not be negative")
+    if shape.gpu_milli == 0 and shape.cpu_milli == 0 and shape.memory_mib == 0:
+        raise Refused("request", 0, "R1", "must ask for some GPU, CPU or memory")
+    if shape.gpu_milli > WHOLE_GPU and shape.gpu_milli % WHOLE_GPU:
+        raise Refused(
+            "gpus",
+            shape.gpu_milli / WHOLE_GPU,
+            "R1",
+            "must be whole GPUs, or a fraction of one (0.001 to 0.999)",
+        )
+
+
+class Placed(NamedTuple):
+    """One replica on its node and devices (R3). `replica` counts through all groups of the job."""
+
+    replica: int
+    node: int
+    devices: tuple[int, ...]
+    shape: Shape
+
+
+@dataclass(slots=True)
+class Hold:
+    """Places promised to a job (P9): it starts when everybody in `waiting_on` has left."""
+
+    unit: Unit
+    waiting_on: tuple[JobId, ...]
+    expires_ms: int
+    checked_version: int = -1
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """The record of one job. Written only by the state's own methods."""
+
+    spec: JobSpec
+    quota: Quota
+    phase: Phase = Phase.WAITING
+    claim: Claim = Claim.REGULAR
+    priority: int = 1
+    core_replicas: int = 1
+    queued_ms: int = 0
+    run: int = 0
+    started_ms: int = 0
+    checkpoint_ms: int | None = None
+    core: Unit | None = None
+    surplus: dict[int, Unit] = field(default_factory=dict)
+    hold: Hold | None = None
+    leaving: dict[int, Placed] = field(default_factory=dict)
+    preempted_ms: tuple[int, ...] = ()
+    preempted_by: JobId | None = None
+    lost_last: int = 0
+    replan_first: bool = False
+    reason: str = ""
+    told: Reason | None = None  # why it waits, as last said in a plan
+    story: list[str] = field(default_factory=list)
+
+    @property
+    def id(self) -> JobId:
+        return self.spec.id
+
+    @property
+    def running(self) -> bool:
+        return self.phase is Phase.RUNNING
+
+    @property
+    def queued(self) -> bool:
+        """In its quota's queue: it waits, or runs idle and waits for promotion (I1), or wants a larger core."""
+        if self.phase is Phase.WAITING:
+            return True
+        if self.phase is not Phase.RUNNING:
+            return False
+        if self.claim is Claim.IDLE:
+            return self.spec.idle is Idle.ALLOW
+        return self.hold is None and len(self.core_indexes) < self.core_replicas
+
+    @property
+    def composite(self) -> bool:
+        """Does its core, when evicted, take other units along: surplus, or the hold for a larger core?"""
+        return bool(self.surplus) or (self.hold is not None and self.core is not None)
+
+    @property
+    def core_indexes(self) -> tuple[int, ...]:
+        return tuple(p.replica for p in self.core.places) if self.core is not None else ()
+
+    def check_transition(self, wanted: Phase) -> None:
+        if wanted not in TRANSITIONS[self.phase]:
+            raise IllegalTransition(self.id, self.phase.value, wanted.value, tuple(self.story))
+
+    def shape_of(self, index: int) -> Shape:
+        """Replicas of one group are alike; after a resize one may keep a number beyond `total_replicas` (P12)."""
+        if len(self.spec.groups) == 1:
+            return self.spec.groups[0].shape
+        for group in self.spec.groups:
+            if index < group.replicas:
+                return group.shape
+            index -= group.replicas
+        raise IndexError(index)
+
+
+def missing_core(job: Job) -> list[int]:
+    """Replica indexes that must be placed for the core to be whole; surplus that runs becomes core first."""
+    have = set(job.core_indexes)
+    if not have:
+        return list(range(job.core_replicas))
+    wanted = job.core_replicas - len(have)
+    spare = [i for i in range(job.spec.total_replicas) if i not in have]
+    return spare[:wanted] if wanted > 0 else []
+
+
+def total_request(job: Job, indexes: list[int]) -> Resources:
+    total = ZERO
+    if len(job.spec.groups) == 1:
+        return job.spec.groups[0].shape.resources.times(len(indexes))
+    for index in indexes:
+        total = total.plus(job.shape_of(index).resources)
+    return total

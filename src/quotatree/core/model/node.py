@@ -1,0 +1,254 @@
+"""A node and its devices: who stands where, what is free by plan, and what is free at this very moment.
+
+Three amounts are kept for every device (and for CPU and memory of the node):
+
+    free     capacity - running - held              what the plan may still give away
+    leaving  what evicted replicas still occupy     until the engine confirms (P9)
+    held     what holds have promised               overlaps `leaving`
+
+A replica may start at once where `free - max(0, leaving - held)` is enough; a hold needs only `free`. A device that is
+ill has nothing free and nobody stands on it, so nothing lands there and no eviction could free it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from quotatree.core.model.job import JobId, Placed, Shape
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.unit import Unit
+
+
+class NodeState(Enum):
+    READY = "Ready"
+    CORDONED = "Cordoned"
+    DRAINING = "Draining"
+    LOST = "Lost"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSpec:
+    """A node as declared (R2)."""
+
+    name: str
+    pool: str = "default"
+    model: str = "GPU"
+    gpus: int = 8
+    cpu_milli: int = 128_000
+    memory_mib: int = 1_048_576
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+class Share(NamedTuple):
+    """What one unit has on one node."""
+
+    unit: Unit
+    whole: int
+    fractions: tuple[tuple[int, int], ...]  # (device, milli)
+    cpu_milli: int
+    memory_mib: int
+
+
+class Node:
+    """The record of one node. `stamp` rises with every change, so that indexes notice."""
+
+    __slots__ = (
+        "free", "free_cpu", "free_memory", "held", "held_cpu", "held_memory", "ill", "index", "labels", "leaving",
+        "leaving_cpu", "leavers", "leaving_memory", "rack", "shared", "spec", "stamp", "state", "units",
+        "whole_free", "_whole_now",
+    )  # fmt: skip
+
+    def __init__(self, index: int, spec: NodeSpec) -> None:
+        self.index = index
+        self.spec = spec
+        self.labels = dict(spec.labels)
+        self.rack = self.labels.get("rack", "")
+        self.state = NodeState.READY
+        self.ill: frozenset[int] = frozenset()
+        self.free = [WHOLE_GPU] * spec.gpus
+        self.held = [0] * spec.gpus
+        self.leaving = [0] * spec.gpus
+        self.free_cpu = spec.cpu_milli
+        self.free_memory = spec.memory_mib
+        self.held_cpu = self.held_memory = 0
+        self.leaving_cpu = self.leaving_memory = 0
+        self.leavers: dict[tuple[JobId, int], Placed] = {}
+        self.whole_free = spec.gpus
+        self._whole_now: int | None = spec.gpus
+        self.shared = 0
+        self.units: dict[Unit, Share] = {}
+        self.stamp = 0
+
+    @property
+    def whole_now(self) -> int:
+        """Devices that are entirely free at this moment."""
+        if self._whole_now is None:
+            self._whole_now = sum(1 for d in range(len(self.free)) if self.device_free(d, True) == WHOLE_GPU)
+        return self._whole_now
+
+    @property
+    def schedulable(self) -> bool:
+        return self.state is NodeState.READY
+
+    def suits(self, shape: Shape) -> bool:
+        """May replicas of this shape ever stand here: state, model, labels, size."""
+        return self.state is NodeState.READY and self.accepts(shape)
+
+    def accepts(self, shape: Shape) -> bool:
+        """The same whatever state the node is in."""
+        spec = self.spec
+        if (shape.models or shape.labels) and not self.welcomes(shape):
+            return False
+        return (
+            shape.gpu_milli <= spec.gpus * WHOLE_GPU
+            and shape.cpu_milli <= spec.cpu_milli
+            and shape.memory_mib <= spec.memory_mib
+        )
+
+    def welcomes(self, shape: Shape) -> bool:
+        """Is it of a model, and has it the labels, that this shape asks for?"""
+        if shape.models and self.spec.model not in shape.models:
+            return False
+        return all(self.labels.get(key) == value for key, value in shape.labels)
+
+    @property
+    def healthy_gpus(self) -> int:
+        return self.spec.gpus - len(self.ill)
+
+    def slots_when_empty(self, shape: Shape) -> int:
+        """How many replicas of this shape the node would hold if nobody stood here."""
+        return self._slots_on(self.healthy_gpus, shape)
+
+    def slots_when_well(self, shape: Shape) -> int:
+        """The same if no device were ill."""
+        return self._slots_on(self.spec.gpus, shape)
+
+    def _slots_on(self, gpus: int, shape: Shape) -> int:
+        spec, count = self.spec, 1 << 30
+        if shape.gpu_milli >= WHOLE_GPU:
+            count = gpus // shape.whole_gpus
+        elif shape.gpu_milli:
+            count = gpus * (WHOLE_GPU // shape.gpu_milli)
+        if shape.cpu_milli:
+            count = min(count, spec.cpu_milli // shape.cpu_milli)
+        if shape.memory_mib:
+            count = min(count, spec.memory_mib // shape.memory_mib)
+        return count
+
+    def slots(self, shape: Shape, now: bool) -> int:
+        """How many replicas of this shape fit here, now or by plan; the node is known to suit."""
+        cpu, memory = self.free_cpu, self.free_memory
+        if now and self.leavers:
+            cpu -= max(0, self.leaving_cpu - self.held_cpu)
+            memory -= max(0, self.leaving_memory - self.held_memory)
+        gpu_milli = shape[0]
+        if gpu_milli >= WHOLE_GPU:
+            count = (self.whole_now if now else self.whole_free) // (gpu_milli // WHOLE_GPU)
+        elif gpu_milli:
+            count = sum(self.device_free(d, now) // gpu_milli for d in range(len(self.free)))
+        else:
+            count = 1 << 30
+        if shape[1]:
+            count = min(count, cpu // shape[1])
+        if shape[2]:
+            count = min(count, memory // shape[2])
+        return max(0, count)
+
+    def device_free(self, device: int, now: bool) -> int:
+        free = self.free[device]
+        if now and self.leaving[device]:
+            free -= max(0, self.leaving[device] - self.held[device])
+            return max(0, free)  # below 0 where somebody leaves a device that is ill
+        return free
+
+    def left(self, now: bool) -> tuple[list[int], int, int]:
+        """What each device, CPU and memory have left, now or by plan; to be read, not written."""
+        if not (now and self.leavers):
+            return self.free, self.free_cpu, self.free_memory
+        return (
+            [self.device_free(device, True) for device in range(len(self.free))],
+            self.free_cpu - max(0, self.leaving_cpu - self.held_cpu),
+            self.free_memory - max(0, self.leaving_memory - self.held_memory),
+        )
+
+    def overbooked_with(self, cpu_milli: int, memory_mib: int) -> bool:
+        """Is there too little CPU or memory for so much more until those who are leaving have left?"""
+        cpu = self.free_cpu - max(0, self.leaving_cpu - self.held_cpu)
+        memory = self.free_memory - max(0, self.leaving_memory - self.held_memory)
+        return cpu_milli > cpu or memory_mib > memory
+
+    # -- changes; the state calls these in pairs -----------------------------------------------------------
+
+    def put(self, unit: Unit, held: bool) -> None:
+        """Let `unit` stand on its places here."""
+        whole = cpu = memory = 0
+        fractions: list[tuple[int, int]] = []
+        free = self.free
+        for _, _, devices, shape in unit.places_on(self.index):
+            cpu += shape[1]
+            memory += shape[2]
+            milli = shape[0]
+            if milli >= WHOLE_GPU:
+                whole += len(devices)
+                milli = WHOLE_GPU
+            elif milli:
+                fractions.append((devices[0], milli))
+            for device in devices:
+                free[device] -= milli
+                if held:
+                    self.held[device] += milli
+        self.free_cpu -= cpu
+        self.free_memory -= memory
+        if held:
+            self.held_cpu += cpu
+            self.held_memory += memory
+        self.shared += len(fractions)
+        self.units[unit] = Share(unit, whole, tuple(fractions), cpu, memory)
+        self._changed()
+
+    def take_away(self, unit: Unit, held: bool) -> None:
+        """Undo `put`."""
+        share = self.units.pop(unit)
+        free = self.free
+        for _, _, devices, shape in unit.places_on(self.index):
+            milli = min(shape[0], WHOLE_GPU)
+            for device in devices:
+                free[device] += milli
+                if held:
+                    self.held[device] -= milli
+        self.free_cpu += share.cpu_milli
+        self.free_memory += share.memory_mib
+        if held:
+            self.held_cpu -= share.cpu_milli
+            self.held_memory -= share.memory_mib
+        self.shared -= len(share.fractions)
+        self._changed()
+
+    def leave(self, job_id: JobId, place: Placed, sign: int) -> None:
+        """`place` starts (sign 1) or ends (sign -1) to be occupied by a replica on its way out."""
+        milli = min(place.shape.gpu_milli, WHOLE_GPU) * sign
+        for device in place.devices:
+            self.leaving[device] += milli
+        self.leaving_cpu += place.shape.cpu_milli * sign
+        self.leaving_memory += place.shape.memory_mib * sign
+        if sign > 0:
+            self.leavers[job_id, place.replica] = place
+        else:
+            del self.leavers[job_id, place.replica]
+        self._changed()
+
+    def set_ill(self, device: int, ill: bool) -> None:
+        """Nobody stands on the device."""
+        self.ill = self.ill | {device} if ill else self.ill - {device}
+        self.free[device] = 0 if ill else WHOLE_GPU
+        self._changed()
+
+    def touch(self) -> None:
+        self.stamp += 1
+
+    def _changed(self) -> None:
+        self.stamp += 1
+        self.whole_free = self.free.count(WHOLE_GPU)
+        self._whole_now = self.whole_free if not self.leavers else None

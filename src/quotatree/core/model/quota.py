@@ -1,0 +1,307 @@
+"""The quota tree's arithmetic (Q1-Q8, P3): small functions, each says what its quantity is.
+
+`used` counts regular work of a quota and of all its descendants; `min` (desired) is guarantee and cap. A quantity is
+per resource and may be negative only where said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, NewType
+
+from quotatree.core.errors import Refused
+from quotatree.core.model.policy import ChildLevel, Module, SelfLevel, Strategy
+from quotatree.core.model.resources import RESOURCE_NAMES, UNBOUNDED, ZERO, Bounds, Resources, amount_text
+
+if TYPE_CHECKING:
+    from quotatree.core.model.job import Job, JobId
+    from quotatree.core.model.wait_queue import WaitQueue
+
+QuotaId = NewType("QuotaId", str)
+
+MAX_DEPTH: Final = 8
+MAX_CHILDREN: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaSpec:
+    """A quota as declared. A root names its draws, everyone else a parent (Q1)."""
+
+    id: QuotaId
+    parent: QuotaId | None = None
+    min: Bounds = UNBOUNDED
+    draws: tuple[tuple[str, Bounds], ...] = ()
+    reserved: Resources = ZERO
+    strategy: Strategy = Strategy.INTELLIGENT
+    self_level: SelfLevel | None = None
+    child_level: ChildLevel | None = None
+    lending: bool = True
+    idle_limit_milli: int | None = None
+    min_runtime_ms: int | None = None
+    preemption_delay_ms: int | None = None
+    name: str = ""
+    description: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+class AmountLimit(NamedTuple):
+    """W3: how much the jobs of one subject may use at once in one quota, for a range of priorities."""
+
+    quota: str
+    subject: str
+    low: int
+    high: int
+    gpu_milli: int
+
+
+@dataclass(slots=True, eq=False)
+class Quota:
+    """The record of one quota. `tin`/`tout` number the tree so that a subtree is an interval."""
+
+    spec: QuotaSpec
+    parent: Quota | None
+    queue: WaitQueue
+    children: list[Quota] = field(default_factory=list)
+    path: tuple[Quota, ...] = ()  # this quota first, the root last
+    tin: int = 0
+    tout: int = 0
+    min: list[int | None] = field(default_factory=lambda: [None, None, None])
+    named: tuple[tuple[int, int], ...] = ()
+    actual: list[int | None] = field(default_factory=lambda: [None, None, None])
+    used: list[int] = field(default_factory=lambda: [0, 0, 0])
+    own_used: list[int] = field(default_factory=lambda: [0, 0, 0])
+    idle: list[int] = field(default_factory=lambda: [0, 0, 0])
+    own_idle: list[int] = field(default_factory=lambda: [0, 0, 0])
+    shadow: list[int] = field(default_factory=lambda: [0, 0, 0])
+    jobs: dict[JobId, Job] = field(default_factory=dict)
+    surplus_units: int = 0
+    version: int = 0  # root only: rises whenever something may have become possible
+    pool_mates: tuple[Quota, ...] = ()  # root only: roots that share a pool with this one, itself included
+    idle_units: int = 0  # root only
+    lends: bool = False  # root only: some policy of the tree lets a quota borrow from its siblings
+    loans: bool = False  # root only: some quota of the tree may be above its min
+    pool_used: dict[str, int] = field(default_factory=dict)  # root only: milli-GPU standing in each pool
+    guard: JobId | None = None  # root only: the job the starvation guard keeps capacity for (S10)
+    guard_nodes: frozenset[int] = frozenset()
+    shrinking: bool = False
+    min_runtime_ms: int = 0  # own or inherited (P11)
+    preemption_delay_ms: int = 0
+    shares_reserved: bool = False  # root only: some quota of the tree has a reserved part
+    order: int = 0  # rises with every quota made: siblings stand in this order
+
+    @property
+    def id(self) -> QuotaId:
+        return self.spec.id
+
+    @property
+    def root(self) -> Quota:
+        return self.path[-1]
+
+    @property
+    def depth(self) -> int:
+        return len(self.path)
+
+    def contains(self, other: Quota) -> bool:
+        """Is `other` this quota or below it?"""
+        return self.tin <= other.tin < self.tout and self.root is other.root
+
+    def subtree(self) -> Iterator[Quota]:
+        yield self
+        for child in self.children:
+            yield from child.subtree()
+
+    def siblings(self) -> list[Quota]:
+        """Quotas with the same parent. Roots have none (Q1)."""
+        if self.parent is None:
+            return []
+        return [child for child in self.parent.children if child is not self]
+
+    def set_min(self, bounds: tuple[int | None, int | None, int | None] | Bounds) -> None:
+        self.min = list(bounds)
+        self.named = tuple((i, m) for i, m in enumerate(bounds) if m is not None)
+
+
+class Shortage(NamedTuple):
+    """A quota on the path that has no room for a request: `free` may be negative (a loan)."""
+
+    quota: Quota
+    resource: int
+    wanted: int
+    free: int
+
+
+def loan(quota: Quota, resource: int) -> int:
+    """How much regular work stands above the quota's own min (P3)."""
+    bound = quota.min[resource]
+    return 0 if bound is None else max(0, quota.used[resource] - bound)
+
+
+def has_loan(quota: Quota) -> bool:
+    return any(quota.used[i] > bound for i, bound in quota.named)
+
+
+def unused(quota: Quota, resource: int) -> int:
+    """How much of its guarantee the quota's regular work does not use."""
+    bound = quota.min[resource]
+    return 0 if bound is None else max(0, bound - quota.used[resource])
+
+
+def squeezed(quota: Quota, resource: int) -> int:
+    """What the quota cannot use of its guarantee now because ancestors' work stands on it (Q4)."""
+    bound = quota.min[resource]
+    if bound is None:
+        return 0
+    room_above = [
+        limit - above.used[resource] for above in quota.path[1:] for i, limit in above.named if i == resource
+    ]
+    if not room_above:
+        return 0
+    return max(0, bound - quota.used[resource] - max(0, min(room_above)))
+
+
+def protected(quota: Quota, resource: int, added: int = 0, added_below: Quota | None = None) -> int:
+    """The part of `reserved` here and below that is not yet in use and must be kept free for it (Q8).
+
+    `added` is counted as used by `added_below` (a quota of this subtree) and by everyone on its path.
+    """
+    on_path = added_below is not None and quota.contains(added_below)
+    missing = quota.spec.reserved[resource] - quota.used[resource] - (added if on_path else 0)
+    below = sum(protected(child, resource, added, added_below) for child in quota.children)
+    return max(0, missing, below)
+
+
+def shortage(
+    quota: Quota, request: Resources, *, loan_allowed: bool = False, past_guard: bool = False
+) -> Shortage | None:
+    """The first quota on the path, bottom up, where regular work of size `request` does not fit (Q3, Q8).
+
+    `loan_allowed` passes the quota's own min, never an ancestor's (P3). `past_guard` ignores what a starvation guard
+    keeps for its job (S10).
+    """
+    reserving = quota.path[-1].shares_reserved
+    for above in quota.path:
+        if loan_allowed and above is quota:
+            continue
+        for i, bound in above.named:
+            wanted = request[i]
+            if not wanted:
+                continue
+            free = bound - above.used[i]
+            if not past_guard:
+                free -= above.shadow[i]
+            if reserving:
+                free -= sum(protected(child, i, wanted, quota) for child in above.children)
+            if wanted > free:
+                return Shortage(above, i, wanted, free)
+    return None
+
+
+def reserved_below(quota: Quota, request: Resources) -> bool:
+    """Is a part of what is wanted reserved for a child that does not use it? A loan would keep it from it (Q8)."""
+    if not quota.path[-1].shares_reserved:
+        return False
+    wanted = [i for i, _ in quota.named if request[i]]
+    return any(protected(child, i) for child in quota.children for i in wanted)
+
+
+def charge(quota: Quota, amount: Resources, sign: int, idle: bool) -> None:
+    """Count (sign 1) or discount (sign -1) running work along the path of its quota."""
+    own = quota.own_idle if idle else quota.own_used
+    for i in range(3):
+        step = amount[i] * sign
+        if not step:
+            continue
+        own[i] += step
+        for above in quota.path:
+            (above.idle if idle else above.used)[i] += step
+
+
+def followed_down(quota: Quota) -> tuple[list[int | None], bool]:
+    """After a lazy scaling: `actual` as it follows use down to `desired`, and whether use is still above (Q5)."""
+    actual = list(quota.actual)
+    still_above = False
+    for i, bound in quota.named:
+        now = actual[i]
+        actual[i] = max(bound, min(bound if now is None else now, quota.used[i]))
+        still_above = still_above or quota.used[i] > bound
+    return actual, still_above
+
+
+def idle_room(quota: Quota, capacity: int, resource: int) -> int:
+    """How much more idle work a job of `quota` may add to its tree (I2); may be negative.
+
+    Non-lending quotas keep their unused min, except for their own idle work.
+    """
+    root = quota.root
+    kept = outside = 0
+    mine: Quota | None = None
+    for closed in _topmost_closed(root):
+        keeps = unused(closed, resource)
+        stands = closed.idle[resource]
+        kept += max(keeps, stands)
+        outside += stands
+        if closed.contains(quota):
+            mine = closed
+    room = capacity - root.used[resource] - kept - (root.idle[resource] - outside)
+    if mine is not None:
+        room += max(0, unused(mine, resource) - mine.idle[resource])
+    return room
+
+
+def _topmost_closed(quota: Quota) -> Iterator[Quota]:
+    if not quota.spec.lending:
+        yield quota
+        return
+    for child in quota.children:
+        yield from _topmost_closed(child)
+
+
+def share_key(quota: Quota) -> int:
+    """Largest used/min over the named resources, in billionths; a min of 0 counts as last (S6)."""
+    worst = 0
+    for i, bound in quota.named:
+        worst = max(worst, quota.used[i] * 1_000_000_000 // bound if bound else 1 << 62)
+    return worst
+
+
+def own_share_key(quota: Quota) -> int:
+    """The same for the quota's own jobs, which count as one more child of it (S6)."""
+    worst = 0
+    for i, bound in quota.named:
+        worst = max(worst, quota.own_used[i] * 1_000_000_000 // bound if bound else 1 << 62)
+    return worst
+
+
+def inherited_ms(quota: Quota, field_name: str) -> int:
+    """`min_runtime_ms` or `preemption_delay_ms` of the nearest quota on the path that sets it (P11)."""
+    for above in quota.path:
+        value: int | None = getattr(above.spec, field_name)
+        if value is not None:
+            return value
+    return 0
+
+
+def check_children_fit(parent: Quota, changed: dict[QuotaId, Bounds], rule: str = "Q1") -> None:
+    """Σ children.min ≤ parent.min for every resource both name; `changed` holds the mins about to be set."""
+    bounds = changed.get(parent.id, Bounds(*parent.min))
+    for i, bound in enumerate(bounds):
+        if bound is None:
+            continue
+        total = 0
+        for child_id, child_min in [(c.id, changed.get(c.id, Bounds(*c.min))) for c in parent.children] + [
+            (q, b) for q, b in changed.items() if q != parent.id and all(c.id != q for c in parent.children)
+        ]:
+            del child_id
+            total += child_min[i] or 0
+        if total > bound:
+            raise Refused(
+                f"min.{RESOURCE_NAMES[i]}",
+                amount_text(i, total),
+                rule,
+                f"the children of {parent.id} would have {amount_text(i, total)} in all, "
+                f"more than its own {amount_text(i, bound)}",
+            )
+
+
+MODULE_BITS: Final = {Module.DLC: 1, Module.DSW: 2, Module.EAS: 4}

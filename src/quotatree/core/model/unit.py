@@ -1,0 +1,193 @@
+"""What an eviction takes as one piece, and what it costs (P5, P6, P12).
+
+A running job's core is one unit (it takes all surplus along), each surplus replica is a unit, a hold is a unit
+without lost work (P9). A unit knows its places, its class (what policies look at) and how its cost grows with time:
+
+    cost(now) = weight * milli-GPU * (overhead + age(now))        in milli-GPU x milliseconds
+
+with age growing since the last checkpoint (DLC), capped at one hour (DSW), constant (EAS, surplus), or returning to
+zero at every declared checkpoint interval.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from quotatree.core.model.job import Claim, Placed
+from quotatree.core.model.policy import Module
+from quotatree.core.model.resources import Resources
+
+if TYPE_CHECKING:
+    from quotatree.core.model.job import Job
+    from quotatree.core.model.quota import Quota
+
+RESTART_SMALL_MS: Final = 40_000
+RESTART_LARGE_MS: Final = 60_000
+SMALL_JOB_MILLI: Final = 8_000
+NOTEBOOK_CAP_MS: Final = 3_600_000
+NO_GPU_COUNTS_MILLI: Final = 100
+GPU_SECOND: Final = 1_000_000
+"""One GPU-second in the unit of costs, milli-GPU x milliseconds."""
+
+
+class UnitKind(Enum):
+    CORE = "core"
+    SURPLUS = "surplus"
+    HOLD = "hold"
+
+
+class UnitClass:
+    """What eligibility and weight depend on; interned by the state, so that indexes can memoise by identity."""
+
+    __slots__ = (
+        "buckets",
+        "claim",
+        "index",
+        "kind",
+        "ladder",
+        "module",
+        "priority",
+        "quota",
+        "standing",
+        "weight",
+    )
+
+    def __init__(
+        self, index: int, quota: Quota, priority: int, module: Module, kind: UnitKind, claim: Claim
+    ) -> None:
+        self.index = index
+        self.quota = quota
+        self.priority = priority
+        self.module = module
+        self.kind = kind
+        self.claim = claim
+        counts_as_zero = claim is Claim.IDLE or kind is UnitKind.SURPLUS
+        self.ladder = 0 if counts_as_zero else priority
+        self.weight = 1 if counts_as_zero else 1 << (priority - 1)
+        self.standing = [0, 0, 0]
+        self.buckets: dict[tuple[int, int | None], list[tuple[int, int, tuple[str, int], Unit]]] = {}
+
+    def count(self, unit: Unit, sign: int) -> None:
+        """Keep the units of this class at hand, equal sizes together, ordered so that the cheapest come first."""
+        for i in range(3):
+            self.standing[i] += unit.footprint[i] * sign
+        key = (unit.footprint.gpu_milli, unit.interval_ms)
+        bucket = self.buckets.setdefault(key, [])
+        entry = unit.order_entry()
+        if sign > 0:
+            insort(bucket, entry)
+            return
+        del bucket[bisect_left(bucket, entry)]
+        if not bucket:
+            del self.buckets[key]
+
+    def clear(self) -> None:
+        self.standing = [0, 0, 0]
+        self.buckets.clear()
+
+
+class Unit:
+    """One evictable piece. Identity matters: a new run makes a new unit."""
+
+    __slots__ = (
+        "_by_node", "anchor_ms", "base", "cap_ms", "cls", "footprint", "interval_ms", "job", "name", "nodes",
+        "places", "protected_until_ms", "slope", "started_ms",
+    )  # fmt: skip
+
+    def __init__(self, job: Job, cls: UnitClass, places: tuple[Placed, ...], started_ms: int) -> None:
+        self.job = job
+        self.cls = cls
+        self.places = places
+        self.started_ms = started_ms
+        self.protected_until_ms = 0
+        gpu = cpu = memory = 0
+        nodes: dict[int, list[Placed]] = {}
+        for place in places:
+            shape = place.shape
+            gpu += shape[0]
+            cpu += shape[1]
+            memory += shape[2]
+            nodes.setdefault(place.node, []).append(place)
+        self.footprint = Resources(gpu, cpu, memory)
+        self.nodes = tuple(nodes)
+        self._by_node = nodes if len(nodes) > 1 else None
+        self.name = (job.spec.id, -1 if cls.kind is UnitKind.CORE else places[0].replica)
+        self.base = 0
+        self.slope = 0
+        self.cap_ms: int | None = None
+        self.interval_ms: int | None = None
+        self.anchor_ms = started_ms
+
+    def places_on(self, node: int) -> Sequence[Placed]:
+        return self.places if self._by_node is None else self._by_node[node]
+
+    def price(self, eas_outage_ms: int, checkpoint_ms: int | None) -> None:
+        """Fix the parameters of the cost from the job's module and its last checkpoint (P6)."""
+        cls, spec = self.cls, self.job.spec
+        if cls.kind is UnitKind.HOLD:
+            self.base = self.slope = 0
+            return
+        gpu = self.footprint.gpu_milli or NO_GPU_COUNTS_MILLI
+        overhead = RESTART_SMALL_MS if gpu <= SMALL_JOB_MILLI else RESTART_LARGE_MS
+        self.base = cls.weight * gpu * overhead
+        self.slope = 0
+        self.anchor_ms = self.started_ms
+        if cls.kind is UnitKind.SURPLUS:
+            return
+        if cls.module is Module.EAS:
+            self.base += cls.weight * gpu * eas_outage_ms
+            return
+        self.slope = cls.weight * gpu
+        self.anchor_ms = self.started_ms if checkpoint_ms is None else max(checkpoint_ms, self.started_ms)
+        self.cap_ms = NOTEBOOK_CAP_MS if cls.module is Module.DSW else None
+        self.interval_ms = spec.checkpoint_interval_ms if checkpoint_ms is None else None
+
+    def age_ms(self, now_ms: int) -> int:
+        """Unsaved time that an eviction at `now_ms` would lose."""
+        age = max(0, now_ms - self.anchor_ms)
+        if self.interval_ms is not None:
+            age %= self.interval_ms
+        if self.cap_ms is not None and age > self.cap_ms:
+            age = self.cap_ms
+        return age
+
+    def cost(self, now_ms: int) -> int:
+        """What evicting this unit costs now, in milli-GPU x milliseconds, weighed by priority."""
+        if not self.slope:
+            return self.base
+        return self.base + self.slope * self.age_ms(now_ms)
+
+    def order_entry(self) -> tuple[int, int, tuple[str, int], Unit]:
+        """Sorts cheapest first among units of one class and size, whatever the time: by the age of what is unsaved.
+
+        With a declared interval the order is a circle by phase instead; see quota_cover.py.
+        """
+        if self.interval_ms is not None:
+            return (self.anchor_ms % self.interval_ms, -self.started_ms, self.name, self)
+        return (-self.anchor_ms if self.slope else 0, -self.started_ms, self.name, self)
+
+    def lost_work(self, now_ms: int) -> int:
+        """The same without the weight of the priority (P6)."""
+        return self.cost(now_ms) // self.cls.weight
+
+    def __repr__(self) -> str:
+        return f"Unit({self.name[0]}, {self.cls.kind.value})"
+
+
+def companions(unit: Unit) -> list[Unit]:
+    """What goes with a unit: a core takes its job's surplus along, and the hold for a larger core (P12)."""
+    if unit.cls.kind is not UnitKind.CORE or not unit.job.composite:
+        return []
+    job = unit.job
+    return [*job.surplus.values(), *([job.hold.unit] if job.hold is not None else [])]
+
+
+def eviction_cost(unit: Unit, now_ms: int) -> int:
+    """Cost of taking `unit` with everything that must go with it: a core takes its job's surplus along."""
+    cost = unit.cost(now_ms)
+    if unit.cls.kind is UnitKind.CORE and unit.job.surplus:
+        cost += sum(s.cost(now_ms) for s in unit.job.surplus.values())
+    return cost

@@ -1,0 +1,306 @@
+"""Who is next inside one quota (section 4, S1-S5).
+
+Waiting jobs that ask for the same thing with the same rights form a class: if one of them cannot start, none can, so a
+plan tries one per class and remembers the failure until something was released. Order inside a queue: queue priority
+high to low, submit time, id. Ageing counts from the submit time, which a requeued victim keeps (ADR 0005).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import merge
+from typing import Final, NamedTuple
+
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
+from quotatree.core.model.policy import Strategy
+from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, Shortage
+from quotatree.core.model.resources import Resources
+from quotatree.core.reasons import Reason
+
+FIFO_FROM: Final = 7
+"""`intelligent` treats priorities from here on as fifo; ageing stops below (S4)."""
+POSITIONS_WATCHED: Final = 64
+"""`balance` remembers since when each of the first positions is held by the same job."""
+
+
+AGAIN: Final = "again"
+"""First word of the class of a job whose hold expired: it is planned anew before any of its victims (P9)."""
+GUARDED: Final = "guard"
+"""First word of the class of the job a starvation guard keeps capacity for: it has a hold, so it blocks nobody."""
+
+
+class Failure(NamedTuple):
+    """Why a class could not start, and what must change before trying it again makes sense.
+
+    `version` is the root's version at the time: as long as it stands, nothing was released. `short`: after a release,
+    only room in that quota can help, and it is looked at directly, as long as no surplus and no loan gives new rights.
+    """
+
+    reason: Reason
+    version: int
+    short: Shortage | None = None
+    retry_at_ms: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class WaitClass:
+    """Waiting jobs of one quota that are alike in everything a plan looks at."""
+
+    quota: Quota
+    key: tuple[object, ...]
+    priority: int
+    idle: Idle
+    request: Resources
+    limits: tuple[AmountLimit, ...]
+    promotes: bool = False  # these jobs run idle and wait for a regular claim (I1)
+    members: list[tuple[int, JobId]] = field(default_factory=list)
+    failed: Failure | None = None
+    failed_idle: Failure | None = None
+
+    def still_fails(self, failure: Failure | None, now_ms: int) -> bool:
+        """Is the remembered failure still the answer?"""
+        if failure is None or (failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms):
+            return False
+        if self.quota.path[-1].version == failure.version:
+            return True
+        if failure.short is not None:
+            quota, i, wanted, _ = failure.short
+            bound = quota.min[i]
+            return bound is not None and bound - quota.used[i] < wanted and self._only_room_helps(quota)
+        return False
+
+    def _only_room_helps(self, full: Quota) -> bool:
+        """Are there no surplus to give way and no loans to be returned, which would be new rights?
+
+        A return (P15) is for jobs that fit their own quota; a promotion takes from nobody.
+        """
+        if self.promotes:
+            return True
+        return not self.quota.surplus_units and (full is self.quota or not self.quota.path[-1].loans)
+
+    def queue_priority(self, submitted_ms: int, now_ms: int, aging_interval_ms: int, ages: bool) -> int:
+        """S4, S5: rises with waiting, never above 6; from 7 on it is what was submitted."""
+        if not ages or self.priority >= FIFO_FROM or not aging_interval_ms:
+            return self.priority
+        return min(FIFO_FROM - 1, self.priority + max(0, now_ms - submitted_ms) // aging_interval_ms)
+
+
+Passed = Callable[[WaitClass], bool]
+"""Is this class passed in every strategy: over a limit, impossible, idle: only."""
+
+
+@dataclass(slots=True, eq=False)
+class WaitQueue:
+    """The queue of one quota."""
+
+    owner: QuotaId
+    classes: dict[tuple[object, ...], WaitClass] = field(default_factory=dict)
+    of_job: dict[JobId, WaitClass] = field(default_factory=dict)
+    stood: tuple[tuple[JobId, int], ...] = ()
+    stamp: int = 0  # rises with every change of membership, and when a failure is forgotten
+    urgent: int = 0  # classes that `intelligent` treats as fifo
+    exhausted: tuple[int, int, int, bool] | None = None  # when a plan left nobody to try; see ordering.py
+    again: int = 0  # classes of jobs that are planned anew before others (P9)
+
+    def __len__(self) -> int:
+        return len(self.of_job)
+
+    def add(self, job: Job, limits: tuple[AmountLimit, ...], delayed: bool) -> WaitClass:
+        self.stamp += 1
+        key = class_key(job, delayed)
+        found = self.classes.get(key)
+        if found is None:
+            request = total_request(job, missing_core(job))
+            promotes = job.phase is Phase.RUNNING and job.claim is Claim.IDLE
+            found = WaitClass(job.quota, key, job.priority, job.spec.idle, request, limits, promotes)
+            self.classes[key] = found
+            self._count(found, 1)
+        insort(found.members, (job.spec.submitted_ms, job.id))
+        self.of_job[job.id] = found
+        return found
+
+    def put_back(self, job: Job, cls: WaitClass) -> None:
+        """Undo `remove`."""
+        self.stamp += 1
+        found = self.classes.setdefault(cls.key, cls)
+        if not found.members:
+            self._count(found, 1)
+        insort(found.members, (job.spec.submitted_ms, job.id))
+        self.of_job[job.id] = found
+
+    def remove(self, job: Job) -> WaitClass:
+        self.stamp += 1
+        found = self.of_job.pop(job.id)
+        entry = (job.spec.submitted_ms, job.id)
+        del found.members[bisect_left(found.members, entry)]
+        if not found.members:
+            del self.classes[found.key]
+            self._count(found, -1)
+        return found
+
+    def _count(self, cls: WaitClass, sign: int) -> None:
+        if cls.priority >= FIFO_FROM:
+            self.urgent += sign
+        if cls.key[0] == AGAIN:
+            self.again += sign
+
+    def forget_failures(self) -> None:
+        """Rights have changed: everybody deserves a new try."""
+        self.stamp += 1
+        for cls in self.classes.values():
+            cls.failed = cls.failed_idle = None
+
+    def in_order(self, now_ms: int, aging_ms: int, strategy: Strategy) -> list[WaitClass]:
+        """Classes by the place of their first member."""
+        return self.ordered(list(self.classes.values()), now_ms, aging_ms, strategy)
+
+    def ordered(
+        self, classes: list[WaitClass], now_ms: int, aging_ms: int, strategy: Strategy
+    ) -> list[WaitClass]:
+        if len(classes) <= 1:
+            return classes
+        ages = strategy is Strategy.INTELLIGENT
+        keyed = [
+            (-c.queue_priority(c.members[0][0], now_ms, aging_ms, ages), c.members[0], c) for c in classes
+        ]
+        keyed.sort(key=lambda entry: entry[:2])
+        return [entry[2] for entry in keyed]
+
+    def jobs_in_order(
+        self, now_ms: int, aging_ms: int, strategy: Strategy
+    ) -> Iterator[tuple[WaitClass, JobId]]:
+        """Every waiting job in queue order, found as far as it is asked for.
+
+        Inside a class the older one never has the lower queue priority, so its members stand in this order already.
+        """
+        ages = strategy is Strategy.INTELLIGENT
+
+        def members(number: int, cls: WaitClass) -> Iterator[tuple[int, tuple[int, JobId], int]]:
+            for member in cls.members:
+                yield -cls.queue_priority(member[0], now_ms, aging_ms, ages), member, number
+
+        classes = list(self.classes.values())
+        for _, member, number in merge(*(members(*numbered) for numbered in enumerate(classes))):
+            yield classes[number], member[1]
+
+    def positions_of(
+        self, jobs: Iterable[Job], now_ms: int, aging_ms: int, strategy: Strategy
+    ) -> dict[JobId, int]:
+        """Their places in `jobs_in_order`, from 1 on; who does not wait here has none.
+
+        A few are found by looking into each class; with many classes or jobs it is cheaper to walk the queue once.
+        """
+        wanted = [job for job in jobs if job.id in self.of_job]
+        if len(wanted) * len(self.classes) > len(self):
+            among = {job.id for job in wanted}
+            order = self.jobs_in_order(now_ms, aging_ms, strategy)
+            return {job: place for place, (_, job) in enumerate(order, 1) if job in among}
+        return {job.id: self._position(job, now_ms, aging_ms, strategy) for job in wanted}
+
+    def _position(self, job: Job, now_ms: int, aging_ms: int, strategy: Strategy) -> int:
+        ages = strategy is Strategy.INTELLIGENT
+        submitted_ms = job.spec.submitted_ms
+        own = self.of_job[job.id].queue_priority(submitted_ms, now_ms, aging_ms, ages)
+        place = (-own, (submitted_ms, job.id))
+        ahead = 0
+        for cls in self.classes.values():
+            priority = partial(cls.queue_priority, now_ms=now_ms, aging_interval_ms=aging_ms, ages=ages)
+            ahead += bisect_left(cls.members, place, key=lambda m, of=priority: (-of(m[0]), m))  # type: ignore[misc]
+        return ahead + 1
+
+
+def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
+    """What two jobs must share to be tried as one."""
+    spec = job.spec
+    if job.phase is Phase.RUNNING and job.claim is Claim.REGULAR:
+        return ("grow", job.id)
+    if job.replan_first:
+        return (AGAIN, job.id)
+    if job.quota.path[-1].guard == job.id:
+        return (GUARDED, job.id)
+    since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
+    runs_or_leaves = "idle" if job.phase is Phase.RUNNING else "leaving" if job.leaving else ""
+    return (
+        job.priority,
+        spec.groups,
+        job.core_replicas,
+        spec.module,
+        spec.idle,
+        spec.subjects,
+        since,
+        runs_or_leaves,
+    )
+
+
+def tryable(
+    quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed
+) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
+    """Whom the strategy lets be tried now, in order, and the positions `balance` should remember.
+
+    A class whose failure is remembered blocks (fifo) or is skipped (traverse) without being tried again.
+    """
+    queue, strategy = quota.queue, quota.spec.strategy
+    if strategy is Strategy.BALANCE:
+        return _balance_window(quota, now_ms, aging_ms, balance_ms, passed)
+    fresh = [c for c in queue.classes.values() if not c.still_fails(c.failed, now_ms)]
+    if not fresh:
+        return [], ()
+    if strategy is Strategy.INTELLIGENT and not queue.urgent:
+        strategy = Strategy.TRAVERSE
+    if strategy is Strategy.TRAVERSE:
+        ready = [c for c in fresh if not passed(c)]
+        ordered = queue.ordered(ready, now_ms, aging_ms, quota.spec.strategy)
+        return [(cls, cls.members[0][1]) for cls in ordered], ()
+    found: list[tuple[WaitClass, JobId]] = []
+    for cls in queue.in_order(now_ms, aging_ms, strategy):
+        if passed(cls):
+            continue
+        blocks = strategy is Strategy.FIFO or cls.priority >= FIFO_FROM
+        if not cls.still_fails(cls.failed, now_ms):
+            found.append((cls, cls.members[0][1]))
+        if blocks:
+            break
+    return found, ()
+
+
+def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[WaitClass, JobId] | None:
+    """The first job that could start if somebody left."""
+    for cls in quota.queue.in_order(now_ms, aging_ms, quota.spec.strategy):
+        if not passed(cls):
+            return cls, cls.members[0][1]
+    return None
+
+
+def _balance_window(
+    quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed
+) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
+    """S3: the head alone; the first two once the head has been head for long enough; and so on."""
+    order: list[tuple[WaitClass, JobId]] = []
+    passes: dict[int, bool] = {}
+    for cls, job_id in quota.queue.jobs_in_order(now_ms, aging_ms, Strategy.BALANCE):
+        if passes.setdefault(id(cls), passed(cls)):
+            continue
+        order.append((cls, job_id))
+        if len(order) >= POSITIONS_WATCHED:
+            break
+    before = quota.queue.stood
+    stood: list[tuple[JobId, int]] = []
+    window = 1
+    open_ended = True
+    for position, (_, job_id) in enumerate(order):
+        since = now_ms
+        if position < len(before) and before[position][0] == job_id:
+            since = before[position][1]
+        stood.append((job_id, since))
+        if open_ended and now_ms - since >= balance_ms:
+            window = position + 2
+        else:
+            open_ended = False
+    tried: list[tuple[WaitClass, JobId]] = []
+    for cls, job_id in order[:window]:
+        if not cls.still_fails(cls.failed, now_ms) and all(cls is not seen for seen, _ in tried):
+            tried.append((cls, job_id))
+    return tried, tuple(stood)

@@ -1,0 +1,86 @@
+"""Small questions an attempt asks about a job and its quota, and the reasons it tells: no searching, no changes."""
+
+from __future__ import annotations
+
+from quotatree.core import decisions as say
+from quotatree.core.model.job import Job, missing_core, total_request
+from quotatree.core.model.quota import Quota, Shortage, idle_room
+from quotatree.core.model.resources import GPU, Resources, amount_text
+from quotatree.core.model.rights import could_evict, work_of, would_be_on_loan
+from quotatree.core.model.unit import GPU_SECOND, Unit
+from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.search.placement import Wanted, bounded_by_pools
+from quotatree.core.state import State
+
+
+def passes_guard(state: State, job: Job) -> bool:
+    """S10: the guarded job itself and whoever could evict it ignore what is kept for it."""
+    root = job.quota.root
+    if root.guard is None or root.guard == job.id:
+        return True
+    guarded = state.jobs[root.guard]
+    request = total_request(guarded, missing_core(guarded))
+    on_loan = would_be_on_loan(job.quota, guarded.quota, request)
+    return could_evict(job.quota, job.priority, work_of(guarded), victim_on_loan=on_loan)
+
+
+def running_total(job: Job) -> Resources:
+    units = [job.core, *job.surplus.values()]
+    return Resources(*(sum(u.footprint[i] for u in units if u is not None) for i in range(3)))
+
+
+def fits_own_min(quota: Quota, request: Resources) -> bool:
+    return all(quota.used[i] + request[i] <= bound for i, bound in quota.named)
+
+
+def needs_proof(quota: Quota, wanted: Wanted) -> bool:
+    return quota.root.shares_reserved or bounded_by_pools(quota.root) or len({s for _, s in wanted}) > 1
+
+
+def why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:
+    code = Code.OwnQuotaFull if short.quota is quota else Code.AncestorFull
+    bound = short.quota.min[short.resource] or 0
+    kept = short.quota.shadow[short.resource] if not past_guard else 0
+    if kept and short.free < short.wanted <= short.free + kept:
+        return because(
+            Code.KeptForGuard, quota=short.quota.id, kept=amount_text(short.resource, kept),
+            head=quota.root.guard or "",
+        )  # fmt: skip
+    return because(
+        code, quota=short.quota.id, free=amount_text(short.resource, short.free),
+        min=amount_text(short.resource, bound), wanted=amount_text(short.resource, short.wanted),
+    )  # fmt: skip
+
+
+def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
+    """Why a job may not start on an idle claim by the numbers (I2), or None."""
+    quota, root = job.quota, job.quota.root
+    for i, capacity in root.named:
+        room = idle_room(quota, capacity, i)
+        if request[i] and request[i] > room:
+            return because(Code.IdleRoomShort, free=amount_text(i, room), wanted=amount_text(i, request[i]))
+    limit = quota.spec.idle_limit_milli
+    if limit is not None and quota.own_idle[GPU] + request[GPU] > limit:
+        return because(
+            Code.IdleLimitReached, quota=quota.id, limit=amount_text(GPU, limit),
+            used=amount_text(GPU, quota.own_idle[GPU]), wanted=amount_text(GPU, request[GPU]),
+        )  # fmt: skip
+    return None
+
+
+def victim_cost(unit: Unit, eviction: say.Evict) -> say.VictimCost:
+    """The ledger's line for one eviction."""
+    cls = unit.cls
+    return say.VictimCost(
+        eviction.job, cls.kind, eviction.replicas, cls.quota.spec.id, cls.priority, eviction.lost_work,
+        eviction.cost, unit.footprint,
+    )  # fmt: skip
+
+
+def cost_text(cost: int) -> str:
+    """A cost in GPU-seconds."""
+    return f"{cost / GPU_SECOND:.1f}".removesuffix(".0")
+
+
+def seconds(milliseconds: int) -> str:
+    return f"{milliseconds / 1000:g} s"

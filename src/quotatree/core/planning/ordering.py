@@ -1,0 +1,333 @@
+"""Who is tried next across all quotas (S6), and who may be tried at all inside each (wait_queue.py)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from quotatree.core.model.job import Idle, Job, JobId, Shape, missing_core
+from quotatree.core.model.policy import Strategy
+from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
+from quotatree.core.model.resources import GPU
+from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
+from quotatree.core.state import State
+
+
+class Candidate(NamedTuple):
+    quota: Quota
+    cls: WaitClass
+    job: Job
+
+
+class _Ready(NamedTuple):
+    """Whom a strategy lets be tried, and what it looked at: the tree's version, the queue, and `_present`."""
+
+    version: int
+    stamp: int
+    present: tuple[int, int, int, bool]
+    jobs: list[tuple[WaitClass, Job]]
+
+
+class _Head(NamedTuple):
+    """Who is next in a tree, as of a version of it; nobody, if `found` is None."""
+
+    version: int
+    found: tuple[int, Candidate] | None
+
+
+class Ordering:
+    """The order of one plan. Answers are remembered per quota until its tree or its queue changes."""
+
+    def __init__(self, state: State, now_ms: int) -> None:
+        self._state, self._now_ms = state, now_ms
+        self._ready: dict[str, _Ready] = {}
+        self._heads: dict[QuotaId, _Head] = {}  # by root: who is next in its tree
+
+    def touch(self, quota: Quota) -> None:
+        """The queue of this quota is not what it was, nor perhaps the use of trees on the same pools."""
+        quota.queue.stamp += 1
+        for root in quota.path[-1].pool_mates:
+            self._heads.pop(root.spec.id, None)
+
+    def start_over(self) -> None:
+        """Anybody's use or queue may have changed since the last question."""
+        self._heads.clear()
+
+    def drop(self, cls: WaitClass) -> None:
+        """This class was tried and failed: it is out of the order, and nobody else's place changes.
+
+        Only where positions count (S3) does a failure say something about others.
+        """
+        quota = cls.quota
+        self._heads.pop(quota.path[-1].spec.id, None)
+        known = self._ready.get(quota.id)
+        if quota.spec.strategy is Strategy.BALANCE or known is None:
+            self.touch(quota)
+        else:
+            self._ready[quota.id] = known._replace(
+                jobs=[entry for entry in known.jobs if entry[0] is not cls]
+            )
+
+    def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
+        """Whom the quota's strategy lets be tried now, in its order."""
+        name, version = quota.spec.id, quota.path[-1].version
+        stamp = quota.queue.stamp
+        known = self._ready.get(name)
+        if known is not None and known[0] == version and known[1] == stamp:
+            return known[3]
+        present = _present(quota)
+        if known is None and quota.queue.exhausted == present:
+            self._ready[name] = _Ready(version, stamp, present, [])
+            return []
+        settings = self._state.settings
+        found, stood = tryable(
+            quota, self._now_ms, settings.aging_interval_ms, settings.balance_timeout_ms, self.passed
+        )
+        if quota.spec.strategy is Strategy.BALANCE and stood != quota.queue.stood:
+            self._state.set(quota.queue, "stood", stood)
+        guarded = quota.path[-1].guard
+        kept_for = None if guarded is None else quota.queue.of_job.get(guarded)
+        if (
+            guarded is not None
+            and kept_for is not None
+            and not kept_for.still_fails(kept_for.failed, self._now_ms)
+            and not self.cannot_start(kept_for)
+        ):
+            found.append((kept_for, guarded))  # it has a hold: no strategy keeps it from using it (S10)
+        if self._state.nodes_out:
+            found += self._without_nodes(quota)
+        jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
+        self._ready[name] = _Ready(version, stamp, present, jobs)
+        return jobs
+
+    def close(self) -> None:
+        """What the next plan need not find out again.
+
+        Where everybody failed, all fail until something is released, comes or goes. Not so where the clock alone may
+        let somebody be tried: positions (S3) and delays (P11). And where nobody waits any more, nobody has stood
+        anywhere for any time (S3).
+        """
+        for quota_id, known in self._ready.items():
+            quota = self._state.quotas[QuotaId(quota_id)]
+            queue = quota.queue
+            if queue.stood and not queue.of_job:
+                self._state.set(queue, "stood", ())
+            timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
+            last = timeless and not known.jobs and known.stamp == queue.stamp
+            queue.exhausted = known.present if last else None
+
+    def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
+        """Classes that only nodes out of order keep from starting: they block nobody, but are told why they wait."""
+        found = [
+            cls
+            for cls in quota.queue.classes.values()
+            if not cls.still_fails(cls.failed, self._now_ms)
+            and cls.idle is not Idle.ONLY
+            and not self._over_limit(cls)
+            and not self._over_min(cls)
+            and not self._nodes_hold(cls)
+        ]
+        aging_ms = self._state.settings.aging_interval_ms
+        ordered = quota.queue.ordered(found, self._now_ms, aging_ms, quota.spec.strategy)
+        return [(cls, cls.members[0][1]) for cls in ordered]
+
+    def best(self) -> Candidate | None:
+        """The next one to try in the first round.
+
+        A decision changes its own tree and those on the same pools; of all others it is known who is next there, unless
+        something was released in them: an idle borrower that is taken back may stand on pools of its own tree too.
+        """
+        changed: dict[QuotaId, list[tuple[int, Candidate]]] = {}
+        for quota in self._state.waiting_quotas.values():
+            root = quota.path[-1]
+            known = self._heads.get(root.spec.id)
+            if known is not None and known.version == root.version:
+                continue
+            heads = changed.setdefault(root.spec.id, [])
+            ready = self.ready(quota)
+            while ready and ready[0][0].still_fails(ready[0][0].failed, self._now_ms):
+                self.drop(ready[0][0])  # another quota has used the room that it hoped for
+                ready = self.ready(quota)
+            if ready:
+                cls, job = ready[0]
+                heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
+        for name, heads in changed.items():
+            self._heads[name] = _Head(self._state.quotas[name].version, _foremost(heads))
+        first = _foremost([head.found for head in self._heads.values() if head.found is not None])
+        return None if first is None else first[1]
+
+    def first_of(self, candidates: list[Candidate]) -> Candidate | None:
+        """Whose turn it is among these, by S6."""
+        if len(candidates) <= 1:
+            return candidates[0] if candidates else None
+        first = _foremost([(self._queue_priority(c.cls, c.job), c) for c in candidates])
+        return None if first is None else first[1]
+
+    def _queue_priority(self, cls: WaitClass, job: Job) -> int:
+        ages = cls.quota.spec.strategy is Strategy.INTELLIGENT
+        interval = self._state.settings.aging_interval_ms
+        return cls.queue_priority(job.spec.submitted_ms, self._now_ms, interval, ages)
+
+    def idle_candidates(self) -> list[Candidate]:
+        """Second round: waiting jobs that may run idle; a blocked head does not hold them back (ADR 0006)."""
+        found: list[tuple[int, int, JobId, Candidate]] = []
+        for quota in self._state.waiting_quotas.values():
+            root = quota.path[-1]
+            capacity = root.min[GPU]
+            unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
+            for cls in quota.queue.classes.values():
+                if cls.promotes or cls.idle is Idle.NEVER:
+                    continue
+                if unused is not None and cls.request[GPU] > unused:
+                    continue
+                if cls.still_fails(cls.failed_idle, self._now_ms):
+                    continue
+                if self._over_limit(cls):
+                    continue
+                submitted, job_id = cls.members[0]
+                job = self._state.jobs[job_id]
+                if job.running or job.leaving:
+                    continue
+                found.append((-self._queue_priority(cls, job), submitted, job_id, Candidate(quota, cls, job)))
+        found.sort(key=lambda entry: entry[:3])
+        return [entry[3] for entry in found]
+
+    def passed(self, cls: WaitClass) -> bool:
+        """Passed in every strategy: idle only, over an amount limit, or too large ever to fit."""
+        if cls.idle is Idle.ONLY or cls.key[0] == GUARDED:
+            return True
+        return self.cannot_start(cls)
+
+    def cannot_start(self, cls: WaitClass) -> bool:
+        """Would nobody's leaving help: over an amount limit, larger than a min on its path or than the ready nodes?"""
+        return self._over_limit(cls) or self._never_fits(cls)
+
+    def _over_limit(self, cls: WaitClass) -> bool:
+        if not cls.limits:
+            return False
+        used = self._state.limit_used
+        return any(used.get(lim, 0) + cls.request.gpu_milli > lim.gpu_milli for lim in cls.limits)
+
+    def _never_fits(self, cls: WaitClass) -> bool:
+        return self._over_min(cls) or not self._nodes_hold(cls)
+
+    def _over_min(self, cls: WaitClass) -> bool:
+        for above in cls.quota.path:
+            for i, bound in above.named:
+                if cls.request[i] > bound and not (above is cls.quota and _borrows(cls)):
+                    return True
+        return False
+
+    def _nodes_hold(self, cls: WaitClass) -> bool:
+        """Could the nodes that are ready now, all empty, hold every replica that is wanted?"""
+        state, root = self._state, cls.quota.path[-1]
+        job = state.jobs[cls.members[0][1]]
+        wanted: dict[Shape, int] = {}
+        if job.core is None and len(job.spec.groups) == 1:
+            wanted[job.spec.groups[0].shape] = job.core_replicas
+        else:
+            for index in missing_core(job):
+                shape = job.shape_of(index)
+                wanted[shape] = wanted.get(shape, 0) + 1
+        return all(self._slots_when_empty(root, shape, count) >= count for shape, count in wanted.items())
+
+    def _slots_when_empty(self, root: Quota, shape: Shape, enough: int) -> int:
+        """Slots on the ready nodes of a tree, all empty, counted until there are enough; a first look need not see all."""
+        state = self._state
+        key = ("roomy", root.id, shape)
+        known: tuple[int, int, bool] | None = state.indexes.get(key)
+        if known is None or known[0] != state.ready_version or (known[1] < enough and not known[2]):
+            pools = {pool for pool, _ in root.spec.draws}
+            slots, everywhere = 0, True
+            for node in state.nodes:
+                if slots >= enough:
+                    everywhere = False
+                    break
+                if node.spec.pool in pools and node.suits(shape):
+                    slots += node.slots_when_empty(shape)
+            known = state.indexes[key] = (state.ready_version, slots, everywhere)
+        return known[1]
+
+    def head(self, quota: Quota) -> Job | None:
+        found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self.passed)
+        return None if found is None else self._state.jobs[found[1]]
+
+    def quotas_that_could_take(self, victim: Quota) -> list[Quota]:
+        """Waiting quotas that stand above the victim's, beside its path, or are it (P1, P2, P15), in tree order."""
+        path = victim.path
+        found = [
+            quota
+            for quota in self._state.waiting_quotas.values()
+            if quota in path or (quota.parent is not None and quota.parent in path)
+        ]
+        return sorted(found, key=_tree_order)
+
+    def waiting_below(self, parent: Quota) -> list[Quota]:
+        return sorted((q for q in self._state.waiting_quotas.values() if parent.contains(q)), key=_tree_order)
+
+    def wakeups(self) -> list[int]:
+        """Times at which a strategy or a delay lets somebody else be tried."""
+        times: list[int] = []
+        balance_ms = self._state.settings.balance_timeout_ms
+        for quota in self._state.waiting_quotas.values():
+            times += [since + balance_ms for _, since in quota.queue.stood]
+            if not quota.preemption_delay_ms:
+                continue
+            for cls in quota.queue.classes.values():
+                if cls.failed is not None and cls.failed.retry_at_ms is not None:
+                    times.append(cls.failed.retry_at_ms)
+        if times or self._state.waiting_quotas:
+            times += self._state.next_protection_end()
+        return times
+
+
+def _present(quota: Quota) -> tuple[int, int, int, bool]:
+    """What must change before a queue in which everybody failed has somebody to be tried."""
+    root = quota.path[-1]
+    return root.version, quota.queue.stamp, quota.surplus_units, root.loans
+
+
+def _tree_order(quota: Quota) -> int:
+    return quota.tin
+
+
+def _borrows(cls: WaitClass) -> bool:
+    policy = cls.quota.spec.self_level
+    return policy is not None and policy.reaches_siblings and policy.lets_preempt(cls.priority)
+
+
+def _foremost(heads: list[tuple[int, Candidate]]) -> tuple[int, Candidate] | None:
+    """S6: the highest queue priority, then the fairest."""
+    if len(heads) <= 1:
+        return heads[0] if heads else None
+    top = max(priority for priority, _ in heads)
+    return top, _fairest([candidate for priority, candidate in heads if priority == top], 1)
+
+
+def _fairest(candidates: list[Candidate], level: int) -> Candidate:
+    """S6: at the first level where paths part, the branch that uses least of its min; then submit time, id.
+
+    A quota's own jobs count as one more branch of it. `level` counts from the root, which is 1.
+    """
+    while True:
+        if len(candidates) == 1:
+            return candidates[0]
+        branches: dict[str, list[Candidate]] = {}
+        for candidate in candidates:
+            path = candidate.quota.path
+            branch = path[-level].id if level <= len(path) else ""
+            branches.setdefault(branch, []).append(candidate)
+        if len(branches) > 1:
+            break
+        if "" in branches:
+            return min(candidates, key=lambda c: (c.job.spec.submitted_ms, c.job.id))
+        level += 1
+    winners = [
+        (_branch_share(members[0], level, branch), members[0] if len(members) == 1 else _fairest(members, level + 1))
+        for branch, members in branches.items()
+    ]  # fmt: skip
+    return min(winners, key=lambda w: (w[0], w[1].job.spec.submitted_ms, w[1].job.id))[1]
+
+
+def _branch_share(member: Candidate, level: int, branch: str) -> int:
+    path = member.quota.path
+    return share_key(path[-level]) if branch else own_share_key(path[-level + 1])

@@ -1,0 +1,67 @@
+"""Who must be tried before a waiting job: whoever could evict it (S8), and before a loan the siblings that need none (P3)."""
+
+from __future__ import annotations
+
+from quotatree.core.model.job import Job
+from quotatree.core.model.quota import shortage
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.rights import could_evict, has_policy_against, work_of, would_be_on_loan
+from quotatree.core.planning.ordering import Candidate, Ordering
+
+
+def unrivalled(ordering: Ordering, candidate: Candidate, most: int) -> Candidate:
+    """S8: whoever could evict the candidate goes first, and whoever could evict that one.
+
+    Loans may make rivals of each other (P15), and then the chain goes round: it is followed for `most` steps.
+    """
+    chain = [candidate]
+    seen = {candidate.job.id: 0}
+    while len(chain) <= most:
+        rival = rival_of(ordering, chain[-1].job, chain[-1].cls.request)
+        if rival is None:
+            break
+        first = seen.setdefault(rival.job.id, len(chain))
+        if first < len(chain):
+            return chain[first + (most - first) % (len(chain) - first)]
+        chain.append(rival)
+    return chain[-1]
+
+
+def rival_of(ordering: Ordering, job: Job, request: Resources) -> Candidate | None:
+    """S8: a waiting job that could evict this one and may be tried now; topmost quota first."""
+    victim = work_of(job)
+    found: list[Candidate] = []
+    for quota in ordering.quotas_that_could_take(job.quota):
+        if found and found[0].quota.depth < quota.depth:
+            continue
+        ready = ordering.ready(quota)
+        if not ready:
+            continue
+        on_loan = would_be_on_loan(quota, job.quota, request)
+        if not on_loan and not has_policy_against(quota, victim):
+            continue
+        for cls, other in ready:
+            if other is not job and could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
+                if found and found[0].quota.depth > quota.depth:
+                    found.clear()
+                found.append(Candidate(quota, cls, other))
+                break
+    return ordering.first_of(found)
+
+
+def before_loan(ordering: Ordering, borrower: Job) -> Candidate | None:
+    """P3: a waiting sibling job that fits within every min on its path, and that the borrower could not evict."""
+    parent = borrower.quota.parent
+    if parent is None:
+        return None
+    found: list[Candidate] = []
+    for quota in ordering.waiting_below(parent):
+        if quota is parent or borrower.quota.contains(quota):
+            continue
+        for cls, other in ordering.ready(quota):
+            if could_evict(borrower.quota, borrower.priority, work_of(other)):
+                continue
+            if shortage(quota, cls.request) is None:
+                found.append(Candidate(quota, cls, other))
+                break
+    return ordering.first_of(found)

@@ -1,0 +1,128 @@
+"""The starvation guard (S10): the longest-waiting head of a tree gets what becomes free, before it is too late."""
+
+from __future__ import annotations
+
+from quotatree.core import decisions as say
+from quotatree.core.changes import effects
+from quotatree.core.model.job import Idle, Job, Shape, missing_core, total_request
+from quotatree.core.model.quota import Quota
+from quotatree.core.planning.ordering import Ordering
+from quotatree.core.reasons import Code, Step, because
+from quotatree.core.state import State
+
+
+def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
+    """Give every tree without a guarded job one, if a head has waited long enough."""
+    after_ms = state.settings.starvation_guard_ms
+    found: list[say.Decision] = []
+    if not after_ms:
+        return found
+    for root in state.roots:
+        if root.guard is not None:
+            continue
+        job = _longest_waiting(state, ordering, root, now_ms - after_ms)
+        if job is not None:
+            found.append(_guard(state, root, job, now_ms))
+    return found
+
+
+def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
+    """Keep what is useful: other nodes when one is out of order, nothing for a job that cannot start any more."""
+    found: list[say.Decision] = []
+    for root in state.roots:
+        if root.guard is None:
+            continue
+        job = state.jobs[root.guard]
+        cls = job.quota.queue.of_job.get(job.id)
+        if cls is not None and ordering.cannot_start(cls):
+            effects.clear_guard(state, job)
+            state.tell(job, now_ms, Code.GuardEnded.name)
+            found.append(say.Release(job.id, because(Code.GuardEnded)))
+        elif not _still_hold(state, root, job):
+            state.set(root, "guard_nodes", frozenset(_nodes_for(state, root, job)))
+            state.bump(root)
+    return found
+
+
+def next_guard_ms(state: State, now_ms: int) -> list[int]:
+    """When somebody will have waited long enough: at the earliest, whether or not he is head by then."""
+    after_ms = state.settings.starvation_guard_ms
+    if not after_ms:
+        return []
+    first = [
+        state.jobs[cls.members[0][1]].queued_ms
+        for quota in state.waiting_quotas.values()
+        if quota.path[-1].guard is None
+        for cls in quota.queue.classes.values()
+    ]
+    return [queued_ms + after_ms for queued_ms in first if queued_ms + after_ms > now_ms]
+
+
+def _longest_waiting(state: State, ordering: Ordering, root: Quota, queued_before_ms: int) -> Job | None:
+    heads: list[Job] = []
+    for quota in state.waiting_quotas.values():
+        if quota.path[-1] is not root or not _someone_since(quota, queued_before_ms):
+            continue
+        job = ordering.head(quota)
+        if job is None or job.running or job.spec.idle is Idle.ONLY or job.queued_ms > queued_before_ms:
+            continue
+        heads.append(job)
+    return min(heads, key=lambda j: (j.queued_ms, j.spec.submitted_ms, j.id), default=None)
+
+
+def _someone_since(quota: Quota, before_ms: int) -> bool:
+    """Was anybody who waits here, and does not run, submitted so early? Nobody is queued before that."""
+    return any(
+        cls.members[0][0] <= before_ms and not cls.promotes and cls.idle is not Idle.ONLY
+        for cls in quota.queue.classes.values()
+    )
+
+
+def _guard(state: State, root: Quota, job: Job, now_ms: int) -> say.Hold:
+    """Keep quota along the path, and enough nodes, for this job; nobody is evicted."""
+    request = total_request(job, missing_core(job))
+    state.dequeue(job)
+    for above in job.quota.path:
+        state.set(above, "shadow", list(request))
+    state.set(root, "guard", job.id)
+    state.set(root, "guard_nodes", frozenset(_nodes_for(state, root, job)))
+    state.enqueue(job)
+    reason = because(Code.StarvationGuard, waited=f"{(now_ms - job.queued_ms) // 1000} s")
+    return say.Hold(job.id, (), (), None, Step.FREE, reason)
+
+
+def _nodes_for(state: State, root: Quota, job: Job) -> list[int]:
+    """The nodes nearest to being empty that could hold the whole job."""
+    pools = {pool for pool, _ in root.spec.draws}
+    chosen: dict[int, None] = {}
+    for shape, missing in _shapes(job).items():
+        suited = [
+            n for n in state.nodes if n.spec.pool in pools and n.suits(shape) and n.slots_when_empty(shape)
+        ]
+        suited.sort(key=lambda n: (-sum(n.free), n.index))
+        for node in suited:
+            if missing <= 0:
+                break
+            missing -= node.slots_when_empty(shape)
+            chosen[node.index] = None
+    return list(chosen)
+
+
+def _still_hold(state: State, root: Quota, job: Job) -> bool:
+    """Are the nodes that are kept all ready, and have they devices enough that are well?"""
+    kept = [state.nodes[index] for index in root.guard_nodes]
+    if not all(node.schedulable for node in kept):
+        return False
+    return not any(node.ill for node in kept) or all(
+        sum(node.slots_when_empty(shape) for node in kept if node.suits(shape)) >= count
+        for shape, count in _shapes(job).items()
+    )
+
+
+def _shapes(job: Job) -> dict[Shape, int]:
+    """How many replicas of each shape are wanted, largest shape first."""
+    wanted: dict[Shape, int] = {}
+    for index in missing_core(job):
+        shape = job.shape_of(index)
+        wanted[shape] = wanted.get(shape, 0) + 1
+    return dict(sorted(wanted.items(), key=lambda entry: (-entry[0].gpu_milli, entry[0])))

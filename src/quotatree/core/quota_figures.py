@@ -1,0 +1,110 @@
+"""The figures shown for each quota (Q7). Every number can be recomputed from the jobs, and a test does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.quota import Quota, QuotaId, loan, squeezed, unused
+from quotatree.core.model.resources import WHOLE_GPU, ZERO, Bounds, Resources
+from quotatree.core.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaReport:
+    """One quota at a glance.
+
+    used_own, used_below   regular work of the quota itself and of its descendants
+    loan                   how much of it stands above the quota's min
+    squeezed               what it cannot use of its guarantee now, because of `stood_on_by`
+    shortfall              for a root: what its pools cannot deliver because nodes are lost or devices ill
+    idle_borrowed          idle work of the quota and its descendants
+    idle_lent              how much of the unused guarantee idle work from outside may be standing on
+    queued, queued_jobs    demand that waits at the quota itself
+    free                   what a regular job of the quota could start now, along the whole path
+    """
+
+    id: QuotaId
+    depth: int
+    desired: Bounds
+    actual: Bounds
+    used_own: Resources
+    used_below: Resources
+    loan: Resources
+    squeezed: Resources
+    stood_on_by: tuple[tuple[QuotaId, Resources], ...]
+    shortfall: Resources
+    idle_borrowed: Resources
+    idle_lent: Resources
+    queued: Resources
+    queued_jobs: int
+    free: Resources
+
+
+def quota_report(state: State, quota_id: str) -> QuotaReport:
+    quota = state.quotas[QuotaId(quota_id)]
+    used_own = Resources(*quota.own_used)
+    tight = Resources(*(squeezed(quota, i) for i in range(3)))
+    outside = [quota.root.idle[i] - quota.idle[i] for i in range(3)]
+    queued, queued_jobs = _queued(state, quota)
+    return QuotaReport(
+        quota.id,
+        quota.depth,
+        Bounds(*quota.min),
+        Bounds(*quota.actual),
+        used_own,
+        Resources(*quota.used).minus(used_own),
+        Resources(*(loan(quota, i) for i in range(3))),
+        tight,
+        _stood_on_by(quota) if tight != ZERO else (),
+        _shortfall(state, quota),
+        Resources(*quota.idle),
+        Resources(*(min(unused(quota, i), outside[i]) if quota.spec.lending else 0 for i in range(3))),
+        queued,
+        queued_jobs,
+        _free(quota),
+    )
+
+
+def _queued(state: State, quota: Quota) -> tuple[Resources, int]:
+    """By classes of jobs that ask for the same: a queue may be ten thousand long, and figures are asked for often."""
+    queued, jobs = ZERO, 0
+    for alike in quota.queue.classes.values():
+        if not state.jobs[alike.members[0][1]].running:
+            queued = queued.plus(alike.request.times(len(alike.members)))
+            jobs += len(alike.members)
+    return queued, jobs
+
+
+def _free(quota: Quota) -> Resources:
+    """Room along the path; a resource nobody on the path names is shown as 0."""
+    found = []
+    for i in range(3):
+        rooms = [bound - q.used[i] for q in quota.path for j, bound in q.named if i == j]
+        found.append(max(0, min(rooms)) if rooms else 0)
+    return Resources(*found)
+
+
+def _stood_on_by(quota: Quota) -> tuple[tuple[QuotaId, Resources], ...]:
+    """Who stands on what the quota cannot use: ancestors' own jobs and siblings' loans."""
+    found = [(above.id, Resources(*above.own_used)) for above in quota.path[1:]]
+    for one in quota.path:
+        found += [(s.id, Resources(*(loan(s, i) for i in range(3)))) for s in one.siblings()]
+    return tuple((who, amount) for who, amount in found if amount != ZERO)
+
+
+def _shortfall(state: State, quota: Quota) -> Resources:
+    if quota.parent is not None:
+        return ZERO
+    short = [0, 0, 0]
+    for pool, drawn in quota.spec.draws:
+        live = [n for n in state.nodes if n.spec.pool == pool and n.state is not NodeState.LOST]
+        have = (
+            sum(n.healthy_gpus for n in live) * WHOLE_GPU,
+            sum(n.spec.cpu_milli for n in live),
+            sum(n.spec.memory_mib for n in live),
+        )
+        for i in range(3):
+            wanted = sum(b[i] or 0 for r in state.roots for p, b in r.spec.draws if p == pool)
+            short[i] += min(drawn[i] or 0, max(0, wanted - have[i]))
+    return Resources(*short)

@@ -1,0 +1,212 @@
+"""Who may be taken for whom: the eligible units of each step of P4, as a signature that indexes can be kept for.
+
+A signature is the preemptor's quota plus clauses; a clause is a part of the tree with priorities, modules and the rule it
+comes from. Protections that bound how much may be taken (reserved, "not below min") are separate: `Protections`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from quotatree.core.model.job import Claim
+from quotatree.core.model.policy import HIGHEST_PRIORITY, Module, Priorities
+from quotatree.core.model.quota import Quota, has_loan, loan
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind
+from quotatree.core.reasons import Code
+
+
+class Clause(NamedTuple):
+    """Regular work of the quotas in [first, last) without [skip_first, skip_last), by tree number."""
+
+    rule: Code
+    first: int
+    last: int
+    skip_first: int
+    skip_last: int
+    priorities: Priorities
+    modules: frozenset[Module] | None
+    honours_min_runtime: bool
+    down_to_min: bool  # takes only while the sibling is above its min
+
+    def matches(self, cls: UnitClass) -> bool:
+        tin = cls.quota.tin
+        if not self.first <= tin < self.last or self.skip_first <= tin < self.skip_last:
+            return False
+        if not self.priorities.low <= cls.priority <= self.priorities.high:
+            return False
+        return self.modules is None or cls.module in self.modules
+
+
+class Entitled(NamedTuple):
+    """Under which rule a class of units may be taken, and how it counts."""
+
+    rule: Code
+    ladder: int
+    honours_min_runtime: bool
+    frees_quota: bool
+    down_to_min: bool
+
+
+class Signature:
+    """The eligible set of one step for one kind of preemptor; memoises class by class."""
+
+    __slots__ = ("_among", "_classes", "_known", "bounded", "clauses", "key", "priority", "quota")
+
+    def __init__(
+        self, quota: Quota, priority: int, clauses: tuple[Clause, ...], key: tuple[object, ...] = ()
+    ) -> None:
+        self.quota = quota
+        self.priority = priority
+        self.clauses = clauses
+        self.key = key
+        self.bounded = any(c.down_to_min for c in clauses)
+        self._known: dict[int, Entitled | None] = {}
+        self._classes: list[tuple[UnitClass, Entitled]] = []
+        self._among = 0  # so many of the tree's classes have been asked
+
+    def classes_among(self, classes: Sequence[UnitClass]) -> list[tuple[UnitClass, Entitled]]:
+        """Those of a tree's classes that may be taken, in their order. A tree only ever gets more classes."""
+        while self._among < len(classes):
+            cls = classes[self._among]
+            self._among += 1
+            entitled = self.entitled(cls)
+            if entitled is not None:
+                self._classes.append((cls, entitled))
+        return self._classes
+
+    def entitled(self, cls: UnitClass) -> Entitled | None:
+        known = self._known
+        index = cls.index
+        if index in known:
+            return known[index]
+        known[index] = found = self._decide(cls)
+        return found
+
+    def _decide(self, cls: UnitClass) -> Entitled | None:
+        if cls.claim is Claim.IDLE:
+            return Entitled(Code.IdleTakenBack, 0, False, False, False)
+        if cls.quota.root is not self.quota.root:
+            return None
+        if cls.kind is UnitKind.SURPLUS and cls.quota is self.quota and cls.priority <= self.priority:
+            return Entitled(Code.SurplusGivesWay, 0, False, True, False)
+        down_to_min = None
+        for clause in self.clauses:
+            if clause.matches(cls):
+                found = Entitled(
+                    clause.rule, cls.ladder, clause.honours_min_runtime, True, clause.down_to_min
+                )
+                if not clause.down_to_min:
+                    return found
+                down_to_min = down_to_min or found
+        return down_to_min
+
+
+def own_clause(quota: Quota) -> Clause | None:
+    policy = quota.spec.self_level
+    if policy is None or not policy.reaches_own:
+        return None
+    return Clause(Code.SelfLevelOwn, quota.tin, quota.tin + 1, 0, 0, policy.low, policy.modules, True, False)
+
+
+def descendants_clause(quota: Quota) -> Clause | None:
+    policy = quota.spec.child_level
+    if policy is None or not quota.children:
+        return None
+    return Clause(
+        Code.ChildLevel, quota.tin + 1, quota.tout, 0, 0, policy.priorities, policy.modules, True, False
+    )
+
+
+def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
+    """P4's last two steps: siblings above their min (down to it), or all siblings, with what is below them."""
+    policy = quota.spec.self_level
+    if policy is None or not policy.reaches_siblings or quota.parent is None:
+        return ()
+    if above_min_only:
+        return tuple(
+            Clause(Code.SelfLevelSibling, s.tin, s.tout, 0, 0, policy.low, policy.modules, True, True)
+            for s in quota.siblings()
+            if has_loan(s)
+        )
+    parent = quota.parent
+    return (
+        Clause(
+            Code.SelfLevelSibling, parent.tin + 1, parent.tout, quota.tin, quota.tout,
+            policy.low, policy.modules, True, False,
+        ),
+    )  # fmt: skip
+
+
+def return_clauses(quota: Quota, priority: int, short: list[int]) -> tuple[Clause, ...]:
+    """P15: regular work, of equal or lower priority, of siblings above their min of what is short, down to it."""
+    return tuple(
+        Clause(Code.ReturnOfLoan, s.tin, s.tout, 0, 0, Priorities(1, priority), None, False, True)
+        for s in quota.siblings()
+        if any(loan(s, i) for i in short)
+    )
+
+
+def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]:
+    """Scaling with reclaim (Q5): all regular units of the subtree, or only those of quotas above their min."""
+    everyone = Priorities(1, HIGHEST_PRIORITY)
+    if not above_min_only:
+        return (Clause(rule, quota.tin, quota.tout, 0, 0, everyone, None, False, False),)
+    return tuple(
+        Clause(rule, q.tin, q.tout, 0, 0, everyone, None, False, True)
+        for q in quota.subtree()
+        if q is not quota and has_loan(q)
+    )
+
+
+class Protections:
+    """Bounds on a *set* of victims: reserved parts (Q8) and siblings that go no deeper than their min (P4, P15)."""
+
+    __slots__ = ("_signature", "_taker")
+
+    def __init__(self, signature: Signature) -> None:
+        self._signature = signature
+        self._taker = signature.quota
+
+    def bind(self) -> bool:
+        """Is there anything to check at all?"""
+        return self._taker.path[-1].shares_reserved or self._signature.bounded
+
+    def allow(self, units: Iterable[Unit]) -> bool:
+        """May exactly these units be taken together?"""
+        reserved: dict[str, tuple[Quota, list[int]]] = {}
+        bounded: dict[str, tuple[Quota, list[tuple[int, int, int]]]] = {}
+        for unit in units:
+            entitled = self._signature.entitled(unit.cls)
+            if entitled is None or not entitled.frees_quota:
+                continue
+            lender: Quota | None = None
+            for quota in unit.cls.quota.path:
+                if quota.contains(self._taker):
+                    break
+                if any(quota.spec.reserved):
+                    taken = reserved.setdefault(quota.id, (quota, [0, 0, 0]))[1]
+                    for i in range(3):
+                        taken[i] += unit.footprint[i]
+                if has_loan(quota):
+                    lender = quota
+            if entitled.down_to_min:
+                if (
+                    lender is None
+                ):  # back at its min already, by what was taken for another group of the same job
+                    return False
+                bounded.setdefault(lender.id, (lender, []))[1].append(unit.footprint)
+        for quota, taken in reserved.values():
+            for i in range(3):
+                if taken[i] and quota.used[i] - taken[i] < quota.spec.reserved[i]:
+                    return False
+        return all(_stops_at_min(quota, sizes) for quota, sizes in bounded.values())
+
+
+def _stops_at_min(quota: Quota, sizes: list[tuple[int, int, int]]) -> bool:
+    """Taken in the best order, is every unit taken while the quota is still above its min in some resource?"""
+    for i, _ in quota.named:
+        over = loan(quota, i)
+        if over and sum(s[i] for s in sizes) - max(s[i] for s in sizes) < over:
+            return True
+    return False

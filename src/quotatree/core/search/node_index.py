@@ -1,0 +1,222 @@
+"""Which nodes could be freed most cheaply for a shape, without looking at all of them (A4, algorithms 1-3).
+
+For a signature (who may be taken) and a shape, the index keeps the offer of every node (node_offer.py), the sum of what
+evictions reach (can it ever fit? P7), and for the ladder steps in use a lower bound A + B*now of one replica's cost.
+Costs grow with time at different slopes. B is a slope no sufficient set can be below, so nodes of equal B keep their
+order in one heap for ever; a query looks at the heads, works the best out anew and accepts it if it did not rise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from heapq import heapify, heappop, heappush
+from typing import Final
+
+from quotatree.core.model.job import Shape
+from quotatree.core.model.node import Node
+from quotatree.core.model.quota import Quota
+from quotatree.core.search.eligible import Signature
+from quotatree.core.search.node_offer import LADDER, NO_OFFER, Materials, Offer, Tie, lower_bound, offer_of
+from quotatree.core.state import State
+
+INDEXES_KEPT: Final = 64
+MATERIALS_KEPT: Final = 32
+
+Entry = tuple[int, Tie, int, int]  # A, tie, node, serial
+
+
+class Bounds:
+    """Lower bounds of all nodes up to one ladder step: heaps by slope, and which entry of a node is its last."""
+
+    __slots__ = ("heaps", "serial")
+
+    def __init__(self) -> None:
+        self.heaps: dict[int, list[Entry]] = {}
+        self.serial: dict[int, int] = {}
+
+
+class NodeIndex:
+    """Offers and bounds of every node for one signature and shape. `by_share`: for gangs."""
+
+    def __init__(
+        self,
+        state: State,
+        signature: Signature,
+        shape: Shape,
+        pools: frozenset[str],
+        by_share: bool,
+        now_ms: int,
+    ) -> None:
+        self._state, self.signature, self.shape, self._pools = state, signature, shape, pools
+        self._by_share = by_share
+        self._materials = materials_of(state, signature, by_share)
+        self._steps: dict[int, Bounds] = {}
+        self._rebuild(now_ms)
+
+    @property
+    def several_a_node(self) -> bool:
+        """Can one node hold two replicas? Then one unit may free several slots, and bounds are per slot."""
+        return self._per_slot
+
+    def tie_of(self, node_index: int) -> Tie:
+        """What nobody on the node comes before, among equal costs (P5)."""
+        return self._offers[node_index].tie
+
+    def total_without(self, avoid: frozenset[int]) -> list[int]:
+        """`total` with some nodes left alone."""
+        left = list(self.total)
+        for node_index in avoid:
+            reach = self._offers[node_index].reach
+            if reach[-1]:
+                left = [total - here for total, here in zip(left, reach, strict=True)]
+        return left
+
+    def _rebuild(self, now_ms: int) -> None:
+        state = self._state
+        wanted = max(1, self.shape.whole_gpus)
+        self._per_slot = self._by_share and any(
+            2 * wanted <= n.spec.gpus for n in state.nodes if n.spec.pool in self._pools
+        )
+        self._cursor, self._epoch = len(state.changes), state.changes_epoch
+        self._nodes_version = state.nodes_version
+        self._expiry: list[tuple[int, int]] = []
+        self._offers = [self._look_at(node, now_ms) for node in state.nodes]
+        heapify(self._expiry)
+        self.total = [sum(column) for column in zip(*(o.reach for o in self._offers), strict=True)]
+        if not self.total:
+            self.total = [0] * LADDER
+        steps = list(self._steps)
+        self._steps = {}
+        for step in steps:
+            self._bounds(step, now_ms)
+
+    def _look_at(self, node: Node, now_ms: int) -> Offer:
+        if node.spec.pool not in self._pools or not node.suits(self.shape):
+            return NO_OFFER
+        offer = offer_of(node, self.shape, self.signature, now_ms, self._by_share, self._materials)
+        if offer.expires_ms is not None:
+            self._expiry.append((offer.expires_ms, node.index))
+        return offer
+
+    def refresh(self, now_ms: int) -> None:
+        """Catch up with the change log and with the clock."""
+        state = self._state
+        if self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
+            self._rebuild(now_ms)
+            return
+        fresh = state.changes[self._cursor :]
+        self._cursor = len(state.changes)
+        if len(fresh) > 2 * len(state.nodes):
+            self._rebuild(now_ms)
+            return
+        changed = dict.fromkeys(fresh)
+        while self._expiry and self._expiry[0][0] <= now_ms:
+            changed[heappop(self._expiry)[1]] = None
+        if not changed:
+            return
+        expiry, self._expiry = self._expiry, []
+        total, offers = self.total, self._offers
+        for index in changed:
+            offer = self._look_at(state.nodes[index], now_ms)
+            before = offers[index].reach
+            offers[index] = offer
+            if offer.reach != before:
+                for p in range(LADDER):
+                    total[p] += offer.reach[p] - before[p]
+            for step, bounds in self._steps.items():
+                self._note(bounds, index, step, now_ms)
+        for entry in self._expiry:
+            heappush(expiry, entry)
+        self._expiry = expiry
+
+    def cheapest_first(
+        self, highest: int, now_ms: int, avoid: frozenset[int]
+    ) -> Generator[tuple[int, int], None, None]:
+        """(lower bound, node) in ascending order of the bound, then of the tie, for nodes that reach at least one replica.
+
+        Bounds are brought up to date as they come up, so what is yielded has its true bound at `now_ms`.
+        """
+        bounds = self._bounds(highest, now_ms)
+        heaps, serial, offers = bounds.heaps, bounds.serial, self._offers
+        popped: list[tuple[int, Entry]] = []
+        fresh: set[int] = set()
+        try:
+            while True:
+                best: tuple[int, Tie, int, int] | None = None
+                for slope, heap in heaps.items():
+                    while heap and heap[0][3] != serial.get(heap[0][2]):
+                        heappop(heap)
+                    if heap:
+                        low, tie, index, _ = heap[0]
+                        head = (low + slope * now_ms, tie, index, slope)
+                        if best is None or head < best:
+                            best = head
+                if best is None:
+                    return
+                value, tie, index, slope = best
+                entry = heappop(heaps[slope])
+                if index not in fresh:
+                    fresh.add(index)
+                    low, slope = lower_bound(offers[index], highest, now_ms, self._per_slot)
+                    entry = (low - slope * now_ms, tie, index, entry[3])
+                    if low > value:
+                        heappush(heaps.setdefault(slope, []), entry)
+                        continue
+                popped.append((slope, entry))
+                if index not in avoid:
+                    yield value, index
+        finally:
+            for slope, entry in popped:
+                heappush(heaps.setdefault(slope, []), entry)
+
+    def _bounds(self, highest: int, now_ms: int) -> Bounds:
+        bounds = self._steps.get(highest)
+        if bounds is None:
+            bounds = self._steps[highest] = Bounds()
+            heaps, serial = bounds.heaps, bounds.serial
+            for index, offer in enumerate(self._offers):
+                if offer.reach[highest]:
+                    low, slope = lower_bound(offer, highest, now_ms, self._per_slot)
+                    serial[index] = 0
+                    heap = heaps.get(slope)
+                    if heap is None:
+                        heap = heaps[slope] = []
+                    heap.append((low - slope * now_ms, offer.tie, index, 0))
+            for heap in heaps.values():
+                heapify(heap)
+        return bounds
+
+    def _note(self, bounds: Bounds, index: int, highest: int, now_ms: int) -> None:
+        """Enter a node's present bound; earlier entries of it become stale."""
+        serial = bounds.serial.get(index, 0) + 1
+        bounds.serial[index] = serial
+        offer = self._offers[index]
+        if offer.reach[highest]:
+            low, slope = lower_bound(offer, highest, now_ms, self._per_slot)
+            entry = (low - slope * now_ms, offer.tie, index, serial)
+            heappush(bounds.heaps.setdefault(slope, []), entry)
+
+
+def materials_of(state: State, signature: Signature, by_share: bool) -> Materials:
+    key = ("materials", signature.key, by_share)
+    found: Materials | None = state.indexes.get(key)
+    if found is None:
+        state.keep_indexes("materials", MATERIALS_KEPT)
+        found = state.indexes[key] = Materials(signature, by_share)
+    return found
+
+
+def node_index(
+    state: State, signature: Signature, shape: Shape, root: Quota, by_share: bool, now_ms: int
+) -> NodeIndex:
+    """The up-to-date index for a signature and shape."""
+    key = ("victims", signature.key, shape, by_share)
+    index: NodeIndex | None = state.indexes.pop(key, None)
+    if index is None:
+        pools = frozenset(pool for pool, _ in root.spec.draws)
+        index = NodeIndex(state, signature, shape, pools, by_share, now_ms)
+        state.keep_indexes("victims", INDEXES_KEPT)
+    else:
+        index.refresh(now_ms)
+    state.indexes[key] = index
+    return index

@@ -1,0 +1,294 @@
+"""What one node offers to a preemptor: how far evictions reach there, and the raw material for a bound on their cost.
+
+An offer is worked out from the node's units once per change. Its rows say (ladder step, GPUs, cost at time 0, slope, end
+of growth), so that a lower bound for any ladder step and any later time needs no look at the units:
+
+    cost(now) = cost at time 0 + slope * min(now, end of growth)
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from quotatree.core.model.job import Shape
+from quotatree.core.model.node import Node, Share
+from quotatree.core.model.policy import HIGHEST_PRIORITY
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.unit import Unit, companions
+from quotatree.core.search.eligible import Signature
+
+LADDER: Final = HIGHEST_PRIORITY + 1
+"""Ladder steps: 0 for idle and surplus, then priorities 1..9."""
+NO_REACH: Final = (0,) * LADDER
+
+Row = tuple[int, int, int, int, int | None]  # ladder, GPUs, cost at time 0, slope, end of growth
+Tie = tuple[int, tuple[str, int]]
+"""(minus the newest start, the first name) of all units on offer: among equal costs nobody here is chosen before this (P5)."""
+NO_TIE: Final[Tie] = (0, ("", 0))
+LAST_NAME: Final = ("\U0010ffff", 0)
+
+
+class Offer(NamedTuple):
+    """`reach[p]`: replicas that fit once everybody eligible up to ladder step p has left."""
+
+    need: int  # GPUs that must become free for one more replica
+    rows: list[Row]
+    reach: tuple[int, ...]
+    expires_ms: int | None  # when the clock alone makes this offer wrong
+    tie: Tie = NO_TIE
+
+
+NO_OFFER: Final = Offer(0, [], NO_REACH, None)
+
+
+class Material(NamedTuple):
+    """What the units of a node offer whatever whole number of GPUs is wanted; shared by the indexes of all sizes."""
+
+    rows: list[Row]
+    freed: list[int]  # GPUs that become free at each ladder step
+    expires_ms: int | None
+    tie: Tie
+
+
+class Materials:
+    """The material of every node for one signature, worked out again when the node or the clock has changed it."""
+
+    __slots__ = ("_by_share", "_known", "_signature")
+
+    def __init__(self, signature: Signature, by_share: bool) -> None:
+        self._signature, self._by_share = signature, by_share
+        self._known: dict[int, tuple[int, Material]] = {}
+
+    def of(self, node: Node, now_ms: int) -> Material:
+        known = self._known.get(node.index)
+        if known is not None and known[0] == node.stamp:
+            expires = known[1].expires_ms
+            if expires is None or expires > now_ms:
+                return known[1]
+        made = _material(node, self._signature, now_ms, self._by_share)
+        self._known[node.index] = (node.stamp, made)
+        return made
+
+
+def offer_of(
+    node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool, materials: Materials
+) -> Offer:
+    """Look at the units of a node that suits the shape.
+
+    `by_share`: for gangs; a unit that spans nodes costs here what part of it stands here, and free devices that
+    already make a slot count for nothing more.
+    """
+    wanted = shape[0] // WHOLE_GPU
+    if not wanted or shape[1] or shape[2]:
+        return _offer_in_full(node, shape, signature, now_ms, by_share)
+    rows, freed, expires, tie = materials.of(node, now_ms)
+    free = node.whole_free
+    need = wanted - (free % wanted if by_share else free)
+    reach = []
+    for step in freed:
+        free += step
+        reach.append(free // wanted)
+    return Offer(need, rows, tuple(reach), expires, tie)
+
+
+def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> Material:
+    expires: int | None = None
+    rows: list[Row] = []
+    freed = [0] * LADDER
+    devices: dict[int, list[int]] = {}  # shared device -> milli freed, ladder step, cost at time 0, slope
+    entitled_of = signature.entitled
+    newest, first = 0, LAST_NAME
+    for unit, share in node.units.items():
+        entitled = entitled_of(unit.cls)
+        if entitled is None:
+            continue
+        if entitled.honours_min_runtime and unit.protected_until_ms > now_ms:
+            expires = _sooner(expires, unit.protected_until_ms)
+            continue
+        if unit.started_ms > newest:
+            newest = unit.started_ms
+        if unit.name < first:
+            first = unit.name
+        ladder = entitled.ladder
+        gpus = share.whole
+        slope = unit.slope
+        if (
+            unit.interval_ms is None
+            and unit.cap_ms is None
+            and len(unit.nodes) == 1
+            and not unit.job.composite
+        ):
+            row: Row = (ladder, gpus, unit.base - slope * unit.anchor_ms if slope else unit.base, slope, None)
+        else:
+            row, due = _row(node, unit, ladder, gpus, now_ms, by_share)
+            expires = _sooner(expires, due)
+        if share.fractions:
+            row = _part(row, len(share.fractions) + (1 if gpus else 0))
+            for device, milli in share.fractions:
+                _share_device(devices, device, milli, row)
+        if gpus:
+            freed[ladder] += gpus
+            rows.append(row)
+    for device, (milli, ladder, at_zero, slope) in devices.items():
+        if node.free[device] + milli == WHOLE_GPU:
+            rows.append((ladder, 1, at_zero, slope, None))
+            freed[ladder] += 1
+    return Material(rows, freed, expires, (-newest, first))
+
+
+def _share_device(devices: dict[int, list[int]], device: int, milli: int, row: Row) -> None:
+    """A shared device is free only when all its sharers are gone. Growth that ends is left out: a lower bound."""
+    ladder, _, at_zero, slope, end = row
+    known = devices.get(device)
+    if known is None:
+        known = devices[device] = [0, 0, 0, 0]
+    known[0] += milli
+    if ladder > known[1]:
+        known[1] = ladder
+    if end is None:
+        known[2] += at_zero
+        known[3] += slope
+
+
+def _sooner(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else min(a, b)
+
+
+def _row(
+    node: Node, unit: Unit, ladder: int, gpus: int, now_ms: int, by_share: bool
+) -> tuple[Row, int | None]:
+    """The row of one unit, and when a declared checkpoint makes it cheaper. Surplus elsewhere is left out: a bound."""
+    slope, due, end = unit.slope, None, None
+    at_zero = unit.base - slope * unit.anchor_ms if slope else unit.base
+    if unit.interval_ms is not None:
+        age = unit.age_ms(now_ms)
+        due = now_ms + unit.interval_ms - age
+        at_zero, slope = unit.base + unit.slope * age, 0
+    elif unit.cap_ms is not None:
+        end = unit.anchor_ms + unit.cap_ms
+    gpus += sum(node.units[piece].whole for piece in companions(unit) if piece in node.units)
+    if by_share and len(unit.nodes) > 1 and gpus:
+        whole_unit = max(gpus, unit.footprint[0] // WHOLE_GPU)
+        at_zero, slope = at_zero * gpus // whole_unit, slope * gpus // whole_unit
+    return (ladder, gpus, at_zero, slope, end), due
+
+
+def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool) -> Offer:
+    """The same where CPU or memory count, or a fraction is wanted: at least one unit must go, if anything must.
+
+    Which one is for the exact search, so the bound is the cheapest unit.
+    """
+    expires: int | None = None
+    rows: list[Row] = []
+    shares: list[tuple[int, Share]] = []
+    newest, first = 0, LAST_NAME
+    for unit, share in node.units.items():
+        entitled = signature.entitled(unit.cls)
+        if entitled is None:
+            continue
+        if entitled.honours_min_runtime and unit.protected_until_ms > now_ms:
+            expires = _sooner(expires, unit.protected_until_ms)
+            continue
+        shares.append((entitled.ladder, share))
+        row, due = _row(node, unit, entitled.ladder, share.whole, now_ms, by_share)
+        expires = _sooner(expires, due)
+        rows.append((row[0], max(1, row[1]), row[2], row[3], row[4]))
+        newest, first = max(newest, unit.started_ms), min(first, unit.name)
+    need = 0 if node.slots(shape, False) and not by_share else 1
+    if shape.whole_gpus and not node.shared:
+        short = shape.whole_gpus - (node.whole_free % shape.whole_gpus if by_share else node.whole_free)
+        need = max(need, short)
+    return Offer(need, rows, _reach_in_full(node, shape, shares), expires, (-newest, first))
+
+
+def _part(row: Row, pieces: int) -> Row:
+    ladder, gpus, at_zero, slope, end = row
+    return (ladder, gpus, at_zero // pieces, slope // pieces, end)
+
+
+def _reach_in_full(node: Node, shape: Shape, shares: list[tuple[int, Share]]) -> tuple[int, ...]:
+    cpu, memory, whole = [0] * LADDER, [0] * LADDER, [0] * LADDER
+    opened: list[dict[int, int]] = [{} for _ in range(LADDER)]
+    for p, share in shares:
+        whole[p] += share.whole
+        cpu[p] += share.cpu_milli
+        memory[p] += share.memory_mib
+        for device, milli in share.fractions:
+            opened[p][device] = opened[p].get(device, 0) + milli
+    free = list(node.free)
+    count = gone_whole = 0
+    free_cpu, free_memory = node.free_cpu, node.free_memory
+    reach: list[int] = []
+    for p in range(LADDER):
+        if p and not (whole[p] or cpu[p] or memory[p] or opened[p]):
+            reach.append(reach[-1])
+            continue
+        gone_whole += whole[p]
+        free_cpu += cpu[p]
+        free_memory += memory[p]
+        for device, milli in opened[p].items():
+            free[device] += milli
+        if shape.gpu_milli >= WHOLE_GPU:
+            count = (free.count(WHOLE_GPU) + gone_whole) // shape.whole_gpus
+        elif shape.gpu_milli:
+            count = sum(f // shape.gpu_milli for f in free) + gone_whole * (WHOLE_GPU // shape.gpu_milli)
+        else:
+            count = 1 << 30
+        if shape.cpu_milli:
+            count = min(count, free_cpu // shape.cpu_milli)
+        if shape.memory_mib:
+            count = min(count, free_memory // shape.memory_mib)
+        reach.append(max(0, count))
+    return tuple(reach) if reach[-1] else NO_REACH
+
+
+def lower_bound(offer: Offer, highest: int, now_ms: int, per_slot: bool) -> tuple[int, int]:
+    """(cost that nothing sufficient up to a ladder step is below, slope it grows with at least).
+
+    `per_slot`: a unit may free several slots at once, so only its cost per GPU is certain.
+    """
+    need = offer.need
+    if need <= 0:
+        return 0, 0
+    items: list[tuple[int, int]] = []
+    least: int | None = None  # of a single item, or per GPU
+    density = 1 << 200
+    for ladder, gpus, cost, slope, end in offer.rows:
+        if ladder > highest:
+            continue
+        if end is None:
+            cost += slope * now_ms
+        else:
+            cost += slope * min(now_ms, end)
+            slope = 0
+        if gpus > 1:
+            slope //= gpus
+        if slope < density:
+            density = slope
+        if need == 1 or per_slot:
+            if gpus > 1 and per_slot:
+                cost //= gpus
+            if least is None or cost < least:
+                least = cost
+        else:
+            items.append((gpus, cost))
+    if need == 1 or per_slot:
+        return (0, 0) if least is None else (need * least, need * density)
+    return cover_cost(need, items), need * density if items else 0
+
+
+def cover_cost(need: int, items: list[tuple[int, int]]) -> int:
+    """Least cost of items with at least `need` GPUs together; of all of them if they are not enough."""
+    total = sum([gpus for gpus, _ in items])
+    if total <= need:
+        return sum([cost for _, cost in items])
+    if total == len(items):
+        return sum(sorted([cost for _, cost in items])[:need])
+    unreachable = 1 << 200
+    best = [0] + [unreachable] * need
+    for gpus, cost in items:
+        for j in range(need, 0, -1):
+            candidate = cost + (best[j - gpus] if j > gpus else 0)
+            if candidate < best[j]:
+                best[j] = candidate
+    return best[need]

@@ -1,0 +1,279 @@
+"""The cheapest way to make one replica fit on one node, exactly (P5).
+
+The usual case is a knapsack over devices: a unit with whole GPUs is an item, a shared device with all its sharers is an
+item. When CPU or memory is short, when protections bind, when a service has core and surplus side by side or a unit spans
+several shared devices, a small branch and bound over the units answers instead, with a counted budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from quotatree.core.model.job import Shape
+from quotatree.core.model.node import Node, Share
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.unit import Unit, UnitKind, companions, eviction_cost
+from quotatree.core.search.eligible import Protections, Signature
+
+BRANCHES: Final = 20_000
+"""How many subsets the branch and bound looks at before it settles for the best found."""
+
+Cost = Callable[[Unit], int]
+
+
+class Taken(NamedTuple):
+    """Units to take, comparable: cost, then fewer jobs, then newest, then names (P5)."""
+
+    cost: int
+    jobs: int
+    age: int
+    names: tuple[tuple[str, int], ...]
+    units: tuple[Unit, ...]
+
+
+NOTHING: Final = Taken(0, 0, 0, (), ())
+
+
+def taken(units: list[Unit], cost: int) -> Taken:
+    units.sort(key=_name)
+    return Taken(
+        cost, len(units), -sum(u.started_ms for u in units), tuple(u.name for u in units), tuple(units)
+    )
+
+
+def _name(unit: Unit) -> tuple[str, int]:
+    return unit.name
+
+
+def available(node: Node, signature: Signature, highest: int, now_ms: int) -> list[Share]:
+    """Shares of units on the node that may be taken, up to ladder step `highest`."""
+    found = []
+    for share in node.units.values():
+        entitled = signature.entitled(share.unit.cls)
+        if entitled is None or entitled.ladder > highest:
+            continue
+        if entitled.honours_min_runtime and share.unit.protected_until_ms > now_ms:
+            continue
+        found.append(share)
+    found.sort(key=_share_name)  # the answer must not depend on who came first
+    return found
+
+
+def _share_name(share: Share) -> tuple[str, int]:
+    return share.unit.name
+
+
+Complete = Callable[[Taken], Taken | None]
+"""Adds to a node's victims what else must go (quota elsewhere); the same value back means: nothing."""
+
+
+def cheapest_on_node(
+    node: Node, shape: Shape, signature: Signature, highest: int, now_ms: int, protections: Protections | None,
+    complete: Complete | None = None,
+) -> Taken | None:  # fmt: skip
+    """The cheapest units whose leaving lets one replica of `shape` fit on the node, or None.
+
+    With `complete`, the cheapest of all ways to free the node together with what each leaves to be freed elsewhere.
+    """
+    shares = available(node, signature, highest, now_ms)
+    entangled = protections is not None or any(_entangled(s) for s in shares)
+    if not entangled:
+        found = _whole_devices(node, shape, shares, now_ms) if shape.whole_gpus else None
+        if shape.fraction_milli:
+            found = _fraction(node, shape.fraction_milli, shares, now_ms)
+        if shape.gpu_milli and found is None:
+            return None
+        fits = found is not None and _rest_fits(node, shape, found.units)
+        if found is not None and fits and (complete is None or complete(found) is found):
+            return found
+    return _branch_and_bound(node, shape, shares, now_ms, protections, complete)
+
+
+def _entangled(share: Share) -> bool:
+    """Not a simple item of a knapsack: surplus beside a core, or one unit on several shared devices."""
+    unit = share.unit
+    if len(share.fractions) > 1 or (share.fractions and share.whole):
+        return True
+    return unit.job.composite
+
+
+def _rest_fits(node: Node, shape: Shape, units: tuple[Unit, ...]) -> bool:
+    cpu, memory = node.free_cpu, node.free_memory
+    if shape.cpu_milli <= cpu and shape.memory_mib <= memory:
+        return True
+    for unit in units:
+        share = node.units[unit]
+        cpu += share.cpu_milli
+        memory += share.memory_mib
+    return shape.cpu_milli <= cpu and shape.memory_mib <= memory
+
+
+def _whole_devices(node: Node, shape: Shape, shares: list[Share], now_ms: int) -> Taken | None:
+    """Knapsack cover: at least `need` more devices entirely free."""
+    need = shape.whole_gpus - node.whole_free
+    if need <= 0:
+        return NOTHING
+    items: list[tuple[int, Taken]] = []
+    shared: dict[int, list[Share]] = {}
+    for share in shares:
+        if share.whole:
+            items.append((share.whole, taken([share.unit], eviction_cost(share.unit, now_ms))))
+        for device, _ in share.fractions:
+            shared.setdefault(device, []).append(share)
+    for device, sharers in shared.items():
+        if node.free[device] + sum(s.fractions[0][1] for s in sharers) == WHOLE_GPU:
+            cost = sum(eviction_cost(s.unit, now_ms) for s in sharers)
+            items.append((1, taken([s.unit for s in sharers], cost)))
+    best: list[Taken | None] = [NOTHING] + [None] * need
+    for gpus, item in items:
+        for j in range(need, 0, -1):
+            below = best[j - gpus] if j > gpus else NOTHING
+            if below is None:
+                continue
+            here = best[j]
+            if here is None or below.cost + item.cost <= here.cost:
+                both = _join(below, item)
+                if here is None or both < here:
+                    best[j] = both
+    return best[need]
+
+
+def _join(a: Taken, b: Taken) -> Taken:
+    if not a.units:
+        return b
+    return Taken(
+        a.cost + b.cost, a.jobs + b.jobs, a.age + b.age, tuple(sorted(a.names + b.names)), a.units + b.units
+    )
+
+
+def _fraction(node: Node, milli: int, shares: list[Share], now_ms: int) -> Taken | None:
+    """The cheapest device to make `milli` room on: one unit with the whole device, or some of its sharers."""
+    if any(free >= milli for free in node.free):
+        return NOTHING
+    best: Taken | None = None
+    sharers: dict[int, list[tuple[int, Unit]]] = {}
+    for share in shares:
+        if share.whole:
+            candidate = taken([share.unit], eviction_cost(share.unit, now_ms))
+            best = candidate if best is None else min(best, candidate)
+        for device, amount in share.fractions:
+            sharers.setdefault(device, []).append((amount, share.unit))
+    for device, items in sharers.items():
+        found = _cover(milli - node.free[device], items, now_ms)
+        if found is not None:
+            best = found if best is None else min(best, found)
+    return best
+
+
+def _cover(need: int, items: list[tuple[int, Unit]], now_ms: int) -> Taken | None:
+    """Cheapest sharers with at least `need` milli together: all sums reachable, cheapest way to each."""
+    reached: dict[int, Taken] = {0: NOTHING}
+    for amount, unit in items:
+        item = taken([unit], eviction_cost(unit, now_ms))
+        for so_far, before in list(reached.items()):
+            if so_far >= need:
+                continue
+            total = min(need, so_far + amount)
+            both = _join(before, item)
+            if total not in reached or both < reached[total]:
+                reached[total] = both
+    return reached.get(need)
+
+
+def _branch_and_bound(
+    node: Node, shape: Shape, shares: list[Share], now_ms: int, protections: Protections | None,
+    complete: Complete | None,
+) -> Taken | None:  # fmt: skip
+    """Exact over subsets of units, cheapest units first; a core takes its surplus along."""
+    units = sorted((s.unit for s in shares), key=lambda u: (eviction_cost(u, now_ms), -u.started_ms, u.name))
+    costs = [eviction_cost(u, now_ms) for u in units]
+    if not room_without(node, shape, units):
+        return None
+    best: Taken | None = None
+    budget = BRANCHES
+    chosen: list[Unit] = []
+
+    def explore(position: int, cost: int) -> None:
+        nonlocal best, budget
+        budget -= 1
+        if budget < 0 or (best is not None and cost > best.cost):
+            return
+        if room_without(node, shape, chosen):
+            if protections is None or protections.allow(with_companions(chosen)):
+                found: Taken | None = taken(list(chosen), cost)
+                if complete is not None and found is not None:
+                    found = complete(found)
+                if found is not None and (best is None or found < best):
+                    best = found
+            return
+        if position == len(units) or not room_without(node, shape, chosen + units[position:]):
+            return
+        unit = units[position]
+        if not _implied(unit, chosen):
+            chosen.append(unit)
+            explore(position + 1, cost + costs[position])
+            chosen.pop()
+        explore(position + 1, cost)
+
+    explore(0, 0)
+    return None if best is None else without_implied(best, now_ms)
+
+
+def _implied(unit: Unit, chosen: list[Unit]) -> bool:
+    return unit.cls.kind is not UnitKind.CORE and any(
+        u.job is unit.job and u.cls.kind is UnitKind.CORE for u in chosen
+    )
+
+
+def without_implied(found: Taken, now_ms: int) -> Taken:
+    """Drop surplus that was chosen beside its own core: the core takes it along, and its cost contains it."""
+    if all(u.cls.kind is UnitKind.CORE for u in found.units):
+        return found
+    kept = [u for u in found.units if not _implied(u, list(found.units))]
+    if len(kept) == len(found.units):
+        return found
+    return taken(kept, sum(eviction_cost(u, now_ms) for u in kept))
+
+
+def with_companions(units: list[Unit]) -> list[Unit]:
+    """The units and what their cores take along."""
+    together = dict.fromkeys(units)
+    for unit in units:
+        together.update(dict.fromkeys(companions(unit)))
+    return list(together)
+
+
+def room_without(node: Node, shape: Shape, units: list[Unit]) -> bool:
+    """Would one replica of `shape` fit if these units (and what goes with them) were gone?"""
+    return slots_without(node, shape, units) > 0
+
+
+def slots_without(node: Node, shape: Shape, units: list[Unit] | set[Unit]) -> int:
+    """How many replicas of `shape` would fit if these units (and what goes with them) were gone."""
+    cpu, memory, whole = node.free_cpu, node.free_memory, node.whole_free
+    freed: dict[int, int] = {}
+    for unit in with_companions(list(units)):
+        share = node.units.get(unit)
+        if share is None:
+            continue
+        whole += share.whole
+        cpu += share.cpu_milli
+        memory += share.memory_mib
+        for device, milli in share.fractions:
+            freed[device] = freed.get(device, 0) + milli
+    gpu_milli = shape.gpu_milli
+    if gpu_milli >= WHOLE_GPU:
+        whole += sum(1 for device, milli in freed.items() if node.free[device] + milli == WHOLE_GPU)
+        count = whole // shape.whole_gpus
+    elif gpu_milli:
+        free = node.free
+        count = (whole - node.whole_free) * (WHOLE_GPU // gpu_milli)
+        count += sum((free[d] + freed.get(d, 0)) // gpu_milli for d in range(len(free)))
+    else:
+        count = 1 << 30
+    if shape.cpu_milli:
+        count = min(count, cpu // shape.cpu_milli)
+    if shape.memory_mib:
+        count = min(count, memory // shape.memory_mib)
+    return max(0, count)

@@ -1,0 +1,28 @@
+"""The world as the brain sees it, kept up to date by small reversible changes, never rebuilt for a plan.
+
+Everything that writes goes through methods that can be undone; they stand where their question is answered:
+
+    facts       what is known; transactions
+    nodes       pools, nodes, who must notice a change
+    protection  min_runtime
+    units       what stands on devices and counts in quotas
+    tree        the quotas
+    jobs        phases, queues, leaving, holds
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from quotatree.core.state.facts import Settings, limits_on
+from quotatree.core.state.jobs import JobChanges
+from quotatree.core.state.tree import TreeChanges
+from quotatree.core.state.units import units_of
+
+__all__ = ["HOLD_MARGIN_MS", "Settings", "State", "limits_on", "units_of"]
+
+HOLD_MARGIN_MS: Final = 60_000
+
+
+class State(TreeChanges, JobChanges):
+    """Nodes, quotas, jobs and the counters between them."""

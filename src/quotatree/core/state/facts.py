@@ -1,0 +1,95 @@
+"""What does the brain know? The tables and counters of the state, empty; the modules beside it say how each is written.
+
+`begin()`, change what you like, `rollback()`: a preview (X3) or a failed commit leaves no trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from quotatree.core.model.job import Job, JobId
+from quotatree.core.model.node import Node
+from quotatree.core.model.quota import AmountLimit, Quota, QuotaId
+from quotatree.core.model.typical_requests import Mix
+from quotatree.core.model.unit import UnitClass
+from quotatree.core.state.touched import Touched
+from quotatree.core.state.undo_log import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an operator may tune for the whole cluster; times in milliseconds, 0 switches off."""
+
+    aging_interval_ms: int = 600_000
+    balance_timeout_ms: int = 300_000
+    starvation_guard_ms: int = 3_600_000
+    eas_outage_ms: int = 3_600_000
+
+
+class Facts(Journal):
+    """Nodes, quotas, jobs and the counters between them."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__()
+        self.settings = settings or Settings()
+        self.pools: dict[str, bool] = {}  # name -> mixed
+        self.pool_models: dict[str, dict[str, None]] = {}  # GPU models seen in each pool
+        self.mixes: dict[str, Mix] = {}  # what is asked for, by pool
+        self.picture = 0  # names the pictures of all mixes that hold now; see typical_requests.py
+        self._pictures_made = 0
+        self.nodes: list[Node] = []
+        self.node_by_name: dict[str, Node] = {}
+        self.quotas: dict[QuotaId, Quota] = {}
+        self.roots: list[Quota] = []
+        self.jobs: dict[JobId, Job] = {}
+        self.held: dict[JobId, Job] = {}
+        self.awaited: dict[JobId, dict[JobId, Job]] = {}  # a leaving job -> holds that wait for it
+        self.elastic: dict[JobId, Job] = {}
+        self.waiting_quotas: dict[QuotaId, Quota] = {}
+        self.limits: dict[str, tuple[AmountLimit, ...]] = {}
+        self.limit_used: dict[AmountLimit, int] = {}
+        self.leaving_jobs: dict[JobId, Job] = {}
+        self.leaving_replicas = 0
+        self.surplus_failed: dict[JobId, int] = {}  # root version at which no surplus replica fitted
+        self.protected: dict[tuple[int, QuotaId], int] = {}  # units by the end of their min_runtime, by tree
+        self.protections: list[tuple[int, QuotaId]] = []  # a heap of these ends; some stand there in vain
+        self.protections_ended_ms = 0  # all that ended up to here have been dealt with
+        self.changes: list[int] = []
+        self.changes_epoch = 0
+        self.nodes_version = 0
+        self.nodes_out = 0  # above 0 while a node is not ready or has a device that is ill
+        self.ready_version = 0  # rises whenever a node joins, or it or a device of it changes its state
+        self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and node_index.py
+        self._classes: dict[tuple[object, ...], UnitClass] = {}
+        self._classes_of: dict[QuotaId, list[UnitClass]] = {}
+        self._tree_changed = False
+        self.touched: Touched | None = None
+
+    def begin(self, *, watch: bool = False) -> None:
+        """From here on every change can be taken back; `watch`: and `touched` tells what was written."""
+        super().begin()
+        self._tree_changed = False
+        self.touched = Touched() if watch else None
+        self._watching = watch
+
+    def commit(self) -> None:
+        super().commit()
+        self.touched = None
+
+    def rollback(self) -> None:
+        super().rollback()
+        self.touched = None
+
+    def _written(self, target: Any, name: str) -> None:
+        if self.touched is not None:
+            self.touched.note(target, name)
+
+
+def limits_on(state: Facts, job: Job) -> tuple[AmountLimit, ...]:
+    """Amount limits that bind this job (W3); all must hold, so the strictest wins."""
+    return tuple(
+        limit
+        for limit in state.limits.get(job.quota.id, ())
+        if limit.subject in job.spec.subjects and limit.low <= job.priority <= limit.high
+    )

@@ -1,0 +1,134 @@
+"""How does a job move: through its phases, into its queue and out of it, off its devices, to a hold?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from quotatree.core.model.fragmentation import Typical
+from quotatree.core.model.job import Hold, Job, Phase, Placed
+from quotatree.core.model.typical_requests import Mix
+from quotatree.core.model.wait_queue import WaitClass
+from quotatree.core.state.facts import limits_on
+from quotatree.core.state.nodes import NodeChanges
+
+NOTHING_KNOWN: Final = Typical({})
+
+
+class JobChanges(NodeChanges):
+    """Jobs, their queues, who is leaving and who was promised what."""
+
+    def learn(self, job: Job) -> None:
+        """Its request belongs to the usual ones of the pools it may stand on."""
+        for pool, _ in job.quota.path[-1].spec.draws:
+            mix = self.mixes.get(pool)
+            if mix is None:
+                mix = self.mixes[pool] = Mix()
+            for group in job.spec.groups:
+                if group.shape.gpu_milli:
+                    mix.count(group.shape, group.replicas)
+                    if self.touched is not None:
+                        self.touched.pools[pool] = None
+                    self.on_undo(mix.count, group.shape, -group.replicas)
+            if mix.seen >= mix.next_picture:
+                self.set(mix, "next_picture", 2 * mix.seen)
+                self.set(mix, "typical", Typical(dict(mix.counts)))
+                self._pictures_made += 1  # never taken back: a number names the same pictures for ever
+                self.set(self, "picture", self._pictures_made)
+
+    def typical(self, pool: str) -> Typical:
+        """The requests by which places in a pool are judged."""
+        mix = self.mixes.get(pool)
+        return mix.typical if mix is not None else NOTHING_KNOWN
+
+    def tell(self, job: Job, now_ms: int, what: str) -> None:
+        """Append to the job's story; a story of an undone future is shortened again."""
+        job.story.append(f"{now_ms} {what}")
+        self.on_undo(job.story.pop)
+        if self.touched is not None:
+            self.touched.jobs[job.id] = None
+
+    def move(self, job: Job, phase: Phase, now_ms: int, why: str) -> None:
+        """Along an edge of the state machine, or raise (A5)."""
+        job.check_transition(phase)
+        self.set(job, "phase", phase)
+        self.set(job, "reason", why)
+        self.set(job, "told", None)
+        self.tell(job, now_ms, f"{phase.value}: {why}" if why else phase.value)
+
+    def forget_job(self, job: Job) -> None:
+        self.drop_entry(self.jobs, job.id)
+        self.surplus_failed.pop(job.id, None)
+        if self.touched is not None:
+            self.touched.jobs[job.id] = None
+
+    def enqueue(self, job: Job) -> None:
+        quota = job.quota
+        delayed = bool(quota.preemption_delay_ms)
+        quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
+        self.waiting_quotas[quota.id] = quota
+        self.on_undo(self._unqueue, job)
+
+    def dequeue(self, job: Job) -> None:
+        if job.id not in job.quota.queue.of_job:
+            return
+        left = self._unqueue(job)
+        self.on_undo(self._back_in_queue, job, left)
+
+    def _unqueue(self, job: Job) -> WaitClass:
+        queue = job.quota.queue
+        found = queue.remove(job)
+        if not queue.of_job:
+            self.waiting_quotas.pop(job.quota.id, None)
+        return found
+
+    def _back_in_queue(self, job: Job, cls: WaitClass) -> None:
+        """Undo a dequeue: into the class it was in, whatever else of the job is not yet undone."""
+        job.quota.queue.put_back(job, cls)
+        self.waiting_quotas[job.quota.id] = job.quota
+
+    def requeue(self, job: Job) -> None:
+        """Its request is another one now: out of its class and into the right one, or out of the queue."""
+        self.dequeue(job)
+        if job.queued:
+            self.enqueue(job)
+
+    def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
+        """Evicted replicas keep their devices busy until the engine confirms (P9)."""
+        for place in places:
+            self.nodes[place.node].leave(job.id, place, 1)
+            self.log_change(place.node)
+            job.leaving[place.replica] = place
+        if places:
+            self.leaving_jobs[job.id] = job
+        self.leaving_replicas += len(places)
+        self.on_undo(self._end_leaving, job, places)
+        if self.touched is not None:
+            self.touched.jobs[job.id] = None
+
+    def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
+        self._end_leaving(job, places)
+        self.on_undo(self.begin_leaving, job, places)
+        if self.touched is not None:
+            self.touched.jobs[job.id] = None
+
+    def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
+        for place in places:
+            self.nodes[place.node].leave(job.id, place, -1)
+            self.log_change(place.node)
+            del job.leaving[place.replica]
+        if not job.leaving:
+            self.leaving_jobs.pop(job.id, None)
+        self.leaving_replicas -= len(places)
+        self.bump(job.quota)
+
+    def set_hold(self, job: Job, hold: Hold | None) -> None:
+        if job.hold is not None:
+            for leaver in job.hold.waiting_on:
+                self.drop_entry(self.awaited.get(leaver, {}), job.id)
+        self.set(job, "hold", hold)
+        if hold is None:
+            self.drop_entry(self.held, job.id)
+            return
+        self.put_entry(self.held, job.id, job)
+        for leaver in hold.waiting_on:
+            self.put_entry(self.awaited.setdefault(leaver, {}), job.id, job)

@@ -1,0 +1,61 @@
+"""Until when is running work protected by `min_runtime` of its quota, and when must there be a plan for that (P11)?"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from quotatree.core.model.unit import Unit
+from quotatree.core.state.nodes import NodeChanges
+
+
+class ProtectionChanges(NodeChanges):
+    """The ends of min_runtime of all that stands."""
+
+    def protect(self, unit: Unit) -> None:
+        """Its start was confirmed, or min_runtime of its quota changed: protected until another time (P11)."""
+        min_runtime_ms = unit.job.quota.min_runtime_ms
+        until = unit.started_ms + min_runtime_ms if min_runtime_ms else 0
+        before = unit.protected_until_ms
+        if until == before:
+            return
+
+        def become(end_ms: int) -> None:
+            self._count_protected(unit, -1)
+            unit.protected_until_ms = end_ms
+            self._count_protected(unit, 1)
+            for index in unit.nodes:
+                self.nodes[index].touch()
+                self.log_change(index)
+
+        become(until)
+        self.on_undo(become, before)
+
+    def _count_protected(self, unit: Unit, sign: int) -> None:
+        """There must be a plan when this unit can be taken."""
+        end_ms = unit.protected_until_ms
+        if not end_ms:
+            return
+        end = (end_ms, unit.job.quota.root.id)
+        count = self.protected.get(end, 0) + sign
+        if not count:
+            del self.protected[end]
+            return
+        self.protected[end] = count
+        if count == 1 and sign > 0 and end_ms > self.protections_ended_ms:
+            heappush(self.protections, end)
+
+    def next_protection_end(self) -> list[int]:
+        """When min_runtime of somebody who stands ends next."""
+        while self.protections and self.protections[0] not in self.protected:
+            heappop(self.protections)
+        return [end_ms for end_ms, _ in self.protections[:1]]
+
+    def end_protections(self, now_ms: int) -> None:
+        """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
+        if now_ms > self.protections_ended_ms:
+            self.set(self, "protections_ended_ms", now_ms)
+        while self.protections and self.protections[0][0] <= now_ms:
+            ended = heappop(self.protections)
+            if ended in self.protected:
+                self.on_undo(heappush, self.protections, ended)
+                self.bump(self.quotas[ended[1]])

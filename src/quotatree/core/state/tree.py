@@ -1,0 +1,81 @@
+"""How does the tree of quotas change its form, and what hangs on that form?"""
+
+from __future__ import annotations
+
+from quotatree.core.model.job import Claim
+from quotatree.core.model.quota import AmountLimit, Quota
+from quotatree.core.state.tree_numbers import number, share_pools
+from quotatree.core.state.units import UnitChanges
+
+
+class TreeChanges(UnitChanges):
+    """Quotas come and go; classes of units, numbers and shared pools follow."""
+
+    def add_quota(self, quota: Quota) -> None:
+        """A quota joins the tree as the last of its siblings."""
+        self.insert_quota(quota, max((q.order for q in self.quotas.values()), default=0) + 1)
+        self.reshape(quota.root)
+        self.on_undo(self._leave_tree, quota)
+
+    def insert_quota(self, quota: Quota, order: int) -> None:
+        """A quota takes its place in the tree; `reshape` must follow."""
+        quota.order = order
+        parent = quota.parent
+        quota.path = (quota, *(parent.path if parent is not None else ()))
+        self._enter_tree(quota)
+
+    def remove_quota(self, quota: Quota) -> None:
+        self._leave_tree(quota)
+        self.reshape(*([] if quota.parent is None else [quota.root]))
+        self.on_undo(self._enter_tree, quota)
+
+    def _enter_tree(self, quota: Quota) -> None:
+        beside = self.roots if quota.parent is None else quota.parent.children
+        beside.append(quota)
+        beside.sort(key=lambda q: q.order)
+        self.quotas[quota.id] = quota
+        self._tree_changed = True
+        self._touch_quota(quota)
+
+    def _leave_tree(self, quota: Quota) -> None:
+        (self.roots if quota.parent is None else quota.parent.children).remove(quota)
+        del self.quotas[quota.id]
+        self._tree_changed = True
+        self._touch_quota(quota)
+
+    def _touch_quota(self, quota: Quota) -> None:
+        if self.touched is not None:
+            self.touched.quotas[quota.id] = None
+
+    def reshape(self, *changed: Quota) -> None:
+        """The form of these trees is another one: refresh what hangs on it."""
+        for root in changed:
+            number(root)
+        share_pools(self.roots, self._idle_units())
+        self.forget_classes()
+        self._bump_everyone()
+
+    def _idle_units(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for job in self.jobs.values():
+            if job.claim is Claim.IDLE and job.core is not None:
+                root = job.quota.root.id
+                found[root] = found.get(root, 0) + 1 + len(job.surplus)
+        return found
+
+    def put_limits(self, quota: Quota, limits: tuple[AmountLimit, ...]) -> None:
+        if limits:
+            self.put_entry(self.limits, quota.id, limits)
+        else:
+            self.drop_entry(self.limits, quota.id)
+        self._touch_quota(quota)
+
+    def _undone(self) -> None:
+        """Remembered failures are forgotten too: they may be of the future undone."""
+        if self._tree_changed:
+            # Units that stand again may be of classes from before the change, which nobody looks at any more.
+            self.reshape(*self.roots)
+        for quota in self.quotas.values():
+            quota.version += 1
+        for quota in self.waiting_quotas.values():
+            quota.queue.forget_failures()

@@ -1,0 +1,183 @@
+"""How does a unit come to stand, and cease to: on its devices, in its quotas, in the limits of its owner?
+
+Units are kept by class (what policies look at), so that indexes can memoise by class and the cheapest are at hand.
+"""
+
+from __future__ import annotations
+
+from quotatree.core.model.job import Claim, Job, Placed
+from quotatree.core.model.policy import Module
+from quotatree.core.model.quota import Quota, charge, followed_down, has_loan
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind
+from quotatree.core.state.facts import limits_on
+from quotatree.core.state.protection import ProtectionChanges
+
+
+class UnitChanges(ProtectionChanges):
+    """Units and their classes."""
+
+    def make_unit(
+        self, job: Job, kind: UnitKind, claim: Claim, places: tuple[Placed, ...], started_ms: int
+    ) -> Unit:
+        cls = self.unit_class(job.quota, job.priority, job.spec.module, kind, claim)
+        unit = Unit(job, cls, places, started_ms)
+        unit.price(self.settings.eas_outage_ms, job.checkpoint_ms)
+        if kind is not UnitKind.HOLD:
+            min_runtime_ms = job.quota.min_runtime_ms
+            if min_runtime_ms:
+                unit.protected_until_ms = started_ms + min_runtime_ms
+        return unit
+
+    def place(self, unit: Unit) -> None:
+        """Let a unit stand: on its devices, in its quotas, in the limits of its owner."""
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].put(unit, held)
+            self.log_change(index)
+        self._count(unit, 1)
+        if unit.cls.claim is not Claim.IDLE and _begins_loan(unit):
+            self.bump(unit.job.quota)  # siblings have a right they had not: to have it returned (P15)
+        if unit.protected_until_ms:
+            self._count_protected(unit, 1)
+        if self._journal is not None:
+            self._journal.append((self._displace, unit))
+            if self.touched is not None:
+                self.touched.jobs[unit.job.id] = None
+
+    def displace(self, unit: Unit, *, leaves: bool = True) -> None:
+        """Take a unit off its devices and quotas; `leaves`: for good, not to stand again in another form."""
+        self._displace(unit)
+        if self._journal is not None:
+            self._journal.append((self.place, unit))
+            if self.touched is not None:
+                self.touched.jobs[unit.job.id] = None
+        if leaves and unit.cls.claim is not Claim.IDLE:
+            for above in unit.job.quota.path:
+                if above.shrinking:
+                    actual, still_above = followed_down(above)
+                    self.set(above, "actual", actual)
+                    self.set(above, "shrinking", still_above)
+
+    def lift(self, unit: Unit) -> None:
+        """Take a unit off for a moment, to see what would fit; `lower` must follow. Nobody is told."""
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].take_away(unit, held)
+            self.log_change(index)
+        self._count(unit, -1)
+
+    def lower(self, unit: Unit) -> None:
+        """Undo `lift`; or let a unit stand for a moment, to be lifted again."""
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].put(unit, held)
+            self.log_change(index)
+        self._count(unit, 1)
+
+    def _displace(self, unit: Unit) -> None:
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].take_away(unit, held)
+            self.log_change(index)
+        self._count(unit, -1)
+        if unit.protected_until_ms:
+            self._count_protected(unit, -1)
+        self.bump(unit.job.quota)
+
+    def _count(self, unit: Unit, sign: int) -> None:
+        quota, cls = unit.job.quota, unit.cls
+        idle = cls.claim is Claim.IDLE
+        charge(quota, unit.footprint, sign, idle)
+        if sign > 0 and not idle and not quota.path[-1].loans:
+            quota.path[-1].loans = any(has_loan(above) for above in quota.path)
+        cls.count(unit, sign)
+        if idle:
+            for root in quota.path[-1].pool_mates:
+                root.idle_units += sign
+        if cls.kind is UnitKind.SURPLUS:
+            quota.surplus_units += sign
+        root = quota.path[-1]
+        if len(root.spec.draws) > 1:
+            for place in unit.places:
+                pool = self.nodes[place.node].spec.pool
+                root.pool_used[pool] = root.pool_used.get(pool, 0) + sign * place.shape.gpu_milli
+        if self.limits:
+            for limit in limits_on(self, unit.job):
+                self.limit_used[limit] = self.limit_used.get(limit, 0) + sign * unit.footprint.gpu_milli
+
+    def reprice(self, unit: Unit, started_ms: int | None = None) -> None:
+        """The job checkpointed, or its start was confirmed: its cost is another one now."""
+        before = (unit.started_ms, unit.base, unit.slope, unit.anchor_ms, unit.interval_ms)
+
+        def become(price: tuple[int, int, int, int, int | None] | None) -> None:
+            unit.cls.count(unit, -1)
+            if price is not None:
+                unit.started_ms, unit.base, unit.slope, unit.anchor_ms, unit.interval_ms = price
+            else:
+                unit.started_ms = before[0] if started_ms is None else started_ms
+                unit.price(self.settings.eas_outage_ms, unit.job.checkpoint_ms)
+            unit.cls.count(unit, 1)
+            for index in unit.nodes:
+                self.nodes[index].touch()
+                self.log_change(index)
+
+        become(None)
+        self.on_undo(become, before)
+
+    def unit_class(
+        self, quota: Quota, priority: int, module: Module, kind: UnitKind, claim: Claim
+    ) -> UnitClass:
+        key = (quota.spec.id, priority, module, kind, claim)
+        found = self._classes.get(key)
+        if found is None:
+            found = UnitClass(len(self._classes), quota, priority, module, kind, claim)
+            self._classes[key] = found
+            self._classes_of.setdefault(quota.root.id, []).append(found)
+        return found
+
+    def classes_below(self, root: Quota) -> list[UnitClass]:
+        """All classes of units that ever stood in a tree."""
+        return self._classes_of.get(root.id, [])
+
+    def keep_indexes(self, kind: str, most: int) -> None:
+        """Make room for one more index of a kind: the one not used for longest goes."""
+        same = [key for key in self.indexes if key[0] == kind]
+        if len(same) >= most:
+            del self.indexes[same[0]]
+
+    def forget_indexes(self) -> None:
+        """Rights have changed: who is eligible for whom must be asked anew, also after an undo."""
+        self.indexes.clear()
+        self.on_undo(self.indexes.clear)
+
+    def forget_classes(self) -> None:
+        """After the tree itself changed: indexes memoise by class and by place in the tree."""
+        standing = [unit for job in self.jobs.values() for unit in units_of(job)]
+        for old in [*self._classes.values(), *(unit.cls for unit in standing)]:
+            old.clear()  # the journal may still know units of it
+        self._classes = {}
+        self._classes_of = {}
+        self.indexes.clear()
+        for unit in standing:
+            cls = unit.cls
+            unit.cls = self.unit_class(unit.job.quota, cls.priority, cls.module, cls.kind, cls.claim)
+            unit.cls.count(unit, 1)
+
+
+def _begins_loan(unit: Unit) -> bool:
+    """Did this unit, which stands now, put a quota above its min?"""
+    size = unit.footprint
+    for above in unit.job.quota.path:
+        for i, bound in above.named:
+            if above.used[i] > bound >= above.used[i] - size[i]:
+                return True
+    return False
+
+
+def units_of(job: Job) -> list[Unit]:
+    """Everything of a job that can be evicted."""
+    found = [job.core] if job.core is not None else []
+    found += job.surplus.values()
+    if job.hold is not None:
+        found.append(job.hold.unit)
+    return found
