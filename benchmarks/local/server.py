@@ -25,7 +25,7 @@ from quotatree.api.settings import ServerSettings
 from quotatree.cli.engine import LOCAL_DIRECTORY
 from quotatree.cli.server import Server
 from quotatree.client import Client
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds

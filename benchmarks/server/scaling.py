@@ -18,7 +18,7 @@ from typing import Final
 
 from benchmarks.measure import Table, budgets, middle, ms, settle, timed, verdict
 from quotatree.access.values import User
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.control.queries import queue
 from quotatree.control.world import SYSTEM

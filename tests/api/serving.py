@@ -15,7 +15,7 @@ from quotatree.access.roles import Role
 from quotatree.access.values import User
 from quotatree.api.app import create_app
 from quotatree.api.services import Limits, Oidc, Services
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller, Mode
 from quotatree.control.world import SYSTEM
 from quotatree.core.model.node import NodeSpec

@@ -13,7 +13,7 @@ import uvicorn
 from quotatree.api.app import create_app
 from quotatree.api.log_stream import PIECE_BYTES, start_of_last_lines
 from quotatree.client import Client
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.engines.base import LogPiece
 from tests.api.serving import Api, job, wait_for
 from tests.api.talking import TOKEN
@@ -304,7 +304,7 @@ def test_a_secret_survives_a_restart_of_the_server(api: Api):
     name = api.submit(program={"secrets": {"KEY": SECRET}}, on_hold=True)
     row = api.store.job(name)
     assert row is not None
-    from quotatree.control.gather import card_from
+    from quotatree.control.batch_rows import card_from
 
     program = card_from(row).program
     assert (program["secrets"]["KEY"], SECRET in repr(program)) == (SECRET, False)

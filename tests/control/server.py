@@ -8,8 +8,8 @@ from typing import Any
 
 from quotatree.access.roles import Role
 from quotatree.access.values import User
-from quotatree.control import commands as do
-from quotatree.control.commands import Command
+from quotatree.control.commands import values as do
+from quotatree.control.commands.values import Command
 from quotatree.control.loop import Controller, Mode
 from quotatree.control.world import SYSTEM, World
 from quotatree.core.model.job import Job, JobId, ReplicaGroup, Shape

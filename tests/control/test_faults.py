@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.control import batch, book, handle
-from quotatree.control import commands as do
+from quotatree.control import batch, decision_effects
+from quotatree.control.commands import dispatch
+from quotatree.control.commands import values as do
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.loop import Controller, LoopSettings, Mode
 from quotatree.control.turn import Turn
@@ -253,7 +254,7 @@ def test_one_command_that_breaks_does_not_take_others_with_it(server: Server, mo
     def broken(turn, command):
         raise ZeroDivisionError
 
-    monkeypatch.setitem(handle.HANDLERS, do.CheckpointJob, broken)
+    monkeypatch.setitem(dispatch.HANDLERS, do.CheckpointJob, broken)
     bad = server.controller.call(do.CheckpointJob(actor="ann", job="x"))
     good = server.controller.call(do.SubmitJob(actor="ann", request=request()))
     server.step()
@@ -263,7 +264,7 @@ def test_one_command_that_breaks_does_not_take_others_with_it(server: Server, mo
 
 
 def test_a_batch_that_breaks_is_tried_again_piece_by_piece(server: Server, monkeypatch):
-    honest = book.book_decisions
+    honest = decision_effects.book_decisions
 
     def breaks_on_four(turn):
         if any(job.spec.groups[0].replicas == 4 for job in turn.state.jobs.values()):

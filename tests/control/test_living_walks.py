@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.control import commands as do
-from quotatree.control import jobs
+from quotatree.control.commands import jobs
+from quotatree.control.commands import values as do
 from quotatree.control.errors import Fault
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.model.job import Job, JobId, Phase

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.errors import Unavailable
 from quotatree.control.loop import Controller, LoopSettings, Mode
 from quotatree.engines.timer import TimerEngine
@@ -76,9 +76,9 @@ def test_a_second_server_stands_by_and_takes_over_when_the_first_stops(store: Ke
 
 
 def test_a_repeated_request_is_known_for_a_day_also_when_it_is_not_at_hand(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("quotatree.control.handle.ANSWERS_AT_HAND", 2)
+    monkeypatch.setattr("quotatree.control.commands.dispatch.ANSWERS_AT_HAND", 2)
     monkeypatch.setattr("quotatree.store.load.ANSWERS_LOADED", 2)
-    monkeypatch.setattr("quotatree.control.lead.ANSWERS_LOADED", 2)
+    monkeypatch.setattr("quotatree.control.load_world.ANSWERS_LOADED", 2)
     server = Server(tmp_path).furnish()
 
     def submit(key: str) -> do.Answer:

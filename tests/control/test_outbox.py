@@ -10,8 +10,8 @@ import pytest
 import structlog
 
 from quotatree.access.errors import Forbidden
-from quotatree.control import commands as do
 from quotatree.control import logs
+from quotatree.control.commands import values as do
 from quotatree.control.metrics import Metrics
 from quotatree.control.outbox import TRIES, Outbox
 from quotatree.core.errors import Refused

@@ -8,8 +8,8 @@ import pytest
 from quotatree.access.errors import Forbidden, NotFound
 from quotatree.access.roles import Role
 from quotatree.access.values import User
-from quotatree.control import commands as do
 from quotatree.control import queries
+from quotatree.control.commands import values as do
 from quotatree.core import decisions as say
 from quotatree.core.errors import Refused
 from quotatree.core.events import ScaleMode

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quotatree.access.errors import Forbidden
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.loop import Mode
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import JobId

@@ -12,10 +12,10 @@ from quotatree.access.centre import Amount, Ceiling, Centre
 from quotatree.access.errors import Forbidden, NotFound
 from quotatree.access.roles import Role
 from quotatree.access.values import SessionInfo, TokenInfo, User
-from quotatree.control import commands as do
-from quotatree.control import handle
+from quotatree.control.commands import dispatch
+from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict, KeyReused
-from quotatree.control.sealed import sealed
+from quotatree.control.program_secrets import sealed
 from quotatree.core.errors import Refused
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Module, Priorities
@@ -64,13 +64,13 @@ def test_a_key_with_another_secret_is_another_request(server: Server):
     """Else whoever repeats his key with a new secret hears that it was done, and his job runs with the old one."""
     programs = [sealed({"secrets": {"KEY": value}}) for value in ("old", "new")]
     old, new = (do.SubmitJob(actor="ann", request=request(program=one), key="k") for one in programs)
-    assert handle._fingerprint(old) != handle._fingerprint(new)
+    assert dispatch._fingerprint(old) != dispatch._fingerprint(new)
     assert repr(old) == repr(new), "and no log tells them apart"
 
 
 KEYED = """
-from quotatree.control import commands as do
-from quotatree.control.handle import _fingerprint
+from quotatree.control.commands import values as do
+from quotatree.control.commands.dispatch import _fingerprint
 from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN)

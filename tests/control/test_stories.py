@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from quotatree.access.errors import Forbidden, NotFound
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import Phase
 from quotatree.core.model.policy import Module

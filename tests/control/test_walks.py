@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from quotatree.access.centre import Amount, Centre
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.errors import Fault
-from quotatree.control.lead import world_from
+from quotatree.control.load_world import world_from
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import ScaleMode
 from quotatree.core.model.node import NodeState

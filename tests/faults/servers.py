@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import ScaleMode

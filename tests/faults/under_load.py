@@ -24,7 +24,7 @@ from typing import Any
 
 import structlog
 
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.core.events import ScaleMode
 from quotatree.core.model.job import ReplicaGroup, Shape

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from quotatree.access.roles import Role
 from quotatree.access.values import User
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller, LoopSettings
 from quotatree.control.world import SYSTEM
 from quotatree.core.model.node import NodeSpec

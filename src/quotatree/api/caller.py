@@ -16,7 +16,7 @@ from quotatree.access.redaction import JobFacts, Reader, reader
 from quotatree.access.roles import Action
 from quotatree.access.values import SessionInfo, TokenInfo
 from quotatree.api.services import Services
-from quotatree.control.commands import Answer, Command
+from quotatree.control.commands.values import Answer, Command
 from quotatree.control.errors import Unavailable
 from quotatree.control.queries import Query, eyes, parents
 from quotatree.core.errors import Refused

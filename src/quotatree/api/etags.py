@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from quotatree.api.caller import Caller
 from quotatree.api.models.answers import Done
 from quotatree.api.problems import ApiError
-from quotatree.control.commands import Answer, Command
+from quotatree.control.commands.values import Answer, Command
 from quotatree.control.errors import Conflict
 
 IfMatch = Annotated[

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from quotatree.api.settings import ServerSettings
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.control.world import SYSTEM, World
 from quotatree.core.model.node import NodeSpec, NodeState

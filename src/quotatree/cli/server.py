@@ -17,7 +17,7 @@ from quotatree.api.app import create_app
 from quotatree.api.services import Services
 from quotatree.api.settings import ServerSettings, oidc_of
 from quotatree.cli.engine import engine_of, fleet_of, keep_up
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.health import Mode
 from quotatree.control.housekeeping import Housekeeping
 from quotatree.control.loop import Controller

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from quotatree.control.book import book_decisions, close_what_is_over
-from quotatree.control.commands import Answer, Command
+from quotatree.control.commands.dispatch import handle
+from quotatree.control.commands.values import Answer, Command
 from quotatree.control.deadlines import Deadline
+from quotatree.control.decision_effects import book_decisions, close_what_is_over
 from quotatree.control.errors import Fault
-from quotatree.control.handle import handle
 from quotatree.control.overdue import meet
 from quotatree.control.recovery import reconcile
 from quotatree.control.reports import hear

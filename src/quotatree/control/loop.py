@@ -22,16 +22,16 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from quotatree.control.batch import Call, Inputs, Outcome, run_batch
-from quotatree.control.commands import Answer, Command
+from quotatree.control.batch_rows import finished_jobs, gather
+from quotatree.control.commands.dispatch import forget_answers, recall
+from quotatree.control.commands.values import Answer, Command
 from quotatree.control.errors import Fault, Unavailable
-from quotatree.control.gather import finished_jobs, gather
-from quotatree.control.handle import forget_answers, recall
 from quotatree.control.health import Health, LoopSettings, Mode, Published
-from quotatree.control.lead import runs_elsewhere, world_from
+from quotatree.control.load_world import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
-from quotatree.control.ports import LoopStore
 from quotatree.control.reports import lasting
 from quotatree.control.sender import Sender
+from quotatree.control.store_port import LoopStore
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.control.writer import InDoubt, Writer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from quotatree.control.commands import Answer
+from quotatree.control.commands.values import Answer
 
 if TYPE_CHECKING:
     from quotatree.control.batch import Inputs, Outcome

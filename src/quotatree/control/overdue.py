@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotatree.control.book import overdue
 from quotatree.control.deadlines import Deadline, Kind
+from quotatree.control.decision_effects import overdue
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
 from quotatree.core import events as ev

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeVar
 from quotatree.access.check import OnJob, OnQuota, check, visible_quotas
 from quotatree.access.redaction import JobFacts, Reader, reader
 from quotatree.access.roles import Action
-from quotatree.control.commands import Command, UpdateQuota
-from quotatree.control.handle import HANDLERS
+from quotatree.control.commands.dispatch import HANDLERS
+from quotatree.control.commands.values import Command, UpdateQuota
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import explanation as core

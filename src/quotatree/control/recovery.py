@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from quotatree.control.book import overdue, start_order, watch
+from quotatree.control.decision_effects import overdue, start_order, watch
 from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
 from quotatree.core import events as ev

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from quotatree.control.book import say_confirmed, say_outcome
+from quotatree.control.decision_effects import say_confirmed, say_outcome
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
 from quotatree.core import events as ev

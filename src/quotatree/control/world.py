@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from quotatree.access.directory import Directory
 from quotatree.access.errors import NotFound
-from quotatree.control.commands import Answer
+from quotatree.control.commands.values import Answer
 from quotatree.control.deadlines import Deadlines
 from quotatree.control.errors import Conflict
 from quotatree.core.model.job import Job, JobId, Phase

@@ -5,7 +5,7 @@ A commit whose answer got lost is looked for at once; only if nobody answers tha
 
 from __future__ import annotations
 
-from quotatree.control.ports import LoopStore
+from quotatree.control.store_port import LoopStore
 from quotatree.store.errors import LeaseLost, StoreUnavailable
 from quotatree.store.load import Counters
 from quotatree.store.rows import Batch

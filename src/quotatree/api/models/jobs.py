@@ -25,8 +25,8 @@ from quotatree.api.models.fields import (
     span,
 )
 from quotatree.api.problems import Problem
-from quotatree.control.commands import JobRequest
-from quotatree.control.sealed import FIELD, sealed, shown
+from quotatree.control.commands.values import JobRequest
+from quotatree.control.program_secrets import FIELD, sealed, shown
 from quotatree.core.model.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup, Shape
 from quotatree.core.model.policy import Module
 from quotatree.store.rows import JobRow, PlacementRow, RunRow

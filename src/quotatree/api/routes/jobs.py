@@ -33,7 +33,7 @@ from quotatree.api.models.jobs import (
 )
 from quotatree.api.problems import problem_kept
 from quotatree.api.route import problems, router
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.queries import Query as Asked
 from quotatree.control.queries import eyes
 from quotatree.control.world import World

@@ -15,7 +15,7 @@ from quotatree.api.models.answers import Done
 from quotatree.api.models.fields import InPath, Names
 from quotatree.api.models.nodes import NodeIn, NodeOut, Nodes, PoolIn, Pools, node_out
 from quotatree.api.route import problems, router
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.world import World
 from quotatree.core.model.node import NodeState
 

@@ -11,7 +11,7 @@ from quotatree.api.models import previews as m
 from quotatree.api.models.decisions import PreviewOut, preview_out
 from quotatree.api.models.quotas import draws_of
 from quotatree.api.route import problems, router
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.queries import preview
 from quotatree.control.world import World
 from quotatree.core.events import ScaleMode

@@ -28,7 +28,7 @@ from quotatree.api.models.quota_views import (
 )
 from quotatree.api.models.quotas import PoliciesIn, QuotaChange, QuotaIn, ScaleIn, TransferIn, draws_of
 from quotatree.api.route import problems, router
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
 from quotatree.control.queries import Query as Asked
 from quotatree.control.queries import eyes, figures, parents, queue

@@ -20,7 +20,7 @@ from quotatree.api.models.answers import Done
 from quotatree.api.models.users import DeviceIn, DeviceOut, DeviceTokenOut, LoginIn, SessionOut
 from quotatree.api.route import problems, router
 from quotatree.api.services import Oidc, Services
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.world import SYSTEM
 from quotatree.identity.oidc_claims import Claims
 from quotatree.identity.oidc_users import signed_in

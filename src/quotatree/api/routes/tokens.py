@@ -15,7 +15,7 @@ from quotatree.api.models.answers import Done
 from quotatree.api.models.fields import TOKEN_ID, WHOLE_NAME
 from quotatree.api.models.users import NewTokenOut, TokenIn, Tokens, WhoAmI, token_out, user_out
 from quotatree.api.route import problems, router
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.identity.tokens import new_token
 
 routes = router("tokens")

@@ -26,7 +26,7 @@ from quotatree.api.models.users import (
     user_out,
 )
 from quotatree.api.route import problems, router
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
 from quotatree.control.world import World
 from quotatree.core.errors import Refused

@@ -16,7 +16,7 @@ from quotatree.api.etags import IfMatch, changed, conflict, done, expected, tagg
 from quotatree.api.models.answers import Done
 from quotatree.api.models.fields import Body, InPath, Name
 from quotatree.api.route import problems, router
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
 from quotatree.control.queries import Query
 from quotatree.control.world import World

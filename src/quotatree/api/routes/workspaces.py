@@ -28,7 +28,7 @@ from quotatree.api.models.workspaces import (
     workspace_out,
 )
 from quotatree.api.route import problems, router
-from quotatree.control import commands as do
+from quotatree.control.commands import values as do
 
 routes = router("workspaces")
 

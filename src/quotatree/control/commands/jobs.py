@@ -9,8 +9,8 @@ from typing import Any, Final
 from quotatree.access.check import OnJob
 from quotatree.access.roles import Action
 from quotatree.access.submitting import check_priority, check_submit, subjects_of
-from quotatree.control import commands as do
-from quotatree.control.commands import Answer, Item, JobRequest
+from quotatree.control.commands import values as do
+from quotatree.control.commands.values import Answer, Item, JobRequest
 from quotatree.control.errors import problem_of
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card

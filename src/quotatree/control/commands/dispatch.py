@@ -9,9 +9,9 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
-from quotatree.control import commands as do
-from quotatree.control import jobs, nodes, quotas, users, workspaces
-from quotatree.control.commands import Answer
+from quotatree.control.commands import jobs, nodes, quotas, users, workspaces
+from quotatree.control.commands import values as do
+from quotatree.control.commands.values import Answer
 from quotatree.control.errors import KeyReused, Problem
 from quotatree.control.turn import Turn
 from quotatree.control.world import ANSWERS_AT_HAND, ANSWERS_KEPT_MS, Kept, World

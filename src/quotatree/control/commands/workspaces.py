@@ -10,9 +10,9 @@ from quotatree.access.errors import NotFound
 from quotatree.access.names import check_name
 from quotatree.access.roles import Action
 from quotatree.access.submitting import limits_of
-from quotatree.control import commands as do
-from quotatree.control.book import watch
-from quotatree.control.commands import Answer
+from quotatree.control.commands import values as do
+from quotatree.control.commands.values import Answer
+from quotatree.control.decision_effects import watch
 from quotatree.control.turn import Turn
 from quotatree.control.world import check_match
 from quotatree.core import events as ev

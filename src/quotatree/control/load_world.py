@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quotatree.control.gather import card_from
-from quotatree.control.handle import recall
+from quotatree.control.batch_rows import card_from
+from quotatree.control.commands.dispatch import recall
 from quotatree.control.world import World
 from quotatree.core.model.job import JobId
 from quotatree.core.snapshots import restore

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from quotatree.codec import encode
-from quotatree.control.sealed import sealed
+from quotatree.control.program_secrets import sealed
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card, World, shown_phase
 from quotatree.core import decisions as say

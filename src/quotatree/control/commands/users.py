@@ -8,8 +8,8 @@ from dataclasses import replace
 from quotatree.access.check import PLATFORM, OnQuota, OnUser
 from quotatree.access.errors import NotFound
 from quotatree.access.roles import Action
-from quotatree.control import commands as do
-from quotatree.control.commands import Answer
+from quotatree.control.commands import values as do
+from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
 from quotatree.control.world import check_match
 from quotatree.core.errors import Refused

@@ -6,8 +6,8 @@ from quotatree.access.check import PLATFORM
 from quotatree.access.errors import NotFound
 from quotatree.access.names import check_name
 from quotatree.access.roles import Action
-from quotatree.control import commands as do
-from quotatree.control.commands import Answer
+from quotatree.control.commands import values as do
+from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused

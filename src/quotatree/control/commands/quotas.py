@@ -8,8 +8,8 @@ from typing import Any
 from quotatree.access.check import PLATFORM, OnQuota
 from quotatree.access.names import check_name
 from quotatree.access.roles import Action
-from quotatree.control import commands as do
-from quotatree.control.commands import Answer
+from quotatree.control.commands import values as do
+from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
