@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from quotatree.api.settings import ServerSettings
-from quotatree.cli.server import Server
+from quotatree.server.assembly import Server
 from quotatree.store import Store
 
 TIMES = 7

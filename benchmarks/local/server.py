@@ -22,8 +22,6 @@ import structlog
 
 from quotatree.access.roles import Role
 from quotatree.api.settings import ServerSettings
-from quotatree.cli.engine import LOCAL_DIRECTORY
-from quotatree.cli.server import Server
 from quotatree.client import Client
 from quotatree.control.commands import values as do
 from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
@@ -32,6 +30,8 @@ from quotatree.core.model.resources import Bounds
 from quotatree.engines.base import StopOrder
 from quotatree.engines.local.engine import LocalEngine
 from quotatree.engines.local.virtual import virtual_nodes
+from quotatree.server.assembly import Server
+from quotatree.server.engine_choice import LOCAL_DIRECTORY
 from quotatree.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]

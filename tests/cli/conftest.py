@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 
 from quotatree.api.settings import ServerSettings
 from quotatree.cli import main
-from quotatree.cli.server import Server
 from quotatree.client import Client
+from quotatree.server.assembly import Server
 from quotatree.store import Store
 from tests.cli.process import Process
 from tests.store.conftest import postgres_home

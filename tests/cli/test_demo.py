@@ -14,7 +14,7 @@ from time import monotonic, sleep
 import pytest
 from rich.console import Console
 
-from quotatree.cli.demo_telling import Teller
+from quotatree.cli.demo.telling import Teller
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="real processes are run on Linux only"
@@ -79,7 +79,7 @@ def test_what_was_expected_and_not_seen_is_counted(capsys: pytest.CaptureFixture
 def test_nothing_is_broken_at_80_columns(monkeypatch: pytest.MonkeyPatch):
     """Sentences go on below their beginning, bars give way, and what is to be copied stays one line."""
     shown = Console(file=StringIO(), force_terminal=True, width=80, highlight=False, no_color=True)
-    monkeypatch.setattr("quotatree.cli.demo_telling.console", lambda: shown)
+    monkeypatch.setattr("quotatree.cli.demo.telling.console", lambda: shown)
     tell = Teller()
     tell.act("Ada deploys an inference service, 2 x 8 GPUs, on Quota1 itself. Somebody has to go")
     tell.expect(

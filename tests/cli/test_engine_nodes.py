@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from quotatree.api.settings import ServerSettings
-from quotatree.cli import engine
-from quotatree.cli.server import Server
 from quotatree.core.model.node import NodeSpec
+from quotatree.server import engine_choice
+from quotatree.server.assembly import Server
 from quotatree.store import Store
 
 ROOT = "root" if os.geteuid() == 0 else None
-HERE = NodeSpec("this-machine", model="L20", gpus=2, labels=(engine.FOUND_LABEL,))
+HERE = NodeSpec("this-machine", model="L20", gpus=2, labels=(engine_choice.FOUND_LABEL,))
 
 
 @pytest.fixture(autouse=True)
 def nothing_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever this machine has."""
-    monkeypatch.setattr(engine, "_found", tuple)
+    monkeypatch.setattr(engine_choice, "_found", tuple)
 
 
 def start(directory: Path, nodes: str | None, kind: str = "local") -> tuple[dict[str, str], list[str]]:
@@ -32,7 +32,7 @@ def start(directory: Path, nodes: str | None, kind: str = "local") -> tuple[dict
     try:
         server.start()
         _, said = server.furnish()
-        known = server.controller.ask(engine._nodes).result(10)
+        known = server.controller.ask(engine_choice._nodes).result(10)
         return {name: state.value for name, (_, state) in known.items()}, said
     finally:
         server.stop()
@@ -62,7 +62,7 @@ def test_a_machine_whose_gpus_are_not_found_any_more_is_drained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "_found", lambda: (HERE,))
+        patch.setattr(engine_choice, "_found", lambda: (HERE,))
         assert start(tmp_path, None) == ({"this-machine": "Ready"}, [])
     assert start(tmp_path, None)[0] == {"this-machine": "Draining"}
 

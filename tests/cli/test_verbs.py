@@ -9,7 +9,7 @@ import json
 import pytest
 import yaml
 
-from quotatree.cli.nouns import NOUNS
+from quotatree.cli.look.nouns import NOUNS
 from quotatree.sim.loaders import load_trace
 from tests.cli.conftest import Cli, until
 

@@ -17,7 +17,7 @@ from quotatree.scenario.kinds import KINDS
 from quotatree.scenario.model import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
-check_command = import_module("quotatree.cli.check")
+check_command = import_module("quotatree.cli.try_out.check")
 
 WORLD = """
 title = "batch and production"

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from quotatree.cli import main, simulation_file, simulation_jobs
-from quotatree.cli.simulation_file import load_simulation
+from quotatree.cli import main
+from quotatree.cli.try_out import simulation_file, simulation_jobs
+from quotatree.cli.try_out.simulation_file import load_simulation
 from quotatree.scenario.errors import ScenarioError
 from quotatree.scenario.table import Table
 from quotatree.sim.baselines import BASELINES

@@ -1,0 +1,116 @@
+"""`quotatree apply -f FILE`: make the server what a file says. Shows what changes and who would have to go, and asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from quotatree.cli.change.manifest import read_manifest
+from quotatree.cli.decided import TAKING, ask, decision_row, echo_exposed
+from quotatree.cli.output import EXIT_FAILED, EXIT_UNAVAILABLE, echo_table, fail
+from quotatree.cli.remote import Remote, remote_options, status_of, text_of
+
+if TYPE_CHECKING:
+    from quotatree.cli.change.apply_steps import Step
+    from quotatree.client import Client
+
+MOST_PREVIEWED = 100
+COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+
+
+@click.command()
+@click.option(
+    "-f", "--file", "files", multiple=True, required=True, type=click.Path(path_type=Path), metavar="FILE",
+    help="YAML, TOML or JSON; may be repeated; - is YAML from stdin.",
+)  # fmt: skip
+@click.option(
+    "--mode", type=click.Choice(["refuse", "lazy", "reclaim"]), default="refuse", show_default=True,
+    help="If a quota uses more than will be left to it: refuse, wait until it ends, or evict.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@remote_options
+def apply(files: tuple[Path, ...], mode: str, dry_run: bool, yes: bool, remote: Remote) -> None:
+    """Make pools, nodes, users, quotas and workspaces what FILE says.
+
+    What is in the file is made so, and what it leaves out of a quota gets its default; what is not in the file stays.
+    Applying twice changes nothing. Changes are made one by one: if one is refused, those before it stay, the exit status
+    is 1, and applying again goes on from there.
+    """
+    from quotatree.cli.change.apply_steps import steps_to
+
+    wanted = read_manifest(files)
+    with remote.client() as client:
+        steps = steps_to(client, wanted, mode)
+        if not steps:
+            click.echo("everything is as the file says")
+            return
+        for step in steps:
+            click.echo(click.style(step.line, fg=COLOURS.get(step.line[0])))
+        _show_losses(client, steps)
+        if dry_run:
+            click.echo(f"{len(steps)} change(s); nothing has been changed")
+            return
+        if not yes:
+            ask(f"Make {len(steps)} change(s)?")
+        _make(steps)
+        click.echo(f"{len(steps)} change(s) made")
+
+
+def _make(steps: list[Step]) -> None:
+    """One by one. If one cannot be made, say exactly what is made and what is not, and stop there."""
+    from quotatree.client.errors import ApiError, ClientError
+
+    for number, step in enumerate(steps):
+        try:
+            step.do()
+        except ClientError as error:
+            refused = isinstance(error, ApiError) and status_of(error) != EXIT_UNAVAILABLE
+            click.echo(f"quotatree: {text_of(error)}", err=True)
+            _tell_part("made, and stays so:", steps[:number])
+            _tell_part("not made:" if refused else "not known whether it was made:", [step])
+            _tell_part("not tried:", steps[number + 1 :])
+            click.echo(
+                f"{number} of {len(steps)} change(s) made; apply again when it can be made: it goes on from here",
+                err=True,
+            )
+            raise SystemExit(EXIT_FAILED if refused else EXIT_UNAVAILABLE) from None
+
+
+def _tell_part(title: str, steps: list[Step]) -> None:
+    if steps:
+        click.echo(title, err=True)
+    for step in steps:
+        click.echo(f"  {step.line}", err=True)
+
+
+def _show_losses(client: Client, steps: list[Step]) -> None:
+    """What the server would refuse of nodes and quotas is refused here, before anything is changed."""
+    from quotatree.client.errors import ApiError
+
+    changes = [step.preview for step in steps if step.preview is not None]
+    if not changes:
+        return
+    if len(changes) > MOST_PREVIEWED:
+        click.echo(
+            f"more than {MOST_PREVIEWED} changes of nodes and quotas: who would have to go is not looked at"
+        )
+        return
+    try:
+        seen = client.preview(changes)
+    except ApiError as error:
+        if status_of(error) == EXIT_UNAVAILABLE:
+            raise
+        fail(f"{text_of(error)}; nothing has been changed", EXIT_FAILED)
+    taken = [decision_row(one) for one in seen["decisions"] if one["kind"] in TAKING]
+    started = sum(1 for one in seen["decisions"] if one["kind"] in ("Start", "Hold"))
+    if taken:
+        click.echo("this would be taken:")
+        echo_table(("DECISION", "JOB", "WHY"), taken)
+    else:
+        click.echo("nobody would be evicted")
+    if started:
+        click.echo(f"{started} waiting job(s) could start")
+    echo_exposed(seen)

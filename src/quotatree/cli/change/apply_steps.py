@@ -1,0 +1,298 @@
+"""Which steps lead from what is there to what a file says, and in which order do they all work?
+
+Pools and nodes come first, then users, quotas, workspaces. Of quotas, what shrinks goes first and from the leaves up,
+what grows or is new comes after and from the roots down: so there is room for every step when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from quotatree.cli.amounts_text import mib
+from quotatree.cli.change.manifest import Manifest
+from quotatree.cli.words import amount
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "strategy": "intelligent",
+    "self_level": None,
+    "child_level": None,
+    "reserved": {},
+    "lending": True,
+    "idle_limit": None,
+    "min_runtime": None,
+    "preemption_delay": None,
+    "name": "",
+    "description": "",
+    "labels": {},
+}
+ALL_MODULES: Final = ["DLC", "DSW", "EAS"]
+CENTRE: Final[Mapping[str, Any]] = {
+    "modules": ALL_MODULES,
+    "roles": ["owner", "admin", "operator", "developer"],
+    "amounts": [],
+    "ceilings": [],
+    "longest_run": None,
+    "longest_wait": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`line` begins with + for new, ~ for changed, - for gone. `preview`: the same step as the server previews it."""
+
+    line: str
+    do: Callable[[], object]
+    preview: Any = None
+
+
+def steps_to(client: Client, wanted: Manifest, mode: str) -> list[Step]:
+    return [
+        *_pools(client, wanted),
+        *_nodes(client, wanted),
+        *_users(client, wanted),
+        *_quotas(client, wanted, mode),
+        *_workspaces(client, wanted),
+    ]
+
+
+def _pools(client: Client, wanted: Manifest) -> Iterator[Step]:
+    there = {pool["name"] for pool in client.pools.list()} if wanted.pools else set()
+    for pool in wanted.pools:
+        if pool["name"] not in there:
+            yield Step(f"+ pool {pool['name']}", _bound(client.pools.declare, pool))
+
+
+def _nodes(client: Client, wanted: Manifest) -> Iterator[Step]:
+    """A node that is there stays as it joined: its hardware is not a matter of opinion."""
+    there = {node["name"] for node in client.nodes.list()} if wanted.nodes else set()
+    for node in wanted.nodes:
+        if node["name"] not in there:
+            told = f"+ node {node['name']}: {node.get('gpus', 8)} x {node.get('model', 'GPU')} in {node.get('pool', 'default')}"
+            yield Step(told, _bound(client.nodes.join, node), {"change": "join-node", "node": node})
+
+
+def _users(client: Client, wanted: Manifest) -> Iterator[Step]:
+    there = {user["name"]: user for user in client.users.list()} if wanted.users else {}
+    for user in wanted.users:
+        now: Any = there.get(user["name"])
+        if now is None:
+            yield Step(f"+ user {user['name']}", _bound(client.users.create, user))
+            continue
+        change = {key: value for key, value in user.items() if now[key] != value}
+        if change:
+            yield Step(
+                _changed("user", user["name"], now, change), _bound(client.users.update, user["name"], change)
+            )
+
+
+# -- quotas --------------------------------------------------------------------------------------------------------
+
+
+def _quotas(client: Client, wanted: Manifest, mode: str) -> list[Step]:
+    there: dict[str, Any] = {quota["id"]: quota for quota in client.quotas.list()} if wanted.quotas else {}
+    shrinking: list[Step] = []
+    growing: list[Step] = []
+    for quota in wanted.quotas:
+        now = there.get(quota["id"])
+        if now is None:
+            growing.append(_created(client, quota))
+        else:
+            down, up = _scaled(client, now, quota, mode)
+            shrinking += down
+            growing += [*up, *_updated(client, now, quota)]
+        growing += _admins(client, quota, now is not None)
+    return [*reversed(shrinking), *growing]
+
+
+def _created(client: Client, quota: dict[str, Any]) -> Step:
+    body = {key: value for key, value in quota.items() if value is not None and key != "admins"}
+    size = _size(quota)
+    above = f" below {quota['parent']}" if quota.get("parent") else ""
+    policies = [
+        f"{key} {_shown(body[key])}" for key in ("strategy", "self_level", "child_level") if key in body
+    ]
+    told = "; ".join([f"+ quota {quota['id']}{above}: {_sizes(size) or 'no min'}", *policies])
+    return Step(told, _bound(client.quotas.create, body), {"change": "create-quota", "quota": body})
+
+
+def _scaled(client: Client, now: Any, quota: dict[str, Any], mode: str) -> tuple[list[Step], list[Step]]:
+    """First what gets less, then what gets more; one that gets both is scaled twice."""
+    key = "min" if now["parent"] is not None else "draws"
+    before = {"": now["min"]} if key == "min" else now["draws"]
+    after = _size(quota)
+    if _same_sizes(before, after):
+        return [], []
+    low = {pool: _lower(before.get(pool, {}), size) for pool, size in after.items()} if key == "draws" else {
+        "": _lower(before[""], after.get("", {}))
+    }  # fmt: skip
+    down = [] if _same_sizes(before, low) else [_scale(client, now["id"], key, before, low, mode)]
+    up = [] if _same_sizes(low, after) else [_scale(client, now["id"], key, low, after, mode)]
+    return down, up
+
+
+def _scale(client: Client, name: str, key: str, before: Any, after: Any, mode: str) -> Step:
+    body = {key: after[""] if key == "min" else after, "mode": mode}
+    told = f"~ quota {name}: {_sizes(before) or 'no min'} -> {_sizes(after) or 'no min'}"
+    return Step(told, _bound(client.quotas.scale, name, body), {"change": "scale", "quota": name, **body})
+
+
+def _size(quota: dict[str, Any]) -> dict[str, Any]:
+    """By pool; of a child, under an empty name."""
+    return quota.get("draws") or {} if quota.get("parent") is None else {"": quota.get("min") or {}}
+
+
+def _sizes(sizes: Mapping[str, Any]) -> str:
+    return ", ".join(amount(size) + (f" of {pool}" if pool else "") for pool, size in sizes.items())
+
+
+def _same_sizes(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return {k: _plain(v) for k, v in one.items()} == {k: _plain(v) for k, v in other.items()}
+
+
+def _plain(size: Mapping[str, Any]) -> dict[str, float]:
+    """Comparable: 64Gi and 65536Mi are the same."""
+    return {
+        key: mib(value) if key == "memory" else float(value)
+        for key, value in size.items()
+        if value is not None
+    }
+
+
+def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The lower of both, by resource; what is not named is not bounded, so the other one is lower."""
+    found: dict[str, Any] = {}
+    for key in ("gpus", "cpu", "memory"):
+        said = [size[key] for size in (before, after) if size.get(key) is not None]
+        if said:
+            found[key] = min(said, key=lambda value: mib(value) if key == "memory" else float(value))
+    return found
+
+
+def _updated(client: Client, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
+    wanted = {key: quota.get(key, usual) for key, usual in DEFAULTS.items()}
+    change = {
+        key: value for key, value in wanted.items() if _canonical(key, value) != _canonical(key, now[key])
+    }
+    if change:
+        yield Step(
+            _changed("quota", now["id"], now, change),
+            _bound(client.quotas.update, now["id"], change),
+            {"change": "update-quota", "quota": now["id"], "to": change},
+        )
+
+
+def _admins(client: Client, quota: dict[str, Any], known: bool) -> Iterator[Step]:
+    if "admins" not in quota:
+        return
+    name, wanted = quota["id"], list(quota["admins"] or ())
+    there = client.quotas.admins(name) if known else ()
+    for user in wanted:
+        if user not in there:
+            yield Step(f"+ quota admin {user} of {name}", _bound(client.quotas.appoint, name, user))
+    for user in there:
+        if user not in wanted:
+            yield Step(f"- quota admin {user} of {name}", _bound(client.quotas.dismiss, name, user))
+
+
+# -- workspaces ----------------------------------------------------------------------------------------------------
+
+
+def _workspaces(client: Client, wanted: Manifest) -> Iterator[Step]:
+    there: dict[str, Any] = {one["id"]: one for one in client.workspaces.list()} if wanted.workspaces else {}
+    for workspace in wanted.workspaces:
+        name = workspace["id"]
+        now = there.get(name)
+        if now is None:
+            body = {"id": name, "description": workspace.get("description", "")}
+            yield Step(f"+ workspace {name}", _bound(client.workspaces.create, body))
+            now = {"members": [], "quotas": [], "description": body["description"]}
+        elif workspace.get("description", "") != now["description"]:
+            text = workspace.get("description", "")
+            yield Step(f"~ workspace {name}: description", _bound(client.workspaces.describe, name, text))
+        if "members" in workspace:
+            yield from _members(client, name, now, workspace["members"])
+        if "quotas" in workspace:
+            yield from _bindings(client, name, now, workspace["quotas"])
+
+
+def _members(client: Client, name: str, now: Any, wanted: set[tuple[str, str]]) -> Iterator[Step]:
+    """New ones first, so that there is always an owner."""
+    there = {(one["user"], one["role"]) for one in now["members"]}
+    for user, role in sorted(wanted - there):
+        yield Step(
+            f"+ member {user} of {name}: {role}", _bound(client.workspaces.add_member, name, user, role)
+        )
+    for user, role in sorted(there - wanted):
+        yield Step(
+            f"- member {user} of {name}: {role}", _bound(client.workspaces.remove_member, name, user, role)
+        )
+
+
+def _bindings(client: Client, name: str, now: Any, wanted: dict[str, Any]) -> Iterator[Step]:
+    for quota, centre in wanted.items():
+        bound = quota in now["quotas"]
+        if not bound:
+            yield Step(f"+ quota {quota} for workspace {name}", _bound(client.workspaces.bind, name, quota))
+        if centre is None:
+            continue
+        before: Any = client.workspaces.centre(name, quota) if bound else {**CENTRE, "version": 0}
+        body = {**CENTRE, **centre}
+        change = {k: v for k, v in body.items() if _canonical(k, v) != _canonical(k, before.get(k))}
+        if change:
+            told = _changed("scheduling centre", f"{name} in {quota}", before, change)
+            yield Step(told, _bound(client.workspaces.set_centre, name, quota, body))
+    for quota in now["quotas"]:
+        if quota not in wanted:
+            yield Step(f"- quota {quota} for workspace {name}", _bound(client.workspaces.unbind, name, quota))
+
+
+# -- comparing and telling -----------------------------------------------------------------------------------------
+
+
+def _canonical(key: str, value: Any) -> Any:
+    """Both spellings of the same: 5 and "5", "90s" and "1m30s", modules in any order, defaults written out."""
+    from quotatree.cli.amounts_text import milliseconds
+
+    if key in ("min_runtime", "preemption_delay", "longest_run", "longest_wait"):
+        return None if value is None else milliseconds(value)
+    if key == "reserved":
+        return {name: number for name, number in _plain(value or {}).items() if number}
+    if key in ("modules", "roles"):
+        return sorted(value)
+    if key in ("high", "low", "priorities"):
+        text = str(value)
+        return text if "-" in text else f"{text}-{text}"
+    if key in ("self_level", "child_level"):
+        if value is None:
+            return None
+        whole = {"modules": ALL_MODULES, **({"scope": "level"} if key == "self_level" else {}), **value}
+        return {name: _canonical(name, one) for name, one in whole.items()}
+    if key in ("amounts", "ceilings"):
+        return [{name: _canonical(name, one) for name, one in entry.items()} for entry in value]
+    return value
+
+
+def _changed(kind: str, name: str, before: Any, change: Mapping[str, Any]) -> str:
+    told = [f"{key} {_shown(before.get(key))} -> {_shown(value)}" for key, value in change.items()]
+    return f"~ {kind} {name}: {'; '.join(told)}"
+
+
+def _shown(value: Any) -> str:
+    if value is None or value in ("", {}, []):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{key} {_shown(one)}" for key, one in value.items()) + ")"
+    if isinstance(value, list):
+        return ",".join(_shown(one) for one in value)
+    return str(value)
+
+
+def _bound(do: Callable[..., object], *arguments: Any) -> Callable[[], object]:
+    return lambda: do(*arguments)

@@ -1,0 +1,159 @@
+"""`quotatree submit`: queue jobs, by options or from a file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from quotatree.cli.change.job_file import OF_A_GROUP, read_jobs
+from quotatree.cli.change.program import program_options, with_program
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
+from quotatree.cli.remote import Remote, patiently, problem_text, remote_options
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
+
+AT_ONCE = 1000
+NEEDED = {
+    "workspace": "--workspace (or the variable QUOTATREE_WORKSPACE)",
+    "quota": "--quota",
+    "groups": "--gpus (or --cpu, for a job without GPUs)",
+}
+ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
+
+
+@click.command()
+@click.option("-f", "--file", type=click.Path(path_type=Path), help="Read jobs from this file; - is stdin.")
+@click.option("--workspace", envvar="QUOTATREE_WORKSPACE", metavar="NAME", help="In this workspace.")
+@click.option("--quota", metavar="NAME", help="Out of this quota.")
+@click.option("--name", metavar="TEXT", help="A label of your own.")
+@click.option("--gpus", type=float, metavar="N", help="GPUs of each replica; 0.5 is half of one.")
+@click.option("--cpu", type=float, metavar="N", help="CPUs of each replica.")
+@click.option("--memory", metavar="AMOUNT", help="Memory of each replica, such as 64Gi.")
+@click.option("--replicas", type=int, metavar="N", help="How many replicas; all start or none.")
+@click.option(
+    "--min-replicas", type=int, metavar="N", help="Elastic: start with so many, grow to --replicas."
+)
+@click.option("--model", "models", multiple=True, metavar="NAME", help="On this GPU model; may be repeated.")
+@click.option(
+    "--module",
+    type=click.Choice(["DLC", "DSW", "EAS"], case_sensitive=False),
+    help="Training, notebook or service.",
+)
+@click.option("--priority", type=click.IntRange(1, 9), metavar="1-9", help="9 is the highest.")
+@click.option(
+    "--idle", type=click.Choice(["never", "allow", "only"]), help="May it run on what others leave?"
+)
+@click.option("--grace", metavar="TIME", help="How long it may take to leave, such as 30s.")
+@click.option("--checkpoint-interval", metavar="TIME", help="How often it saves its work.")
+@click.option("--max-preemptions", type=int, metavar="N", help="After so many evictions it fails.")
+@click.option("--requeue", is_flag=True, help="Queue it again when its node is lost, or it is evicted.")
+@click.option("--on-hold", is_flag=True, help="Do not queue it before it is released.")
+@program_options
+@click.option("--count", type=click.IntRange(1, 100_000), default=1, help="Submit it so many times.")
+@click.option(
+    "--key", metavar="TEXT", help="Do it once, however often this command is repeated with this key."
+)
+@click.option("--wait", is_flag=True, help="Wait until it has ended; exit 1 unless it succeeded.")
+@click.option(
+    "-o", "--output", type=click.Choice(["table", "json", "name"]), default="table", help="How to print it."
+)
+@remote_options
+def submit(
+    file: Path | None,
+    models: tuple[str, ...],
+    requeue: bool,
+    on_hold: bool,
+    program: dict[str, Any],
+    count: int,
+    key: str | None,
+    wait: bool,
+    output: str,
+    remote: Remote,
+    **fields: Any,
+) -> None:
+    """Queue a job that runs COMMAND, and print its id. What follows -- is the command's own.
+
+    With -f, the fields of the file hold for what no option says; a file may have many jobs.
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    given |= {name: True for name, value in (("requeue", requeue), ("on_hold", on_hold)) if value}
+    if models:
+        given["models"] = list(models)
+    jobs = [
+        with_program(_merged(job, given), program) for job in ([{}] if file is None else read_jobs(file))
+    ] * count
+    for job in jobs:
+        for needed, missing in NEEDED.items():
+            if needed not in job:
+                fail(f"{missing} is missing", EXIT_BAD_INPUT)
+    with remote.client() as client:
+        outcomes = _submitted(client, jobs, key)
+        ids = [outcome["id"] for outcome in outcomes if outcome["id"] is not None]
+        if output == "json":
+            echo_json({"items": outcomes})
+        else:
+            for name in ids:
+                click.echo(f"job/{name}" if output == "name" else f"{name} submitted")
+        refused = [problem_text(outcome["problem"]) for outcome in outcomes if outcome["problem"] is not None]
+        for text in refused:
+            click.echo(f"quotatree: {text}", err=True)
+        good = _waited(client, ids, output) if wait else True
+    if refused or not good:
+        raise SystemExit(EXIT_FAILED)
+
+
+def _merged(job: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Options win over the file; those of a replica change its only group."""
+    groups = job.get("groups", [{}])
+    of_group: dict[str, Any] = {name: given[name] for name in OF_A_GROUP if name in given}
+    rest = {name: value for name, value in given.items() if name not in of_group}
+    if of_group and len(groups) != 1:
+        fail(f"--{next(iter(of_group))}: the job has several groups of replicas", EXIT_BAD_INPUT)
+    if not of_group:
+        return {**job, **rest}
+    return {**job, **rest, "groups": [{**groups[0], **of_group}]}
+
+
+def _submitted(client: Client, jobs: list[Any], key: str | None) -> list[Any]:
+    if len(jobs) == 1:
+        made = client.jobs.submit(jobs[0], key=key)
+        return [{"id": made["id"], "problem": None}]
+    outcomes: list[Any] = []
+    for start in range(0, len(jobs), AT_ONCE):
+        part_key = None if key is None else f"{key}-{start}"
+        outcomes += client.jobs.submit_many(jobs[start : start + AT_ONCE], key=part_key)["items"]
+    return outcomes
+
+
+class _AllOver(Exception):
+    pass
+
+
+def _waited(client: Client, ids: list[str], output: str) -> bool:
+    """True if all succeeded. Events tell when to look; what counts is what the job says."""
+    left, good = dict.fromkeys(ids), True
+
+    def look() -> None:
+        nonlocal good
+        for name in list(left):
+            job = patiently(partial(client.jobs.get, name))
+            phase = job["phase"]
+            if phase in ENDED:
+                del left[name]
+                good = good and phase == "Succeeded"
+                if output == "table":
+                    click.echo(f"{name} {phase}" + (f": {job['ending']}" if job["ending"] else ""))
+        if not left:
+            raise _AllOver
+
+    try:
+        for event in client.events.watch(opened=look):
+            if event["job"] in left:
+                look()
+    except _AllOver:
+        pass
+    return good

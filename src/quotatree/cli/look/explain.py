@@ -1,0 +1,116 @@
+"""`quotatree explain JOB` asks a server, `quotatree explain FILE JOB` a scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from quotatree.cli.naming import job_id
+from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
+from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.words import gpu_seconds, moment
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
+    from quotatree.client import types as t
+
+OVER: Final = ("Succeeded", "Failed", "Cancelled")
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True, metavar="[FILE] JOB")
+@at_option("With FILE: look at this time; without it, at the last time the file mentions.")
+@output_option
+@remote_options
+def explain(words: tuple[str, ...], at_ms: int | None, output: str, remote: Remote) -> None:
+    """Explain the state of JOB: why it waits (X1), who preempted it (X2), who could (X4), how it ended.
+
+    With FILE, a scenario is played and JOB is one of its jobs; otherwise the server is asked.
+    """
+    if len(words) == 2:
+        from quotatree.cli.try_out.explain_file import explain_file
+
+        explain_file(Path(words[0]), words[1], at_ms, output)
+        return
+    if len(words) > 2 or at_ms is not None:
+        fail("say explain JOB, or explain FILE JOB [--at TIME]", EXIT_BAD_INPUT)
+    with remote.client() as client:
+        job = client.jobs.get(job_id(client, words[0]))
+        if job["phase"] in OVER:
+            _echo_over(job, output)
+            return
+        told = client.jobs.explain(job["id"])
+        risks = client.jobs.exposure(job["id"]) if told["phase"] == "Running" else ()
+        stopped = why_stopped(client, job)
+    if output == "json":
+        echo_json({**told, "exposure": list(risks)})
+    else:
+        for line in explanation_lines(told, list(risks), job["name"], stopped):
+            click.echo(line)
+
+
+def _echo_over(job: t.JobOut, output: str) -> None:
+    """Nothing is decided about it any more; how it ended is what there is to say."""
+    if output == "json":
+        echo_json(job)
+        return
+    click.echo(_headline(job["id"], job["name"], job["phase"], job["quota"]))
+    for line in _section("because", [job["ending"]] if job["ending"] else []):
+        click.echo(line)
+    click.echo(f"  it is over since {moment(job['ended_ms'])} UTC")
+    click.echo(f"  its runs: quotatree describe job {job['id']}; its output: quotatree logs {job['id']}")
+
+
+def why_stopped(client: Client, job: t.JobOut) -> str | None:
+    """What was last decided about a stopped job, in a sentence."""
+    if job["phase"] != "Stopped":
+        return None
+    newest = [one["decision"] for one in client.jobs.history(job["id"], most=1)]
+    return f"{newest[0]['reason']['text']} [{newest[0]['reason']['code']}]" if newest else None
+
+
+def _headline(job: str, name: str, phase: str, quota: str) -> str:
+    return f"{name} ({job}) is {phase} in {quota}" if name else f"{job} is {phase} in {quota}"
+
+
+def explanation_lines(
+    told: t.ExplanationOut, risks: list[t.ExposureOut], name: str = "", stopped: str | None = None
+) -> list[str]:
+    lines = [_headline(told["job"], name, told["phase"], told["quota"])]
+    lines += _section("because", [stopped] if stopped else [])
+    if told["position"] is not None:
+        ahead = f", behind {', '.join(told['ahead'])}" if told["ahead"] else ""
+        lines.append(f"  position {told['position']}{ahead}")
+    lines += _section("because", [f"{reason['text']} [{reason['code']}]" for reason in told["reasons"]])
+    lines += _section("the capacity is held by", [_holder(holder) for holder in told["holders"]])
+    lines += _section("the nodes", [_group(group) for group in told["nodes"]])
+    lines += _section("tried", [f"{one['step'].lower()}: {one['reason']['text']}" for one in told["tried"]])
+    lines += _section("what would help", told["helps"])
+    if told["preempted_by"] is not None:
+        lost = told["lost_gpu_seconds"]
+        lines.append(
+            f"  preempted by {told['preempted_by']}"
+            + ("" if lost is None else f", losing {gpu_seconds(lost)}")
+        )
+    if told["next_try"]:
+        lines.append(f"  next try: {told['next_try']}")
+    return lines + _section("could be taken by", [f"{risk['who']} [{risk['rule']}]" for risk in risks])
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return [f"  {title}:", *(f"    - {line}" for line in lines)] if lines else []
+
+
+def _holder(holder: t.HolderOut) -> str:
+    low, high = holder["lowest_priority"], holder["highest_priority"]
+    jobs = "1 job" if holder["jobs"] == 1 else f"{holder['jobs']} jobs"
+    priorities = str(low) if low == high else f"{low}-{high}"
+    return f"{holder['quota']}: {jobs}, {holder['gpus']:g} GPU, priority {priorities}"
+
+
+def _group(group: t.NodeGroupOut) -> str:
+    state = "" if group["state"] == "Ready" else f", {group['state']}"
+    fits = f"room for {group['replicas_fit']} replica(s)" if group["replicas_fit"] else "no room"
+    return f"{group['nodes']} x {group['model']} of pool {group['pool']}{state}: {group['free_gpus']} GPU free on each, {fits}"

@@ -1,0 +1,133 @@
+"""`quotatree preemptions` and `quotatree events`: who took what from whom, and what happens."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import click
+
+from quotatree.cli.look.get import print_items
+from quotatree.cli.look.nouns import WORDS
+from quotatree.cli.naming import job_id
+from quotatree.cli.output import (
+    EXIT_BAD_INPUT,
+    echo_csv,
+    echo_table,
+    fail,
+    formats_option,
+    table_lines,
+)
+from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.words import gpu_seconds, moment
+
+EVENT_WIDTHS = (6, 19, 18, 12, 12)
+
+
+@click.command()
+@click.option(
+    "--quota", multiple=True, metavar="NAME", help="Only where this quota took or lost; may be repeated."
+)
+@click.option("--job", metavar="JOB", help="Only where this job took or lost.")
+@click.option("--since", metavar="TIME", help="Only of the last TIME, such as 2h.")
+@click.option("--most", type=click.IntRange(1), metavar="N", help="At most so many.")
+@formats_option
+@remote_options
+def preemptions(
+    quota: tuple[str, ...],
+    job: str | None,
+    since: str | None,
+    most: int | None,
+    output: str,
+    no_headers: bool,
+    remote: Remote,
+) -> None:
+    """The ledger, newest first: one line for each victim, with the rule, the lost work and the cost (P13)."""
+    from_ms = None if since is None else _now_ms() - _span_ms(since)
+    with remote.client() as client:
+        about = None if job is None else job_id(client, job)
+        entries = list(client.preemptions.list(quota=quota, job=about, from_ms=from_ms, most=most))
+    if output not in ("table", "wide", "csv"):
+        print_items(WORDS["preemption"], entries, output)
+        return
+    header, rows = ("TIME", "PREEMPTOR", "STEP", "VICTIM", "QUOTA", "PRIO", "LOST", "COST", "WHAT"), []
+    for entry in entries:
+        taken = entry["preemption"]
+        rows += [
+            (
+                moment(entry["at_ms"]), taken["preemptor"], taken["step"].lower(), victim["job"], victim["quota"],
+                str(victim["priority"]), gpu_seconds(victim["lost_gpu_seconds"]),
+                gpu_seconds(victim["cost_gpu_seconds"]), victim["what"],
+            )
+            for victim in taken["victims"]
+        ]  # fmt: skip
+    if output == "csv":
+        echo_csv([title.lower() for title in header], rows, headers=not no_headers)
+    elif rows:
+        echo_table(header, rows, headers=not no_headers)
+    else:
+        click.echo("nobody lost anything", err=True)
+
+
+@click.command()
+@click.option("-w", "--watch", is_flag=True, help="Go on, and print what happens from now on.")
+@click.option("--workspace", multiple=True, metavar="NAME", help="Only of this workspace; may be repeated.")
+@click.option("--job", metavar="JOB", help="Only of this job.")
+@click.option(
+    "--kind", multiple=True, metavar="KIND", help="Only such events, as job.started; may be repeated."
+)
+@click.option("--after", type=click.IntRange(0), metavar="SEQ", help="Only after the event of this number.")
+@formats_option
+@remote_options
+def events(
+    watch: bool,
+    workspace: tuple[str, ...],
+    job: str | None,
+    kind: tuple[str, ...],
+    after: int | None,
+    output: str,
+    no_headers: bool,
+    remote: Remote,
+) -> None:
+    """Show what happened, oldest first; with -w what happens. A cut connection is made again, and nothing is missed.
+
+    With -o wide, also what there is to know of each.
+    """
+    noun = WORDS["event"]
+    with remote.client() as client:
+        job = None if job is None else job_id(client, job)
+        if not watch:
+            found = client.events.list(workspace=workspace, job=job, kind=kind, after=after or 0)
+            print_items(noun, list(found), output, headers=not no_headers)
+            return
+        wide = output == "wide"
+        if output in ("table", "wide") and not no_headers:
+            click.echo(table_lines([noun.header(wide)], EVENT_WIDTHS)[0])
+        for event in client.events.watch(workspace=workspace, job=job, kind=kind, after=after):
+            _echo_event(event, output)
+
+
+def _echo_event(event: Any, output: str) -> None:
+    noun = WORDS["event"]
+    if output in ("json", "yaml"):
+        click.echo(json.dumps(event, ensure_ascii=False))
+    elif output == "name":
+        click.echo(f"event/{event['seq']}")
+    elif output == "csv":
+        echo_csv([], [noun.row(event, True)], headers=False)
+    else:
+        click.echo(table_lines([noun.row(event, output == "wide")], EVENT_WIDTHS)[0])
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _span_ms(text: str) -> int:
+    from quotatree.scenario.amounts import Unreadable, as_duration_ms
+
+    try:
+        return as_duration_ms(text)
+    except Unreadable as error:
+        fail(f"--since {text}: {error}", EXIT_BAD_INPUT)

@@ -1,0 +1,1 @@
+"""How is a server run and looked after? Serve, migrate, back up, restore, and a doctor."""

@@ -1,0 +1,88 @@
+"""`quotatree webhook`: have events sent somewhere, signed."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from quotatree.cli.look.get import print_items
+from quotatree.cli.look.nouns import WORDS
+from quotatree.cli.output import EXIT_BAD_INPUT, fail, formats_option
+from quotatree.cli.remote import Remote, bare, remote_options
+
+if TYPE_CHECKING:
+    from quotatree.client import types as t
+
+
+@click.group()
+def webhook() -> None:
+    """Have events sent somewhere. Every delivery is signed with the webhook's secret and repeated until it is taken."""
+
+
+@webhook.command()
+@click.argument("name")
+@click.option("--url", required=True, help="Where to, http or https.")
+@click.option(
+    "--workspace", metavar="NAME", help="Only of this workspace. Without it, all events (platform admins)."
+)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="KIND",
+    help="Only such events, such as job.evicted; may be repeated.",
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Sign with what is in this file; - is stdin. Without it, a secret is made and printed once.",
+)
+@remote_options
+def create(
+    name: str, url: str, workspace: str | None, kinds: tuple[str, ...], secret_file: Path | None, remote: Remote
+) -> None:  # fmt: skip
+    """Make a webhook called NAME. If its secret is made here, nothing but the secret goes to stdout."""
+    secret = secrets.token_urlsafe(32) if secret_file is None else _read(secret_file)
+    wanted: t.WebhookIn = {
+        "id": name, "url": url, "secret": secret, "kinds": list(kinds), "workspace": workspace,
+    }  # fmt: skip
+    with remote.client() as client:
+        client.webhooks.create(wanted)
+    if secret_file is None:
+        click.echo(f"webhook/{name} created; its secret is shown once:", err=True)
+        click.echo(secret)
+    else:
+        click.echo(f"webhook/{name} created")
+
+
+@webhook.command("list")
+@formats_option
+@remote_options
+def list_webhooks(output: str, no_headers: bool, remote: Remote) -> None:
+    """List the webhooks one may manage; the same as `get webhooks`."""
+    with remote.client() as client:
+        print_items(WORDS["webhook"], list(client.webhooks.list()), output, headers=not no_headers)
+
+
+@webhook.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@remote_options
+def delete(names: tuple[str, ...], remote: Remote) -> None:
+    """Delete webhooks; the same as `delete webhook`."""
+    with remote.client() as client:
+        for name in (bare(one, "webhook") for one in names):
+            client.webhooks.delete(name)
+            click.echo(f"webhook/{name} deleted")
+
+
+def _read(path: Path) -> str:
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"{path}: {getattr(error, 'strerror', None) or 'not text'}", EXIT_BAD_INPUT)
+    return text.strip()

@@ -1,0 +1,1 @@
+"""What would happen? The commands that play scenarios and traces on files, without a server."""

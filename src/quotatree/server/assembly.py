@@ -1,0 +1,165 @@
+"""A server put together: loop, store, engine, webhooks and API, started and stopped in the right order."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import signal
+import socket
+import time
+from pathlib import Path
+from typing import IO, Any, Final
+
+import uvicorn
+
+from quotatree.api.app import create_app
+from quotatree.api.services import Services
+from quotatree.api.settings import ServerSettings, oidc_of
+from quotatree.control.commands import values as do
+from quotatree.control.health import Mode
+from quotatree.control.housekeeping import Housekeeping
+from quotatree.control.loop import Controller
+from quotatree.control.outbox import Outbox
+from quotatree.control.world import SYSTEM
+from quotatree.identity.first_start import FirstStart, first_start
+from quotatree.identity.passwords import Passwords
+from quotatree.server.engine_choice import engine_of, fleet_of, keep_up
+from quotatree.store import Store
+
+LOCK_FILE: Final = "server.lock"
+START_SECONDS: Final = 60.0
+STREAMS_END_SECONDS: Final = 3
+
+
+class AlreadyServing(Exception):
+    pass
+
+
+class Server:
+    """`own_file`: the database is a file in the data directory, so whoever locks the directory is its only server.
+
+    Raises AlreadyServing if somebody else has locked it, Refused for nodes that cannot be read, and NoEngine.
+    """
+
+    def __init__(self, store: Store, settings: ServerSettings, *, own_file: bool) -> None:
+        assert settings.data is not None
+        self._settings = settings
+        self._directory = settings.data
+        self._own_file = own_file
+        self._fleet = fleet_of(settings)
+        # Before anything else: what the engine keeps must not be used by two.
+        self._lock = _locked(self._directory / LOCK_FILE)
+        self.engine = engine_of(settings, self._directory, self._fleet)
+        self.controller = Controller(store, self.engine, self._holder(), settings=settings.loop)
+        self._outbox = Outbox(store, self.controller.metrics)
+        self._housekeeping = Housekeeping(
+            store, lambda: self.controller.health.mode is Mode.LEADING, settings.keep.deliveries_ms
+        )
+        self._started = False
+        services = Services(
+            self.controller,
+            store,
+            self.engine,
+            Passwords(),
+            oidc_of(settings.oidc),
+            https=settings.https or settings.tls_cert is not None,
+            limits=settings.limits,
+        )
+        self.app = create_app(services)
+
+    def _holder(self) -> str:
+        """The lease's name. With the directory's lock in hand, whoever had the lease before is dead: take it over at once."""
+        if self._own_file:
+            return f"{socket.gethostname()}:{self._directory.resolve()}"[:200]
+        return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+    @property
+    def stands_by(self) -> bool:
+        return self.controller.health.mode is Mode.STANDBY
+
+    @property
+    def runs_elsewhere(self) -> str:
+        """Why it does not lead although nobody else does, or nothing."""
+        health = self.controller.health
+        return health.detail if health.mode is Mode.ELSEWHERE else ""
+
+    def start(self) -> None:
+        """Begin to work; returns when this server leads, or knows that another one does."""
+        self.controller.start()
+        self._outbox.start()
+        self._housekeeping.start()
+        self._started = True
+        until = time.monotonic() + START_SECONDS
+        while self.controller.health.mode is Mode.STARTING and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def furnish(self) -> tuple[FirstStart | None, list[str]]:
+        """On an empty store an admin with a token; then the engine's nodes, which may not be those of the last start.
+
+        Returns the admin, or None if somebody has been here before, and what people should know.
+        """
+        published = self.controller.published
+        if published is None:
+            return None, []
+        made = first_start(published.directory, time.time_ns() // 1_000_000)
+        if made is not None:
+            command = do.EditDirectory(
+                actor=SYSTEM, action="first start", change=lambda _: (made.directory, made.user)
+            )
+            self.controller.call(command).result()
+        said = keep_up(self.controller, self._fleet) if made is not None or self._fleet.kept_up else []
+        if made is not None and self._fleet.kept_up and not self._fleet.nodes:
+            said.append("no GPU was found here: --nodes 1x8 declares eight virtual ones")
+        return made, [*getattr(self.engine, "notices", ()), *said]
+
+    def run(self, host: str, port: int, sockets: list[socket.socket]) -> None:
+        """Answer requests until SIGTERM or SIGINT; what is being answered is finished."""
+        # uvicorn sends itself the signal again when it is done; this is not to kill us before we have put things away.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+        self.uvicorn(host, port).run(sockets)
+
+    def uvicorn(self, host: str, port: int) -> uvicorn.Server:
+        extra: dict[str, Any] = {}
+        if self._settings.tls_cert is not None:
+            extra = {"ssl_certfile": self._settings.tls_cert, "ssl_keyfile": self._settings.tls_key}
+        return uvicorn.Server(
+            uvicorn.Config(
+                self.app,
+                host=host,
+                port=port,
+                log_level="warning",
+                access_log=False,
+                lifespan="off",
+                server_header=False,
+                timeout_graceful_shutdown=STREAMS_END_SECONDS,
+                **extra,
+            )
+        )
+
+    def stop(self) -> None:
+        """Jobs go on running; whoever starts next finds them."""
+        if self._started:
+            self._housekeeping.stop()
+            self._outbox.stop()
+            self.controller.stop()
+        else:
+            self.engine.close()
+        self._lock.close()
+
+
+def _locked(path: Path) -> IO[str]:
+    """The lock ends with the process, however that ends."""
+    file = path.open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        pid = file.read().strip() or "unknown"
+        file.close()
+        raise AlreadyServing(f"{path.parent}: a server works on this data already (process {pid})") from None
+    file.truncate(0)
+    file.write(f"{os.getpid()}\n")
+    file.flush()
+    return file
