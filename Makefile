@@ -25,7 +25,7 @@ setup: $(READY) ## make .venv with the pinned tools and this package in it
 check: $(READY) ## lint, formatting, types and the layering of the packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard src tests benchmarks)
+	$(BIN)/mypy $(wildcard src tests benchmarks exact)
 	$(BIN)/lint-imports --no-logo
 
 test: $(READY) ## all tests, then every scenario file
@@ -62,7 +62,7 @@ lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt
 
 clean: ## remove .venv, caches and build results
 	rm -rf $(VENV) $(LOCK_VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	find $(wildcard src tests benchmarks) -name __pycache__ -type d -prune -exec rm -rf {} +
+	find $(wildcard src tests benchmarks exact) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is remade only when what it was made from has changed. A virtual environment without a working pip
 # is what an interrupted first attempt leaves behind: begin again.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, NamedTuple
 
-from quotatree.exact.problem import WHOLE_GPU, Group, NodeFree, Place, Problem, Unit
+from exact.problem import WHOLE_GPU, Group, NodeFree, Place, Problem, Unit
 
 GPUS_PER_NODE: Final = 8
 SIZES: Final = (1, 2, 4, 8, 16, 32, 64)

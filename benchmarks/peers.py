@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quotatree.exact.problem import WHOLE_GPU, Group, Problem, Unit
+from exact.problem import WHOLE_GPU, Group, Problem, Unit
 
 
 def evict(problem: Problem, room: Room | None = None) -> tuple[Unit, ...] | None:

@@ -8,11 +8,11 @@ from benchmarks import peers
 from benchmarks.instances import Instance, instances, lost_work, to_problem
 from benchmarks.measure import Table, budgets, middle, ms, timed, verdict
 from benchmarks.world import PREEMPTOR, request_of, state_of
+from exact.solve import solve
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.planning.plan import plan
-from quotatree.exact.solve import solve
 
 CLUSTERS = (128, 512, 1024, 4096)
 PER_CLUSTER = 120

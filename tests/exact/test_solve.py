@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.instances import instance, to_problem
 from benchmarks.peers import Room, evict
-from quotatree.exact.problem import (
+from exact.problem import (
     WHOLE_GPU,
     Group,
     NodeFree,
@@ -21,7 +21,7 @@ from quotatree.exact.problem import (
     places_fit,
     validate,
 )
-from quotatree.exact.solve import Solution, SolverMissing, Status, solve
+from exact.solve import Solution, SolverMissing, Status, solve
 
 pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra quotatree[exact]")
 

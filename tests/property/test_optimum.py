@@ -9,6 +9,8 @@ import pytest
 
 pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra quotatree[exact]")
 
+from exact.problem import Group, NodeFree, Place, Problem, Unit
+from exact.solve import Status, solve
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
@@ -21,8 +23,6 @@ from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Step
 from quotatree.core.state import State
-from quotatree.exact.problem import Group, NodeFree, Place, Problem, Unit
-from quotatree.exact.solve import Status, solve
 from tests.property import rights
 from tests.property.fitting import rooms
 from tests.property.model import Model, Piece

@@ -27,8 +27,8 @@ from enum import StrEnum
 from math import gcd, inf
 from typing import Any, Final
 
-from quotatree.exact.problem import WHOLE_GPU, Cluster, Hosted, Problem, Unit, places_fit, validate
-from quotatree.exact.spots import Spot, could_ever_fit, spots_of, spots_under
+from exact.problem import WHOLE_GPU, Cluster, Hosted, Problem, Unit, places_fit, validate
+from exact.spots import Spot, could_ever_fit, spots_of, spots_under
 
 EXTRA_SPOTS: Final = 24
 """Spots that the first solve sees beyond the number of replicas."""

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 
-from quotatree.exact.problem import Cluster, Group, Problem
+from exact.problem import Cluster, Group, Problem
 
 
 @dataclass(frozen=True, slots=True)
