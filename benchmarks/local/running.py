@@ -15,7 +15,7 @@ from benchmarks.measure import Table
 from quotatree.core.model.job import JobId, Shape
 from quotatree.core.model.policy import Module
 from quotatree.engines.base import Confirmed, Exited, ReplicaOrder, Report, StartOrder, StopOrder
-from quotatree.engines.local.engine import LocalEngine
+from quotatree.engines.local.server.engine import LocalEngine
 
 RUNS = 300
 WATCHED = 100

@@ -28,8 +28,8 @@ from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.engines.base import StopOrder
-from quotatree.engines.local.engine import LocalEngine
-from quotatree.engines.local.virtual import virtual_nodes
+from quotatree.engines.local.host.virtual import virtual_nodes
+from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.server.assembly import Server
 from quotatree.server.engine_choice import LOCAL_DIRECTORY
 from quotatree.store import Store

@@ -22,7 +22,7 @@ from benchmarks.measure import Table, ms
 from quotatree.core.model.job import JobId, Shape
 from quotatree.core.model.policy import Module
 from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, RestartOrder, StartOrder, StopOrder
-from quotatree.engines.local.engine import LocalEngine
+from quotatree.engines.local.server.engine import LocalEngine
 
 REPLICAS = 4
 CLIENTS = 32

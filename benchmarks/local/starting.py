@@ -13,7 +13,7 @@ from benchmarks.measure import Table, ms
 from quotatree.core.model.job import JobId, Shape
 from quotatree.core.model.policy import Module
 from quotatree.engines.base import ReplicaOrder, StartOrder
-from quotatree.engines.local.engine import LocalEngine
+from quotatree.engines.local.server.engine import LocalEngine
 
 STARTS = 200
 COOPERATIVE = 50

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from quotatree.control.loop import Controller, LoopSettings
-from quotatree.engines.local import journal, tree
-from quotatree.engines.local.engine import LocalEngine
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.host import process_tree
+from quotatree.engines.local.host.identity import Identity
+from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.store import Store
 from tests.faults.world import QUOTAS
 
@@ -57,7 +58,7 @@ def supervisors(directory: Path) -> list[Identity]:
 
 
 def job_processes(directory: Path) -> list[Identity]:
-    return tree.marked(engine_id(directory))
+    return process_tree.marked(engine_id(directory))
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:

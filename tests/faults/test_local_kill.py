@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.host.identity import Identity
 from tests.faults import local_world
 from tests.faults.servers import (
     Servers,

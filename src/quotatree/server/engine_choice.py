@@ -13,7 +13,7 @@ from quotatree.control.loop import Controller
 from quotatree.control.world import SYSTEM, World
 from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.engines.base import Engine
-from quotatree.engines.local.virtual import VIRTUAL_LABELS, virtual_nodes
+from quotatree.engines.local.host.virtual import VIRTUAL_LABELS, virtual_nodes
 from quotatree.engines.timer import TimerEngine
 
 TIMER_FILE: Final = "timer.log"
@@ -48,8 +48,8 @@ def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine
         return TimerEngine(directory / TIMER_FILE)
     if not sys.platform.startswith("linux"):
         raise NoEngine("the local engine runs on Linux only; here there is --engine timer")
-    from quotatree.engines.local.devices import Gpus, HealthWatch
-    from quotatree.engines.local.engine import LocalEngine
+    from quotatree.engines.local.host.devices import Gpus, HealthWatch
+    from quotatree.engines.local.server.engine import LocalEngine
 
     gpus = None if fleet.declared or not fleet.nodes else Gpus.open()
     return LocalEngine(
@@ -98,7 +98,7 @@ def _is_ours(spec: NodeSpec, *, virtual: bool) -> bool:
 
 
 def _found() -> tuple[NodeSpec, ...]:
-    from quotatree.engines.local.devices import discover
+    from quotatree.engines.local.host.devices import discover
 
     node = discover()
     return () if node is None else (replace(node, labels=(*node.labels, FOUND_LABEL)),)

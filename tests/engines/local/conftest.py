@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import quotatree
-from quotatree.engines.local.nursery import Nursery
+from quotatree.engines.local.supervisor.nursery import Nursery
 from tests.engines.local.supervised import Runs
 
 SOURCE = str(Path(quotatree.__file__).parent.parent)

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from quotatree.core.model.job import JobId
 from quotatree.engines.base import Program, Report, StopOrder
-from quotatree.engines.local import journal, tree
-from quotatree.engines.local.engine import LocalEngine
-from quotatree.engines.local.layout import RunDir
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import RunDir
+from quotatree.engines.local.host import process_tree
+from quotatree.engines.local.server.engine import LocalEngine
 
 RUN_AS = "root" if os.geteuid() == 0 else None
 PACE = 0.2
@@ -87,7 +88,7 @@ class LocalHarness:
             self.engine.stop(StopOrder(one.job, one.run, 0))
         until(lambda: not self.engine.observe().running)
         self.engine.close()
-        assert tree.marked(self.engine._premises.engine_id) == []
+        assert process_tree.marked(self.engine._premises.engine_id) == []
 
     # -- what should be over ---------------------------------------------------------------------------------------
 
@@ -127,7 +128,7 @@ class LocalHarness:
 
 def _sleeps(pid: int) -> bool:
     """Its first child is there, so its trap is set. One that leaves or has ended is past that."""
-    return bool(tree.children(pid)) or not Path(f"/proc/{pid}").exists()
+    return bool(process_tree.children(pid)) or not Path(f"/proc/{pid}").exists()
 
 
 def until(happened: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:

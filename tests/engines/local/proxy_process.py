@@ -29,6 +29,7 @@ class Proxy:
     def start(self) -> None:
         fd = self.listening.fileno()
         options = json.dumps({"listen": fd, "health": self._health, "user": None})
+        # By the name under which supervisors of older versions know it: they outlive an upgrade.
         code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); from quotatree.engines.local.proxy import main; main()"
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-c", code, options],

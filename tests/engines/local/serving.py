@@ -11,15 +11,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from quotatree.engines.local import journal, tree
-from quotatree.engines.local.layout import EngineDir
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import EngineDir
+from quotatree.engines.local.host import process_tree
 from tests.engines.local.proxy_process import SOURCE, eventually
 
 BACKEND = str(Path(__file__).with_name("backend.py"))
 SERVER = [sys.executable, BACKEND]
 CODE = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "from quotatree.engines.local.supervisor import main; main()"
+    "from quotatree.engines.local.supervisor.supervisor import main; main()"
 )
 
 
@@ -86,7 +87,7 @@ class Run:
     def proxy_pid(self) -> int:
         """The one child that is no replica."""
         mains = {line["pid"] for line in self.lines("started")}
-        return eventually(lambda: [p for p in tree.children(self.process.pid) if p not in mains])[0]
+        return eventually(lambda: [p for p in process_tree.children(self.process.pid) if p not in mains])[0]
 
     @property
     def port(self) -> int:
@@ -106,7 +107,7 @@ class Run:
     def over(self) -> dict[str, Any]:
         """The final line; the supervisor ended, and nothing is left."""
         self.process.wait(20)
-        assert not tree.marked(f"{self.engine_id}:")
+        assert not process_tree.marked(f"{self.engine_id}:")
         last = self.journal[-1]
         return {key: value for key, value in last.items() if key != "at_ms"}
 
@@ -116,7 +117,7 @@ class Run:
         self.process.wait()
 
         def nothing_left() -> bool:
-            found = tree.marked(f"{self.engine_id}:")
+            found = process_tree.marked(f"{self.engine_id}:")
             for process in found:
                 process.send(signal.SIGKILL)
             return not found

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from quotatree.engines.local import cgroups, journal, tree
-from quotatree.engines.local.birth import take_lock
-from quotatree.engines.local.identity import Identity
-from quotatree.engines.local.layout import EngineDir
-from quotatree.engines.local.nursery import Nursery
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import EngineDir
+from quotatree.engines.local.host import cgroups, process_tree
+from quotatree.engines.local.host.identity import Identity
+from quotatree.engines.local.server.birth import take_lock
+from quotatree.engines.local.supervisor.nursery import Nursery
 
 DEADLINE_SECONDS = 20.0
 
@@ -85,7 +86,7 @@ class Runs:
     def _nothing_left(self) -> bool:
         for group in (group for run in self._all for group in run.groups_left()):
             group.kill()
-        found = tree.marked(f"{self.engine}:")
+        found = process_tree.marked(f"{self.engine}:")
         for process in found:
             process.send(signal.SIGKILL)
         return not found
@@ -186,7 +187,7 @@ class Run:
 
     def processes(self) -> list[Identity]:
         """By their mark; those that wiped it off are found by their groups, or by what they wrote."""
-        found = tree.marked(f"{self.runs.engine}:{self.spec['job']}:1:")
+        found = process_tree.marked(f"{self.runs.engine}:{self.spec['job']}:1:")
         return found + [process for group in self.groups_left() for process in group.processes()]
 
     def groups_left(self) -> list[cgroups.Group]:

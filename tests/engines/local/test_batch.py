@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
-from quotatree.engines.local.batch import Batch
-from quotatree.engines.local.replica import GONE, KILLING, Ended
+from quotatree.engines.local.supervisor.replica import GONE, KILLING, Ended
+from quotatree.engines.local.supervisor.training import Training
 
 
 class Recorded:
@@ -39,13 +39,13 @@ class Recorded:
         self.heard.append((outcome, detail))
 
 
-def batch(supervisor: Recorded) -> Batch:
-    return Batch(supervisor)  # type: ignore[arg-type]
+def training(supervisor: Recorded) -> Training:
+    return Training(supervisor)  # type: ignore[arg-type]
 
 
 def test_a_stop_that_comes_when_all_have_ended_well_is_too_late():
     supervisor = Recorded(1)
-    course = batch(supervisor)
+    course = training(supervisor)
     supervisor.ends_well(0)
     course.stop([0], 1.0)
     course.gone(supervisor.gone(0))
@@ -54,7 +54,7 @@ def test_a_stop_that_comes_when_all_have_ended_well_is_too_late():
 
 def test_one_good_end_does_not_make_a_stopped_gang_succeed():
     supervisor = Recorded(2)
-    course = batch(supervisor)
+    course = training(supervisor)
     supervisor.ends_well(0)
     course.gone(supervisor.gone(0))
     vars(supervisor.replicas[1]).update(

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from quotatree.engines.base import DeviceReport, Report
-from quotatree.engines.local.devices import Gpus, HealthWatch, discover
-from quotatree.engines.local.engine import LocalEngine
+from quotatree.engines.local.host.devices import Gpus, HealthWatch, discover
+from quotatree.engines.local.server.engine import LocalEngine
 from tests.engines.local.harness import until
 
 LOST, NOT_SUPPORTED, TIMEOUT = 15, 3, 10
@@ -154,7 +154,7 @@ def test_a_machine_with_a_lost_gpu_still_becomes_a_node():
 
 
 def test_the_engine_tells_of_a_gpu_that_falls_ill(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("quotatree.engines.local.engine.HEALTH_SECONDS", 0.01)
+    monkeypatch.setattr("quotatree.engines.local.server.engine.HEALTH_SECONDS", 0.01)
     nvml = FakeNvml()
     reports: list[Report] = []
     engine = LocalEngine(tmp_path, health=watched(nvml))

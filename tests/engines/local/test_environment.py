@@ -1,7 +1,7 @@
 """What a replica knows of itself, and when a run is tried again: both are arithmetic."""
 
-from quotatree.engines.local.environment import of_replica
-from quotatree.engines.local.retry import LONGEST_BACKOFF_SECONDS, Retries
+from quotatree.engines.local.host.environment import of_replica
+from quotatree.engines.local.supervisor.retry import LONGEST_BACKOFF_SECONDS, Retries
 
 
 def environment(**program) -> dict[str, str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from quotatree.engines.local import tree
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.host import process_tree
+from quotatree.engines.local.host.identity import Identity
 from tests.engines.local.supervised import wait_for
 
 
@@ -69,13 +69,13 @@ def test_a_name_with_spaces_and_parentheses_does_not_confuse(tmp_path):
 
 def test_processes_are_found_by_their_mark(other: subprocess.Popen[bytes]):
     engine = f"e{os.getpid()}"
-    wait_for(lambda: tree.mark_of(other.pid), "exec")
-    assert [process.pid for process in tree.marked(f"{engine}:a:1:")] == [other.pid]
-    assert tree.marked(f"{engine}:a:2:") == []
+    wait_for(lambda: process_tree.mark_of(other.pid), "exec")
+    assert [process.pid for process in process_tree.marked(f"{engine}:a:1:")] == [other.pid]
+    assert process_tree.marked(f"{engine}:a:2:") == []
 
 
 def test_a_tree_is_found_by_parenthood():
     with subprocess.Popen(["sh", "-c", "sh -c 'sleep 1000; true' & wait"], start_new_session=True) as process:
-        wait_for(lambda: len(tree.below([process.pid])) == 3, "three generations")
-        assert tree.kill([process.pid]) == 3
+        wait_for(lambda: len(process_tree.below([process.pid])) == 3, "three generations")
+        assert process_tree.kill([process.pid]) == 3
         process.wait(10)

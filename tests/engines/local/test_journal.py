@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local import journal
-from quotatree.engines.local.journal import Journal
-from quotatree.engines.local.layout import EngineDir, folder_name, job_name
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.journal import Journal
+from quotatree.engines.local.files.layout import EngineDir, folder_name, job_name
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local import birth
-from quotatree.engines.local.keep import KEEP_SECONDS, _remove_empty, throw_away
-from quotatree.engines.local.layout import EngineDir, RunDir
+from quotatree.engines.local.files.layout import EngineDir, RunDir
+from quotatree.engines.local.server import birth
+from quotatree.engines.local.server.keep import KEEP_SECONDS, _remove_empty, throw_away
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local import cgroups, open_files, users
-from quotatree.engines.local.birth import SOURCE, make_directories
-from quotatree.engines.local.cgroups import Groups, hierarchies
-from quotatree.engines.local.layout import EngineDir
-from quotatree.engines.local.nursery import Nursery
+from quotatree.engines.local.files.layout import EngineDir
+from quotatree.engines.local.host import cgroups, open_files, users
+from quotatree.engines.local.host.cgroups import Groups, hierarchies
+from quotatree.engines.local.server.birth import SOURCE, make_directories
+from quotatree.engines.local.supervisor.nursery import Nursery
 from tests.engines.local.supervised import Runs
 from tests.engines.local.test_supervisor import failed, succeeded
 

@@ -3,8 +3,8 @@
 import pytest
 
 from quotatree.engines.base import LogPiece
-from quotatree.engines.local import log_reader
-from quotatree.engines.local.log_reader import read_log
+from quotatree.engines.local.server import log_reader
+from quotatree.engines.local.server.log_reader import read_log
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local.log_writer import RETRY_SECONDS, SMALLEST_SEGMENT_BYTES, ReplicaLog
+from quotatree.engines.local.supervisor.log_writer import RETRY_SECONDS, SMALLEST_SEGMENT_BYTES, ReplicaLog
 
 SEGMENT = SMALLEST_SEGMENT_BYTES
 LIMIT = 8 * SEGMENT

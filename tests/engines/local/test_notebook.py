@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from quotatree.engines.local import jupyter, notebook
-from quotatree.engines.local.idle import GpuUse, Rule, cpu_seconds
-from quotatree.engines.local.probe import Probe
+from quotatree.engines.local.host import jupyter
+from quotatree.engines.local.supervisor import notebook
+from quotatree.engines.local.supervisor.idle import GpuUse, Rule, cpu_seconds
+from quotatree.engines.local.supervisor.probe import Probe
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local.birth import SOURCE, take_lock
-from quotatree.engines.local.identity import Identity
-from quotatree.engines.local.nursery import Nursery
+from quotatree.engines.local.host.identity import Identity
+from quotatree.engines.local.server.birth import SOURCE, take_lock
+from quotatree.engines.local.supervisor.nursery import Nursery
 from tests.engines.local.supervised import Runs, wait_for
 from tests.engines.local.test_supervisor import succeeded
 from tests.engines.local.test_supervisor_faults import DAEMON, python

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.engines.local.engine import LocalEngine
-from quotatree.engines.local.premises import Premises
+from quotatree.engines.local.server.engine import LocalEngine
+from quotatree.engines.local.server.premises import Premises
 
 SPEC = JobSpec(JobId("a"), "q", (ReplicaGroup(1, Shape(1000, 0, 0)),), 0)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be told to run as somebody else")

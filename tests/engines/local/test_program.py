@@ -5,8 +5,8 @@ import json
 import pytest
 
 from quotatree.core.model.policy import Module
-from quotatree.engines.local import program as local_program
-from quotatree.engines.local.program import BadProgram, parse
+from quotatree.engines.local.server import program as local_program
+from quotatree.engines.local.server.program import BadProgram, parse
 
 TRUE = {"command": ["true"]}
 
@@ -88,8 +88,8 @@ def test_a_string_is_for_a_shell_and_stays_one():
 
 
 def test_a_notebook_needs_no_command_where_jupyterlab_is_installed(monkeypatch):
-    monkeypatch.setattr("quotatree.engines.local.jupyter.find", lambda env: "/bin/jupyter-lab")
+    monkeypatch.setattr("quotatree.engines.local.host.jupyter.find", lambda env: "/bin/jupyter-lab")
     assert parse({"idle_stop": {"minutes": 30}}, Module.DSW).command is None
-    monkeypatch.setattr("quotatree.engines.local.jupyter.find", lambda env: None)
+    monkeypatch.setattr("quotatree.engines.local.host.jupyter.find", lambda env: None)
     with pytest.raises(BadProgram, match="JupyterLab is not installed"):
         parse({}, Module.DSW)

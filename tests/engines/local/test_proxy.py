@@ -13,10 +13,10 @@ from contextlib import suppress
 
 import pytest
 
-from quotatree.engines.local import forward
-from quotatree.engines.local.backends import Backends, Health
-from quotatree.engines.local.forward import Client
-from quotatree.engines.local.wire import Wire
+from quotatree.engines.local.proxy import forward
+from quotatree.engines.local.proxy.backends import Backends, Health
+from quotatree.engines.local.proxy.forward import Client
+from quotatree.engines.local.proxy.wire import Wire
 from tests.engines.local.backend import Replica
 from tests.engines.local.proxy_process import Proxy, eventually
 

@@ -18,10 +18,12 @@ import pytest
 
 from quotatree.core.model.job import JobId
 from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome, Report
-from quotatree.engines.local import birth, journal, remains, tree
-from quotatree.engines.local.engine import LocalEngine
-from quotatree.engines.local.identity import Identity
-from quotatree.engines.local.layout import EngineDir
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import EngineDir
+from quotatree.engines.local.host import process_tree
+from quotatree.engines.local.host.identity import Identity
+from quotatree.engines.local.server import birth, remains
+from quotatree.engines.local.server.engine import LocalEngine
 from tests.engines.contract import replicas_running, start_order, stop_order, told
 from tests.engines.local.harness import RUN_AS, LocalHarness, until
 
@@ -65,7 +67,7 @@ def test_a_server_killed_with_its_whole_session_leaves_supervisors_alone(local: 
         f"""
         import os, signal
         from pathlib import Path
-        from quotatree.engines.local.engine import LocalEngine
+        from quotatree.engines.local.server.engine import LocalEngine
         from tests.engines.contract import start_order
         engine = LocalEngine(Path({str(directory)!r}), run_as={RUN_AS!r})
         engine.open(lambda report: os.killpg(0, signal.SIGKILL))
@@ -124,7 +126,7 @@ def test_until_the_remains_are_cleared_the_devices_are_taken(local: LocalHarness
         assert may_go_on.wait(30)
         really_clear(*arguments, **more)
 
-    monkeypatch.setattr("quotatree.engines.local.remains.clear", clear)
+    monkeypatch.setattr("quotatree.engines.local.server.remains.clear", clear)
     local.lose(JOB, 1)
     until(lambda: local.engine._clearing)
     assert replicas_running(local.engine) == {(JOB, 1): (0,)}
@@ -319,7 +321,7 @@ def test_whoever_is_told_may_wait_for_another_who_asks(local: LocalHarness, monk
 
 
 def marked(local: LocalHarness) -> list[int]:
-    return sorted(process.pid for process in tree.marked(local.engine._premises.engine_id))
+    return sorted(process.pid for process in process_tree.marked(local.engine._premises.engine_id))
 
 
 def test_many_starts_from_many_threads_while_the_engine_sweeps(local: LocalHarness):

@@ -22,9 +22,11 @@ import pytest
 from quotatree.core.model.job import JobId, Shape
 from quotatree.core.model.policy import Module
 from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, RestartOrder, StartOrder, StopOrder
-from quotatree.engines.local import journal, service, tree
-from quotatree.engines.local.engine import LocalEngine
-from quotatree.engines.local.identity import stat
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.host import process_tree
+from quotatree.engines.local.host.identity import stat
+from quotatree.engines.local.server.engine import LocalEngine
+from quotatree.engines.local.supervisor import service
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
 
@@ -126,7 +128,7 @@ def test_surplus_replicas_leave_under_load_without_a_dropped_request(serve: Serv
         load.some_more()
     assert set(load.answers) == {200}
     assert set(load.replicas) == {b"0", b"1", b"2", b"3"}
-    assert not tree.marked(f"{run.engine_id}:a:1:3")
+    assert not process_tree.marked(f"{run.engine_id}:a:1:3")
 
 
 def test_a_rolling_restart_under_load_replaces_every_process_and_drops_nothing(serve: Serve):

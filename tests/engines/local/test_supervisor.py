@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.engines.local import journal
-from quotatree.engines.local.layout import RunDir
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import RunDir
 from tests.engines.local.supervised import Runs
 
 FOREVER = ["sleep", "1000"]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from quotatree.engines.local.identity import Identity, stat
-from quotatree.engines.local.loop import Loop
-from quotatree.engines.local.replica import Replica
+from quotatree.engines.local.host.identity import Identity, stat
+from quotatree.engines.local.supervisor.loop import Loop
+from quotatree.engines.local.supervisor.replica import Replica
 from tests.engines.local.supervised import Run, Runs
 from tests.engines.local.test_supervisor import failed, succeeded
 

@@ -3,7 +3,7 @@
 import pytest
 
 from quotatree.core.errors import Refused
-from quotatree.engines.local.virtual import virtual_nodes
+from quotatree.engines.local.host.virtual import virtual_nodes
 
 
 def test_sixteen_nodes_of_eight():

@@ -20,7 +20,7 @@ from typing import Final
 from quotatree.cli.demo import cast as cast
 from quotatree.client import Client
 from quotatree.client.errors import ClientError
-from quotatree.engines.local.clearing import end_everything
+from quotatree.engines.local.server.clearing import end_everything
 from quotatree.server.engine_choice import LOCAL_DIRECTORY
 
 START_SECONDS: Final = 30.0

@@ -97,8 +97,8 @@ def _machine(data: Path | None, database: str | None, config: Path | None) -> It
     if not sys.platform.startswith("linux"):
         yield Finding("engine", "warning", "local runs on Linux only: serve --engine timer")
         return
-    from quotatree.engines.local.devices import discover
-    from quotatree.engines.local.premises import Premises
+    from quotatree.engines.local.host.devices import discover
+    from quotatree.engines.local.server.premises import Premises
     from quotatree.server.engine_choice import LOCAL_DIRECTORY
 
     node = discover()
@@ -116,7 +116,7 @@ def _machine(data: Path | None, database: str | None, config: Path | None) -> It
 
 def _limits_notice() -> str:
     """Tried out, not guessed: what a kernel offers and what it permits are two things."""
-    from quotatree.engines.local import cgroups
+    from quotatree.engines.local.host import cgroups
 
     groups = cgroups.find(f"doctor-{os.getpid()}")
     group, notice = groups.make("try", {"cpu_milli": 1000, "memory_mib": 64})

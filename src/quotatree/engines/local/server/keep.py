@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from quotatree.engines.local import birth
-from quotatree.engines.local.layout import EngineDir, JobDir, RunDir
+from quotatree.engines.local.files.layout import EngineDir, JobDir, RunDir
+from quotatree.engines.local.server import birth
 
 KEEP_SECONDS: Final = 7 * 86_400.0
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from quotatree.core.model.policy import Module
 from quotatree.engines.base import Program
-from quotatree.engines.local import jupyter
+from quotatree.engines.local.host import jupyter
 
 MOST_RETRIES: Final = 100
 MOST_BACKOFF_SECONDS: Final = 60.0

@@ -13,19 +13,20 @@ A service with one replica has a moment without any; its requests wait for the n
 
 from __future__ import annotations
 
-from quotatree.engines.local import address, users
-from quotatree.engines.local.loop import now
-from quotatree.engines.local.proxy_link import ProxyLink
+from quotatree.engines.local.host import users
+from quotatree.engines.local.supervisor import address
+from quotatree.engines.local.supervisor.loop import now
+from quotatree.engines.local.supervisor.proxy_link import ProxyLink
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from quotatree.engines.local.batch import Order
-    from quotatree.engines.local.journal import Entry
-    from quotatree.engines.local.loop import Timer
-    from quotatree.engines.local.replica import Replica
-    from quotatree.engines.local.supervisor import Supervisor
+    from quotatree.engines.local.files.journal import Entry
+    from quotatree.engines.local.supervisor.course import Order
+    from quotatree.engines.local.supervisor.loop import Timer
+    from quotatree.engines.local.supervisor.replica import Replica
+    from quotatree.engines.local.supervisor.supervisor import Supervisor
 
 LONGEST_BACKOFF_SECONDS = 60.0
 WELL_SECONDS = 60.0

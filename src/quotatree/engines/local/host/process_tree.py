@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import signal
 
-from quotatree.engines.local.environment import MARK
-from quotatree.engines.local.identity import Identity, boot_id, stat
+from quotatree.engines.local.host.environment import MARK
+from quotatree.engines.local.host.identity import Identity, boot_id, stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import signal
 import socket
 import sys
 
-from quotatree.engines.local import open_files
+from quotatree.engines.local.host import open_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 20.0
 KILL_AGAIN_SECONDS = 0.02
-BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from quotatree.engines.local.nursery import main; main()"
+BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from quotatree.engines.local.supervisor.nursery import main; main()"
 
 
 class Nursery:
@@ -127,11 +127,12 @@ class _Cradle:
 
     def __init__(self, asked: socket.socket) -> None:
         # Here and not above, since the engine's side needs none of it.
-        from quotatree.engines.local import spawn, supervisor, tree
-        from quotatree.engines.local.loop import Loop
+        from quotatree.engines.local.host import process_tree
+        from quotatree.engines.local.supervisor import spawn, supervisor
+        from quotatree.engines.local.supervisor.loop import Loop
 
         self._supervisor = supervisor
-        self._tree = tree
+        self._tree = process_tree
         self._asked = asked
         self._engine_lives = True
         self._supervisors: set[int] = set()

@@ -13,8 +13,8 @@ import stat
 import sys
 from pathlib import Path
 
-from quotatree.engines.local import users
-from quotatree.engines.local.layout import EngineDir
+from quotatree.engines.local.files.layout import EngineDir
+from quotatree.engines.local.host import users
 
 _SET_RUN_AS = "name the user that jobs run as: serve --run-as USER, or QUOTATREE_RUN_AS"
 

@@ -1,26 +1,19 @@
-"""What course does a training run take? All replicas together: one that fails fails the gang, all that end well end it.
-
-This is the seam of a run: the supervisor owns processes and files, and asks a course what they mean. A course has these
-five methods; `service.py` has the other course.
-"""
+"""What course does a training run take? All replicas together: one that fails fails the gang, all that end well end it."""
 
 from __future__ import annotations
 
-from quotatree.engines.local.retry import Retries
+from quotatree.engines.local.supervisor.retry import Retries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from quotatree.engines.local.journal import Entry
-    from quotatree.engines.local.loop import Timer
-    from quotatree.engines.local.replica import Replica
-    from quotatree.engines.local.supervisor import Supervisor
-
-Order = dict[str, "Any"]
+    from quotatree.engines.local.files.journal import Entry
+    from quotatree.engines.local.supervisor.course import Order
+    from quotatree.engines.local.supervisor.loop import Timer
+    from quotatree.engines.local.supervisor.replica import Replica
+    from quotatree.engines.local.supervisor.supervisor import Supervisor
 
 
-class Batch:
+class Training:
     def __init__(self, supervisor: Supervisor) -> None:
         self._sup = supervisor
         self._retries = Retries(supervisor.program)

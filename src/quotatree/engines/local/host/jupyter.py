@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from quotatree.engines.local.environment import PATH
+from quotatree.engines.local.host.environment import PATH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -38,15 +38,17 @@ from quotatree.engines.base import (
     StopOrder,
     lacks,
 )
-from quotatree.engines.local import birth, cgroups, journal, keep, open_files, remains
-from quotatree.engines.local.devices import HealthWatch
-from quotatree.engines.local.known import Key, KnownRun, read_run, runs_on_disk
-from quotatree.engines.local.layout import EngineDir
-from quotatree.engines.local.log_reader import read_log
-from quotatree.engines.local.nursery import Nursery
-from quotatree.engines.local.premises import Premises
-from quotatree.engines.local.program import BadProgram, parse
-from quotatree.engines.local.watch import Watch
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import EngineDir
+from quotatree.engines.local.host import cgroups, open_files
+from quotatree.engines.local.host.devices import HealthWatch
+from quotatree.engines.local.server import birth, keep, remains
+from quotatree.engines.local.server.known import Key, KnownRun, read_run, runs_on_disk
+from quotatree.engines.local.server.log_reader import read_log
+from quotatree.engines.local.server.premises import Premises
+from quotatree.engines.local.server.program import BadProgram, parse
+from quotatree.engines.local.server.watch import Watch
+from quotatree.engines.local.supervisor.nursery import Nursery
 
 log = logging.getLogger(__name__)
 

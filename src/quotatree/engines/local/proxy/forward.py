@@ -13,8 +13,8 @@ from typing import Final
 
 import h11
 
-from quotatree.engines.local.backends import HOST, Backend, Backends, Key
-from quotatree.engines.local.exchange import (
+from quotatree.engines.local.proxy.backends import HOST, Backend, Backends, Key
+from quotatree.engines.local.proxy.exchange import (
     HEAD_BYTES,
     STALL_SECONDS,
     Exchange,
@@ -24,7 +24,7 @@ from quotatree.engines.local.exchange import (
     head_bytes,
     may_repeat,
 )
-from quotatree.engines.local.wire import Stalled, Wire
+from quotatree.engines.local.proxy.wire import Stalled, Wire
 
 HEAD_SECONDS: Final = 30.0  # from the first byte of a request to the end of its head
 KEEP_ALIVE_SECONDS: Final = 75.0

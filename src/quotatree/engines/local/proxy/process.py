@@ -22,9 +22,9 @@ import sys
 from contextlib import suppress
 from typing import Any, Final
 
-from quotatree.engines.local.backends import Backends, Health
-from quotatree.engines.local.forward import Client
-from quotatree.engines.local.wire import Wire
+from quotatree.engines.local.proxy.backends import Backends, Health
+from quotatree.engines.local.proxy.forward import Client
+from quotatree.engines.local.proxy.wire import Wire
 
 PR_SET_PDEATHSIG: Final = 1
 SPARE_FILES: Final = 64

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import quotatree
-from quotatree.engines.local import journal
-from quotatree.engines.local.layout import JobDir, RunDir
-from quotatree.engines.local.nursery import Nursery
-from quotatree.engines.local.users import User
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import JobDir, RunDir
+from quotatree.engines.local.host.users import User
+from quotatree.engines.local.supervisor.nursery import Nursery
 
 LOSSES: Final = 10
 SOON_SECONDS: Final = 5.0

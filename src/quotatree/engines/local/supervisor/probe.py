@@ -6,8 +6,8 @@ import errno
 import select
 import socket
 
-from quotatree.engines.local.address import HOST
-from quotatree.engines.local.loop import now
+from quotatree.engines.local.supervisor.address import HOST
+from quotatree.engines.local.supervisor.loop import now
 
 STATUS_DIGITS = 3
 

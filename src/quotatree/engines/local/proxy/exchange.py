@@ -14,8 +14,8 @@ from typing import Final, Literal
 
 import h11
 
-from quotatree.engines.local.backends import HOST
-from quotatree.engines.local.wire import Stalled, Wire
+from quotatree.engines.local.proxy.backends import HOST
+from quotatree.engines.local.proxy.wire import Stalled, Wire
 
 HEAD_BYTES: Final = 64 * 1024
 STALL_SECONDS: Final = 60.0  # a client that neither sends its body nor takes its answer

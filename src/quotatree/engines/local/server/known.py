@@ -26,9 +26,9 @@ from quotatree.engines.base import (
     Outcome,
     Report,
 )
-from quotatree.engines.local import journal
-from quotatree.engines.local.identity import Identity
-from quotatree.engines.local.layout import EngineDir, RunDir
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import EngineDir, RunDir
+from quotatree.engines.local.host.identity import Identity
 
 Key = tuple[JobId, int]
 

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-from quotatree.engines.local.loop import now
+from quotatree.engines.local.supervisor.loop import now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from quotatree.engines.local.supervisor import Supervisor
+    from quotatree.engines.local.supervisor.supervisor import Supervisor
 
     Message = dict[str, Any]
 
-CODE = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from quotatree.engines.local.proxy import main; main()"
-)
+CODE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from quotatree.engines.local.proxy.process import main; main()"
 LISTEN_FD = 3
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5

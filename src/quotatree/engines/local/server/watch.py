@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final
 
 from quotatree.core.model.job import JobId
-from quotatree.engines.local.known import Key
+from quotatree.engines.local.server.known import Key
 
 log = logging.getLogger(__name__)
 

@@ -13,13 +13,13 @@ import os
 import signal
 import warnings  # noqa: F401 - execvpe wants it, and after the change of user our library may be out of reach
 
-from quotatree.engines.local import open_files, users
+from quotatree.engines.local.host import open_files, users
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quotatree.engines.local.users import User
+    from quotatree.engines.local.host.users import User
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36

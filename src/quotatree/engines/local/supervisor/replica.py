@@ -14,17 +14,18 @@ import fcntl
 import os
 import signal
 
-from quotatree.engines.local import spawn, tree
-from quotatree.engines.local.identity import Identity, stat
-from quotatree.engines.local.loop import now
+from quotatree.engines.local.host import process_tree
+from quotatree.engines.local.host.identity import Identity, stat
+from quotatree.engines.local.supervisor import spawn
+from quotatree.engines.local.supervisor.loop import now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from quotatree.engines.local.cgroups import Group
-    from quotatree.engines.local.log_writer import ReplicaLog
-    from quotatree.engines.local.loop import Loop, Timer
+    from quotatree.engines.local.host.cgroups import Group
+    from quotatree.engines.local.supervisor.log_writer import ReplicaLog
+    from quotatree.engines.local.supervisor.loop import Loop, Timer
 
 STARTING, RUNNING, STOPPING, KILLING, GONE = "starting", "running", "stopping", "killing", "gone"
 
@@ -269,7 +270,7 @@ class Replica:
         assert self.identity is not None
         if not self._reaped:
             self._signal_group(signal.SIGKILL)
-        left = tree.kill(self._roots())
+        left = process_tree.kill(self._roots())
         if self._group is not None:
             left += self._group.kill()
         return left
@@ -283,7 +284,7 @@ class Replica:
         self._set_timer(now() + wait, self.look)
 
     def _remains(self) -> list[Identity]:
-        found = tree.below(self._roots())
+        found = process_tree.below(self._roots())
         if self._group is not None:
             known = {process.pid for process in found}
             found += [p for p in self._group.processes() if p.pid not in known]

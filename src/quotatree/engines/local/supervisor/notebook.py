@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import os
 
-from quotatree.engines.local import address, jupyter, users
-from quotatree.engines.local.idle import GpuUse, Rule, cpu_seconds
-from quotatree.engines.local.loop import now
-from quotatree.engines.local.probe import Probe
+from quotatree.engines.local.host import jupyter, users
+from quotatree.engines.local.supervisor import address
+from quotatree.engines.local.supervisor.idle import GpuUse, Rule, cpu_seconds
+from quotatree.engines.local.supervisor.loop import now
+from quotatree.engines.local.supervisor.probe import Probe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from quotatree.engines.local.batch import Order
-    from quotatree.engines.local.journal import Entry
-    from quotatree.engines.local.replica import Replica
-    from quotatree.engines.local.supervisor import Supervisor
+    from quotatree.engines.local.files.journal import Entry
+    from quotatree.engines.local.supervisor.course import Order
+    from quotatree.engines.local.supervisor.replica import Replica
+    from quotatree.engines.local.supervisor.supervisor import Supervisor
 
 OPENS_WITHIN_SECONDS = 120.0
 LOOK_SECONDS = 0.05

@@ -17,8 +17,8 @@ import os
 import signal
 import time
 
-from quotatree.engines.local.identity import Identity
-from quotatree.engines.local.layout import folder_name
+from quotatree.engines.local.files.layout import folder_name
+from quotatree.engines.local.host.identity import Identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import signal
 import time
 from typing import Final
 
-from quotatree.engines.local import cgroups, tree
-from quotatree.engines.local.cgroups import Group
-from quotatree.engines.local.environment import mark
-from quotatree.engines.local.identity import Identity, boot_id, stat
-from quotatree.engines.local.known import KnownRun
+from quotatree.engines.local.host import cgroups, process_tree
+from quotatree.engines.local.host.cgroups import Group
+from quotatree.engines.local.host.environment import mark
+from quotatree.engines.local.host.identity import Identity, boot_id, stat
+from quotatree.engines.local.server.known import KnownRun
 
 AGAIN_SECONDS: Final = 0.01
 LONGEST_AGAIN_SECONDS: Final = 1.0
@@ -47,8 +47,8 @@ def kill_all(engine: str, run: KnownRun, *, just_now: bool) -> int:
     """How many were found. Stopped before they are killed, or one that forks could outrun us."""
     known: dict[tuple[int, int], Identity] = {}
     sessions = _sessions(run) if just_now else []
-    for _ in range(tree.STOPPING_ROUNDS):
-        found = [*tree.marked(mark(engine, run.job, run.run)), *tree.in_sessions(sessions)]
+    for _ in range(process_tree.STOPPING_ROUNDS):
+        found = [*process_tree.marked(mark(engine, run.job, run.run)), *process_tree.in_sessions(sessions)]
         new = [one for one in found if (one.pid, one.started) not in known]
         if not new:
             break

@@ -12,8 +12,9 @@ import time
 from contextlib import suppress
 from typing import Final
 
-from quotatree.engines.local import journal, layout, tree
-from quotatree.engines.local.identity import Identity
+from quotatree.engines.local.files import journal, layout
+from quotatree.engines.local.host import process_tree
+from quotatree.engines.local.host.identity import Identity
 
 AGAIN_SECONDS: Final = 0.02
 
@@ -27,7 +28,7 @@ def end_everything(directory: str | os.PathLike[str]) -> int:
     except OSError:
         return 0  # no engine was ever here
     ended = sum(supervisor.send(signal.SIGKILL) for supervisor in _supervisors(engine))
-    while found := tree.marked(mark):
+    while found := process_tree.marked(mark):
         for process in found:
             ended += process.send(signal.SIGKILL)
         time.sleep(AGAIN_SECONDS)

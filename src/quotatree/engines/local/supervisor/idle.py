@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from quotatree.engines.local import tree
+from quotatree.engines.local.host import process_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Rule:
 
 def cpu_seconds(roots: Iterable[int]) -> float:
     """Of these processes, all below them, and those of their children that have ended."""
-    return sum(_ticks(process.pid) for process in tree.below(roots)) / TICKS_A_SECOND
+    return sum(_ticks(process.pid) for process in process_tree.below(roots)) / TICKS_A_SECOND
 
 
 def _ticks(pid: int) -> int:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import socket
 
-from quotatree.engines.local import environment, spawn, users
+from quotatree.engines.local.host import environment, users
+from quotatree.engines.local.supervisor import spawn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from quotatree.engines.local.batch import Order
-    from quotatree.engines.local.layout import RunDir
+    from quotatree.engines.local.files.layout import RunDir
+    from quotatree.engines.local.supervisor.course import Order
 
     Arguments = str | list[str]
 

@@ -1,10 +1,10 @@
 """Who watches over the processes of one run when nobody else may be there? One small process that outlives the server.
 
 It reads its orders from a file, runs replicas, and writes what happened to its journal; files are all that connects it
-with the engine. What the events mean for the run is the course's business (`batch.py`, `service.py`).
+with the engine. What the events mean for the run is the course's business (`course.py`).
 
     python -I -S -c "import sys; sys.path.insert(0, SOURCE);
-                     from quotatree.engines.local.supervisor import main; main()" RUN_DIRECTORY [LOCK_FD]
+                     from quotatree.engines.local.supervisor.supervisor import main; main()" RUN_DIRECTORY [LOCK_FD]
 
 LOCK_FD is the open lock of the run, taken by the engine and inherited (`birth.py`).
 
@@ -21,27 +21,26 @@ import signal
 import sys
 import traceback
 
-from quotatree.engines.local import cgroups, environment, journal, open_files, spawn, tree, users
-from quotatree.engines.local.batch import Batch
-from quotatree.engines.local.commands import Commands, free_port
-from quotatree.engines.local.identity import Identity, boot_id
-from quotatree.engines.local.layout import RunDir
-from quotatree.engines.local.log_writer import ReplicaLog
-from quotatree.engines.local.loop import Loop
-from quotatree.engines.local.replica import Ended, Replica
+from quotatree.engines.local.files import journal
+from quotatree.engines.local.files.layout import RunDir
+from quotatree.engines.local.host import cgroups, environment, open_files, process_tree, users
+from quotatree.engines.local.host.identity import Identity, boot_id
+from quotatree.engines.local.supervisor import spawn
+from quotatree.engines.local.supervisor.log_writer import ReplicaLog
+from quotatree.engines.local.supervisor.loop import Loop
+from quotatree.engines.local.supervisor.replica import Ended, Replica
+from quotatree.engines.local.supervisor.replica_command import Commands, free_port
+from quotatree.engines.local.supervisor.training import Training
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from quotatree.engines.local.batch import Order
-    from quotatree.engines.local.commands import Arguments
-    from quotatree.engines.local.journal import Entry
-    from quotatree.engines.local.notebook import Notebook
-    from quotatree.engines.local.service import Service
+    from quotatree.engines.local.files.journal import Entry
+    from quotatree.engines.local.supervisor.course import Course, Order
+    from quotatree.engines.local.supervisor.replica_command import Arguments
 
-    Course = Batch | Notebook | Service
 
 LOOK_SECONDS = 1.0
 """How often orders and the checkpoint file are looked at unasked: for a signal that was lost."""
@@ -79,8 +78,8 @@ def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> N
 
 def warm_up() -> None:
     """What every supervisor finds out at its start and is the same for all, found out before they are forked."""
-    import quotatree.engines.local.notebook
-    import quotatree.engines.local.service  # noqa: F401 — only loaded, so that all share them
+    import quotatree.engines.local.supervisor.notebook
+    import quotatree.engines.local.supervisor.service  # noqa: F401 — only loaded, so that all share them
 
     boot_id()
     cgroups.find_hierarchies()
@@ -316,7 +315,9 @@ class Supervisor:
         """Children of ours that we did not start: they lost their parents."""
         mains = {r.identity.pid for r in self.replicas.values() if r.alive and r.identity is not None}
         return [
-            pid for pid in tree.children(os.getpid()) if pid not in mains and pid not in self.own_children
+            pid
+            for pid in process_tree.children(os.getpid())
+            if pid not in mains and pid not in self.own_children
         ]
 
     def _strays_of(self, number: int) -> list[int]:
@@ -330,7 +331,7 @@ class Supervisor:
             return strays
         theirs = set().union(*(replica.in_its_group() for replica in others))
         marks = {self._mark(replica.number) for replica in others}
-        return [pid for pid in strays if pid not in theirs and tree.mark_of(pid) not in marks]
+        return [pid for pid in strays if pid not in theirs and process_tree.mark_of(pid) not in marks]
 
     # Telling
 
@@ -384,14 +385,14 @@ def _course(supervisor: Supervisor) -> Course:
     """Only what a run needs is imported: most are training runs."""
     module = supervisor.spec["module"]
     if module == "EAS":
-        from quotatree.engines.local.service import Service
+        from quotatree.engines.local.supervisor.service import Service
 
         return Service(supervisor)
     if module == "DSW":
-        from quotatree.engines.local.notebook import Notebook
+        from quotatree.engines.local.supervisor.notebook import Notebook
 
         return Notebook(supervisor)
-    return Batch(supervisor)
+    return Training(supervisor)
 
 
 def wake(fifo: str, job: str, run: int) -> None:

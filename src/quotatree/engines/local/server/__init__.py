@@ -1,0 +1,1 @@
+"""The server's side of the local engine: it writes orders, and reads what supervisors tell."""
