@@ -9,10 +9,9 @@ from benchmarks.instances import Instance, instances, lost_work, to_problem
 from benchmarks.measure import Table, budgets, middle, ms, timed, verdict
 from benchmarks.world import PREEMPTOR, request_of, state_of
 from exact.solve import solve
+from quotatree.core import apply, plan
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.changes.apply import apply
-from quotatree.core.planning.plan import plan
 
 CLUSTERS = (128, 512, 1024, 4096)
 PER_CLUSTER = 120

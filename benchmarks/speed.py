@@ -15,13 +15,9 @@ from benchmarks.full import full_cluster
 from benchmarks.instances import Instance, Request, to_problem
 from benchmarks.measure import Table, budgets, middle, ms, settle, timed, verdict
 from benchmarks.world import state_of
+from quotatree.core import WHOLE_GPU, JobId, JobSpec, ReplicaGroup, Shape, State, apply, plan
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.model.resources import WHOLE_GPU
-from quotatree.core.planning.plan import plan
-from quotatree.core.state import State
 
 MIXED_PRIORITIES = (1, 1, 1, 2, 2, 3, 4)
 SIZES = (1, 2, 4, 8)

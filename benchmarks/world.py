@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from benchmarks.instances import Instance
+from quotatree.core import (
+    WHOLE_GPU,
+    Bounds,
+    ChildLevel,
+    JobId,
+    JobSpec,
+    Module,
+    NodeSpec,
+    NodeState,
+    Placed,
+    Priorities,
+    QuotaId,
+    QuotaSpec,
+    ReplicaGroup,
+    Shape,
+    State,
+    apply,
+)
 from quotatree.core import events as ev
-from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
-from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.policy import ChildLevel, Module, Priorities
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import WHOLE_GPU, Bounds
-from quotatree.core.state import State
 
 EVERYTHING = ChildLevel(Priorities(1, 9), frozenset(Module))
 PREEMPTOR = JobId("preemptor")

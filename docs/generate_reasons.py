@@ -14,7 +14,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from quotatree.core.reasons import Code, Step
+from quotatree.core import Code, Step
 
 PAGE: Final = Path(__file__).parent / "reference" / "reasons.md"
 

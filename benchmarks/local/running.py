@@ -12,8 +12,7 @@ from time import monotonic, perf_counter, sleep
 
 from benchmarks.local.server import RUN_AS, job, serving
 from benchmarks.measure import Table
-from quotatree.core.model.job import JobId, Shape
-from quotatree.core.model.policy import Module
+from quotatree.core import JobId, Module, Shape
 from quotatree.engines.base import Confirmed, Exited, ReplicaOrder, Report, StartOrder, StopOrder
 from quotatree.engines.local.server.engine import LocalEngine
 

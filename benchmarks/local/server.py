@@ -24,9 +24,7 @@ from quotatree.access.roles import Role
 from quotatree.api.settings import ServerSettings
 from quotatree.client import Client
 from quotatree.control.commands import values as do
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds
+from quotatree.core import Bounds, Module, Priorities, QuotaId, QuotaSpec, Scope, SelfLevel
 from quotatree.engines.base import StopOrder
 from quotatree.engines.local.host.virtual import virtual_nodes
 from quotatree.engines.local.server.engine import LocalEngine

@@ -19,8 +19,7 @@ from pathlib import Path
 from time import monotonic, perf_counter, sleep
 
 from benchmarks.measure import Table, ms
-from quotatree.core.model.job import JobId, Shape
-from quotatree.core.model.policy import Module
+from quotatree.core import JobId, Module, Shape
 from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, RestartOrder, StartOrder, StopOrder
 from quotatree.engines.local.server.engine import LocalEngine
 

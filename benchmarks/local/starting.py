@@ -10,8 +10,7 @@ from time import perf_counter
 from benchmarks.local.ear import Ear
 from benchmarks.local.server import RUN_AS, SMALL, job, serving
 from benchmarks.measure import Table, ms
-from quotatree.core.model.job import JobId, Shape
-from quotatree.core.model.policy import Module
+from quotatree.core import JobId, Module, Shape
 from quotatree.engines.base import ReplicaOrder, StartOrder
 from quotatree.engines.local.server.engine import LocalEngine
 

@@ -19,17 +19,28 @@ from benchmarks.server.load import (
     quotas_of,
     submissions,
 )
+from quotatree.core import (
+    Bounds,
+    Idle,
+    JobId,
+    JobSpec,
+    Module,
+    NodeSpec,
+    Phase,
+    QuotaId,
+    QuotaSpec,
+    ReplicaGroup,
+    Scope,
+    SelfLevel,
+    Shape,
+    State,
+    UnitKind,
+    apply,
+    parse_priorities,
+    plan,
+)
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module, Scope, SelfLevel, parse_priorities
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds
-from quotatree.core.model.unit import UnitKind
-from quotatree.core.planning.plan import plan
-from quotatree.core.state import State
 
 
 class Happening(NamedTuple):

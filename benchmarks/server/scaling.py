@@ -22,11 +22,19 @@ from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.control.queries import queue
 from quotatree.control.world import SYSTEM
-from quotatree.core.model.job import Claim, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds
-from quotatree.core.records import JobRecord
+from quotatree.core import (
+    Bounds,
+    Claim,
+    JobId,
+    JobRecord,
+    JobSpec,
+    NodeSpec,
+    Phase,
+    QuotaId,
+    QuotaSpec,
+    ReplicaGroup,
+    Shape,
+)
 from quotatree.engines.timer import TimerEngine
 from quotatree.store import HistoryFilter, JobFilter, Store
 from quotatree.store import rows as r

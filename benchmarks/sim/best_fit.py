@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
-from quotatree.core.model.job import Shape
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU, NodeSpec, Shape
 
 
 class Machine:

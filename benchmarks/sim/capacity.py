@@ -14,12 +14,8 @@ from benchmarks.measure import Table
 from benchmarks.sim.earth_jobs import NODE, earth_jobs
 from benchmarks.sim.helios import Day, Sharing, changes, read_days, read_series, sharing
 from benchmarks.sim.shape import DAY_MS, HOUR_MS, checkpoints, nodes, percent
+from quotatree.core import Bounds, Code, Idle, NodeState, QuotaId, QuotaSpec
 from quotatree.core.events import Event, NodeChanged, NodeJoined, QuotaScaled, ScaleMode
-from quotatree.core.model.job import Idle
-from quotatree.core.model.node import NodeState
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds
-from quotatree.core.reasons import Code
 from quotatree.sim.metrics import job_metrics
 from quotatree.sim.outcome import End
 from quotatree.sim.result import SimResult, simulate

@@ -24,14 +24,21 @@ from typing import NamedTuple
 from benchmarks.measure import Table, budgets
 from benchmarks.sim.best_fit import best_fit_percent
 from benchmarks.sim.traces import trace
+from quotatree.core import (
+    WHOLE_GPU,
+    Bounds,
+    JobId,
+    JobSpec,
+    NodeSpec,
+    QuotaId,
+    QuotaSpec,
+    ReplicaGroup,
+    Shape,
+    State,
+    apply,
+    plan,
+)
 from quotatree.core import events as ev
-from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import WHOLE_GPU, Bounds
-from quotatree.core.planning.plan import plan
-from quotatree.core.state import State
 
 LISTS = ("default", "cpu050", "gpushare40", "gpuspec20", "multigpu30")
 POLICIES = {

@@ -15,11 +15,18 @@ from typing import Final
 from benchmarks.measure import Table
 from benchmarks.sim.shape import HOUR_MS, MINUTE_MS, checkpoints, minutes, nodes, percent
 from benchmarks.sim.traces import trace
-from quotatree.core.model.job import Idle
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds
-from quotatree.core.state import Settings
+from quotatree.core import (
+    Bounds,
+    Idle,
+    Module,
+    Priorities,
+    QuotaId,
+    QuotaSpec,
+    Scope,
+    SelfLevel,
+    Settings,
+    Strategy,
+)
 from quotatree.sim.loaders import load_trace
 from quotatree.sim.metrics import JobMetrics, Spread
 from quotatree.sim.result import SimResult, simulate

@@ -13,10 +13,18 @@ from benchmarks.measure import Table
 from benchmarks.sim.demand import DayCurve, Service, replica_jobs
 from benchmarks.sim.shape import DAY_MS, checkpoints, minutes, nodes, percent
 from benchmarks.sim.traces import trace
-from quotatree.core.model.job import Idle
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds
+from quotatree.core import (
+    Bounds,
+    ChildLevel,
+    Idle,
+    Module,
+    Priorities,
+    QuotaId,
+    QuotaSpec,
+    Scope,
+    SelfLevel,
+    Strategy,
+)
 from quotatree.sim.loaders import load_trace
 from quotatree.sim.metrics import job_metrics
 from quotatree.sim.outcome import JobOutcome

@@ -10,11 +10,7 @@ import csv
 from dataclasses import replace
 
 from benchmarks.sim.traces import trace
-from quotatree.core.model.job import Idle
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU, Idle, Module, NodeSpec, Priorities, QuotaId, QuotaSpec, Scope, SelfLevel
 from quotatree.sim.loaders import load_trace
 from quotatree.sim.setup import Ignore, JobDefaults, Rule, Setup
 from quotatree.sim.sizing import TeamTree, fitting_nodes, gpus_drawn, team_quotas

@@ -9,7 +9,7 @@ from __future__ import annotations
 from benchmarks.measure import Table
 from benchmarks.sim import philly
 from benchmarks.sim.runs import replayed
-from quotatree.core.model.policy import Strategy
+from quotatree.core import Strategy
 from quotatree.sim.metrics import JobMetrics
 from quotatree.sim.result import SimResult
 from quotatree.sim.setup import PRODUCT

@@ -11,10 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 
 from benchmarks.sim.traces import trace as trace_file
-from quotatree.core.model.job import Idle
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core import Idle, Module, NodeSpec, Priorities, QuotaId, QuotaSpec, Scope, SelfLevel, Strategy
 from quotatree.sim.setup import PRODUCT, JobDefaults, Rule, Setup, TraceSource
 from quotatree.sim.sizing import TeamTree, fitting_nodes, gpus_drawn, team_quotas
 from quotatree.sim.trace import Trace

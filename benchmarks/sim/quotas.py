@@ -13,8 +13,7 @@ from benchmarks.sim import philly
 from benchmarks.sim.alone import safety
 from benchmarks.sim.counted import Counted, fifo_waits
 from benchmarks.sim.runs import Alone, replayed
-from quotatree.core.model.policy import Strategy
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU, Strategy
 from quotatree.sim.metrics import Spread
 from quotatree.sim.report.plots import PLOTS, svg
 from quotatree.sim.result import SimResult, quota_gpus

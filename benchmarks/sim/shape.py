@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quotatree.core.model.node import NodeSpec
+from quotatree.core import NodeSpec
 from quotatree.sim.work import CheckpointModel, Checkpoints
 
 MINUTE_MS = 60_000

@@ -10,14 +10,7 @@ from typing import Final, NamedTuple
 
 from quotatree.access.names import check_name
 from quotatree.access.roles import SUBMITTING_ROLES, Role
-from quotatree.core.errors import Refused
-from quotatree.core.model.policy import (
-    HIGHEST_PRIORITY,
-    LOWEST_PRIORITY,
-    Module,
-    Priorities,
-    check_priorities,
-)
+from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module, Priorities, Refused, check_priorities
 
 
 class Amount(NamedTuple):

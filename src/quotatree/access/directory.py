@@ -15,7 +15,7 @@ from quotatree.access.errors import NotFound
 from quotatree.access.names import check_name
 from quotatree.access.roles import Role
 from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 
 
 @dataclass(frozen=True, slots=True)

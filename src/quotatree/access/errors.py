@@ -8,7 +8,7 @@ QuotaTreeError (core)
 
 from __future__ import annotations
 
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError
 
 
 class NotFound(QuotaTreeError):

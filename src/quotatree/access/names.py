@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 
 NAME: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
 """At most 63 letters, digits, dots, hyphens and underscores; a letter or digit at both ends."""

@@ -25,12 +25,8 @@ from quotatree.access.check import (
 from quotatree.access.directory import Directory
 from quotatree.access.names import NAME
 from quotatree.access.roles import Role
+from quotatree.core import GPU, Explanation, Exposure, JobId, Reason, Refused, amount_text
 from quotatree.core import decisions as say
-from quotatree.core.errors import Refused
-from quotatree.core.explanation import Explanation, Exposure
-from quotatree.core.model.job import JobId
-from quotatree.core.model.resources import GPU, amount_text
-from quotatree.core.reasons import Reason
 
 HIDDEN: Final = "[hidden]"
 JOB_FACTS: Final = frozenset({"preemptor", "head"})

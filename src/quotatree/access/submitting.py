@@ -11,9 +11,7 @@ from quotatree.access.check import OnJob, OnWorkspace, check
 from quotatree.access.directory import Directory
 from quotatree.access.errors import Forbidden
 from quotatree.access.roles import Action
-from quotatree.core.errors import Refused
-from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
-from quotatree.core.model.quota import AmountLimit
+from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, AmountLimit, Module, Refused
 
 
 def check_submit(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quotatree.access.names import check_name
 from quotatree.access.roles import WORKSPACE_ROLES, Role
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 
 
 @dataclass(frozen=True, slots=True)

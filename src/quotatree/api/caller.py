@@ -19,7 +19,7 @@ from quotatree.api.services import Services
 from quotatree.control.commands.values import Answer, Command
 from quotatree.control.errors import Unavailable
 from quotatree.control.queries import Query, eyes, parents
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 from quotatree.identity.errors import Unauthenticated
 from quotatree.identity.sessions import authenticate_session, check_csrf
 from quotatree.identity.tokens import authenticate_token

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError
 from quotatree.engines.base import LogPiece
 
 PIECE_BYTES: Final = 64 * 1024

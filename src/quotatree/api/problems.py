@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from quotatree.api import invalid
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.errors import Problem as KeptProblem
-from quotatree.core.errors import QuotaTreeError, Refused
+from quotatree.core import QuotaTreeError, Refused
 from quotatree.identity.errors import LoginPending, TooManyFailures, Unauthenticated
 from quotatree.store.errors import BadCursor, StoreError
 

@@ -15,8 +15,7 @@ from typing import Any, Final, NamedTuple
 from quotatree.access.roles import Role
 from quotatree.api.services import Limits, Oidc
 from quotatree.control.loop import LoopSettings
-from quotatree.core.errors import QuotaTreeError, Refused
-from quotatree.core.state import Settings
+from quotatree.core import QuotaTreeError, Refused, Settings
 from quotatree.identity.oidc_code import CodeLogins
 from quotatree.identity.oidc_device import DeviceLogins
 from quotatree.identity.oidc_http import HttpxHttp

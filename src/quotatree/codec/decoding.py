@@ -17,7 +17,7 @@ from quotatree.codec.kinds import (
     tags_of,
     texts_of,
 )
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError
 
 T = TypeVar("T")
 Decoder = Callable[[Any], Any]

@@ -8,7 +8,7 @@ from typing import Final
 
 from quotatree.codec.decoding import DecodeError, decode
 from quotatree.codec.encoding import encode
-from quotatree.core.records import Snapshot
+from quotatree.core import Snapshot
 
 SCHEMA: Final = "quotatree.snapshot/1"
 

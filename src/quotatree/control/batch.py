@@ -22,8 +22,7 @@ from quotatree.control.overdue import meet
 from quotatree.control.recovery import reconcile
 from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
-from quotatree.core.errors import IllegalTransition, QuotaTreeError
-from quotatree.core.planning.plan import plan
+from quotatree.core import IllegalTransition, QuotaTreeError, plan
 from quotatree.engines.base import Observed, Report
 from quotatree.store.rows import EngineRow
 

@@ -14,11 +14,8 @@ from quotatree.codec import encode
 from quotatree.control.program_secrets import sealed
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card, World, shown_phase
+from quotatree.core import GPU, Code, Job, JobId, Phase, job_record, node_record, pool_record, quota_record
 from quotatree.core import decisions as say
-from quotatree.core.model.job import Job, JobId, Phase
-from quotatree.core.model.resources import GPU
-from quotatree.core.reasons import Code
-from quotatree.core.records import job_record, node_record, pool_record, quota_record
 from quotatree.store.load import Counters
 from quotatree.store.rows import (
     AuditRow,

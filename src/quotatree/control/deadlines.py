@@ -10,7 +10,7 @@ import heapq
 from enum import Enum
 from typing import NamedTuple
 
-from quotatree.core.model.job import JobId
+from quotatree.core import JobId
 
 
 class Kind(Enum):

@@ -14,9 +14,8 @@ from typing import Any, Final
 from quotatree.control.deadlines import Deadline, Kind
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
+from quotatree.core import FINAL_PHASES, GPU_SECOND, Claim, Job, JobId, Phase, UnitKind
 from quotatree.core import decisions as say
-from quotatree.core.model.job import FINAL_PHASES, Claim, Job, JobId, Phase
-from quotatree.core.model.unit import GPU_SECOND, UnitKind
 from quotatree.engines.base import ReplicaOrder, StartOrder, StopOrder
 from quotatree.store.rows import PlacementRow, RunRow
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quotatree.access.errors import Forbidden, NotFound
-from quotatree.core.errors import QuotaTreeError, Refused
+from quotatree.core import QuotaTreeError, Refused
 
 
 class Conflict(QuotaTreeError):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from quotatree.access.directory import Directory
-from quotatree.core.state import Settings
+from quotatree.core import Settings
 
 
 @dataclass(frozen=True, slots=True)

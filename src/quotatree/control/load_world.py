@@ -7,8 +7,7 @@ from dataclasses import replace
 from quotatree.control.batch_rows import card_from
 from quotatree.control.commands.dispatch import recall
 from quotatree.control.world import World
-from quotatree.core.model.job import JobId
-from quotatree.core.snapshots import restore
+from quotatree.core import JobId, restore
 from quotatree.engines.base import Place
 from quotatree.store.load import ANSWERS_LOADED, Loaded
 

@@ -35,8 +35,7 @@ from quotatree.control.store_port import LoopStore
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.control.writer import InDoubt, Writer
-from quotatree.core.changes.apply import apply
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError, apply
 from quotatree.core.events import JobForgotten
 from quotatree.engines.base import Engine, EngineUnavailable, Report
 from quotatree.store.errors import LeaseLost, StoreConflict, StoreUnavailable

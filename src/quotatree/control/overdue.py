@@ -8,10 +8,8 @@ from quotatree.control.deadlines import Deadline, Kind
 from quotatree.control.decision_effects import overdue
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
+from quotatree.core import Code, Job, Module, Phase, Reason, because
 from quotatree.core import events as ev
-from quotatree.core.model.job import Job, Phase
-from quotatree.core.model.policy import Module
-from quotatree.core.reasons import Code, Reason, because
 from quotatree.engines.base import StopOrder
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
+from quotatree import core
 from quotatree.access.check import OnJob, OnQuota, check, visible_quotas
 from quotatree.access.redaction import JobFacts, Reader, reader
 from quotatree.access.roles import Action
@@ -18,14 +19,18 @@ from quotatree.control.commands.dispatch import HANDLERS
 from quotatree.control.commands.values import Command, UpdateQuota
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
-from quotatree.core import explanation as core
+from quotatree.core import (
+    Explanation,
+    Exposure,
+    Job,
+    JobId,
+    QuotaId,
+    QuotaReport,
+    Refused,
+    plan,
+    quota_report,
+)
 from quotatree.core.decisions import Decision, Wait
-from quotatree.core.errors import Refused
-from quotatree.core.explanation import Explanation, Exposure
-from quotatree.core.model.job import Job, JobId
-from quotatree.core.model.quota import QuotaId
-from quotatree.core.planning.plan import plan
-from quotatree.core.quota_figures import QuotaReport, quota_report
 from quotatree.engines.base import Engine
 
 T = TypeVar("T")

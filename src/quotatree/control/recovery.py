@@ -17,8 +17,8 @@ from __future__ import annotations
 from quotatree.control.decision_effects import overdue, start_order, watch
 from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
+from quotatree.core import Job, JobId, Phase, Placed
 from quotatree.core import events as ev
-from quotatree.core.model.job import Job, JobId, Phase, Placed
 from quotatree.engines.base import Confirmed, Exited, Left, Observed, ReplicaOrder, RestartOrder, StopOrder
 
 Key = tuple[JobId, int]

@@ -8,11 +8,8 @@ from typing import Any
 from quotatree.control.decision_effects import say_confirmed, say_outcome
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
+from quotatree.core import FINAL_PHASES, Code, Job, Module, NodeState, Phase, because
 from quotatree.core import events as ev
-from quotatree.core.model.job import FINAL_PHASES, Job, Phase
-from quotatree.core.model.node import NodeState
-from quotatree.core.model.policy import Module
-from quotatree.core.reasons import Code, because
 from quotatree.engines.base import (
     Checkpointed,
     Confirmed,

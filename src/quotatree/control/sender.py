@@ -9,7 +9,7 @@ import structlog
 
 from quotatree.control.metrics import Metrics
 from quotatree.control.turn import Order
-from quotatree.core.model.job import JobId
+from quotatree.core import JobId
 from quotatree.engines.base import Engine, StartOrder, StopOrder
 
 log = structlog.get_logger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from quotatree.core.state import Settings
+from quotatree.core import Settings
 from quotatree.store.load import Loaded
 from quotatree.store.rows import Batch, IdempotencyRow
 

@@ -15,10 +15,9 @@ from quotatree.access.differences import differences
 from quotatree.access.directory import Directory
 from quotatree.access.roles import Action
 from quotatree.control.world import SYSTEM, Card, World
-from quotatree.core.changes.apply import apply
+from quotatree.core import JobId, apply
 from quotatree.core.decisions import Decision
 from quotatree.core.events import Event
-from quotatree.core.model.job import JobId
 from quotatree.engines.base import Engine, RestartOrder, StartOrder, StopOrder
 from quotatree.store.rows import (
     DeliveryRow,

@@ -15,9 +15,7 @@ from quotatree.access.errors import NotFound
 from quotatree.control.commands.values import Answer
 from quotatree.control.deadlines import Deadlines
 from quotatree.control.errors import Conflict
-from quotatree.core.model.job import Job, JobId, Phase
-from quotatree.core.model.quota import Quota, QuotaId
-from quotatree.core.state import State
+from quotatree.core import Job, JobId, Phase, Quota, QuotaId, State
 from quotatree.store.load import Counters
 from quotatree.store.rows import PlacementRow, RunRow, WebhookRow
 

@@ -1,1 +1,111 @@
-"""The brain: events in, decisions out. Pure, standard library only, no clock, no randomness (A1, A3)."""
+"""The brain: events in, decisions out. Pure, standard library only, no clock, no randomness (A1, A3).
+
+This is its one door. What the rest of the project needs stands here by name; the modules behind it are nobody else's
+business, and import-linter sees to that. Two vocabularies are modules of their own, because they are read as one:
+
+    from quotatree.core import decisions, events
+
+    state = State()
+    apply(state, events.JobSubmitted(spec), now_ms)     # refused, or the state has changed
+    plan(state, now_ms).decisions                       # what follows from it, already applied to the state
+"""
+
+from quotatree.core import decisions, events
+from quotatree.core.changes import effects
+from quotatree.core.changes.apply import apply
+from quotatree.core.changes.job_sizes import resized_spec
+from quotatree.core.errors import IllegalTransition, QuotaTreeError, Refused
+from quotatree.core.explanation import (
+    Explanation,
+    Exposure,
+    Holder,
+    NodeGroup,
+    explain,
+    exposure,
+    preview,
+)
+from quotatree.core.model.job import (
+    DEFAULT_GRACE_MS,
+    FINAL_PHASES,
+    Claim,
+    Idle,
+    Job,
+    JobId,
+    JobSpec,
+    Phase,
+    Placed,
+    ReplicaGroup,
+    Shape,
+    missing_core,
+)
+from quotatree.core.model.node import Node, NodeSpec, NodeState
+from quotatree.core.model.policy import (
+    HIGHEST_PRIORITY,
+    LOWEST_PRIORITY,
+    STRATEGY_ALIASES,
+    ChildLevel,
+    Module,
+    Priorities,
+    Scope,
+    SelfLevel,
+    Strategy,
+    check_priorities,
+    parse_modules,
+    parse_priorities,
+    parse_strategy,
+)
+from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec, has_loan
+from quotatree.core.model.resources import GPU, UNBOUNDED, WHOLE_GPU, ZERO, Bounds, Resources, amount_text
+from quotatree.core.model.unit import (
+    GPU_SECOND,
+    NOTEBOOK_CAP_MS,
+    RESTART_LARGE_MS,
+    RESTART_SMALL_MS,
+    SMALL_JOB_MILLI,
+    Unit,
+    UnitKind,
+)
+from quotatree.core.model.wait_queue import Failure, WaitClass
+from quotatree.core.planning.plan import plan
+from quotatree.core.quota_figures import QuotaReport, quota_report
+from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.records import (
+    JobRecord,
+    NodeRecord,
+    PoolRecord,
+    QuotaRecord,
+    Snapshot,
+    job_record,
+    node_record,
+    pool_record,
+    quota_record,
+)
+from quotatree.core.search.placement import Wanted, find_places
+from quotatree.core.snapshots import restore, snapshot
+from quotatree.core.state import Settings, State
+
+__all__ = [  # noqa: RUF022 — by what one comes for, not by letter
+    # What the brain does.
+    "State", "Settings", "apply", "plan", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
+    # What happens, what is decided, and why.
+    "events", "decisions", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure",
+    "QuotaReport",
+    # What can go wrong.
+    "QuotaTreeError", "Refused", "IllegalTransition",
+    # Jobs.
+    "Job", "JobId", "JobSpec", "ReplicaGroup", "Shape", "Placed", "Phase", "FINAL_PHASES", "Claim", "Idle",
+    "DEFAULT_GRACE_MS", "missing_core", "resized_spec",
+    # Quotas and their policies.
+    "Quota", "QuotaId", "QuotaSpec", "AmountLimit", "has_loan", "Module", "Priorities", "Scope", "SelfLevel",
+    "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY", "check_priorities",
+    "parse_modules", "parse_priorities", "parse_strategy",
+    # Nodes and amounts.
+    "Node", "NodeSpec", "NodeState", "Resources", "Bounds", "ZERO", "UNBOUNDED", "GPU", "WHOLE_GPU", "amount_text",
+    # What an eviction takes, and what it costs.
+    "Unit", "UnitKind", "GPU_SECOND", "NOTEBOOK_CAP_MS", "RESTART_LARGE_MS", "RESTART_SMALL_MS", "SMALL_JOB_MILLI",
+    # What a store keeps.
+    "Snapshot", "JobRecord", "NodeRecord", "PoolRecord", "QuotaRecord",
+    "job_record", "node_record", "pool_record", "quota_record",
+    # What models of other schedulers need to decide for themselves on the same state.
+    "effects", "find_places", "Wanted", "WaitClass", "Failure",
+]  # fmt: skip

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
-from quotatree.core.errors import QuotaTreeError
-from quotatree.core.model.job import JobId, JobSpec, Shape
-from quotatree.core.model.policy import Module
+from quotatree.core import JobId, JobSpec, Module, QuotaTreeError, Shape
 
 Program = Mapping[str, Any]
 """What to run, in the engine's own words: JSON-able, checked by `Engine.refuses`."""

@@ -25,8 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from quotatree.core.model.job import JobId, JobSpec
-from quotatree.core.model.policy import Module
+from quotatree.core import JobId, JobSpec, Module
 from quotatree.engines.base import (
     Capabilities,
     Checkpointed,

@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 from quotatree.identity.errors import ProviderFailed
 from quotatree.identity.oidc_http import Http, Reply
 from quotatree.identity.oidc_settings import OidcSettings, check_url

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from quotatree.access.roles import WORKSPACE_ROLES, Role
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 
 ASYMMETRIC: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"}

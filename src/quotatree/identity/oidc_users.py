@@ -13,7 +13,7 @@ from quotatree.access.directory import Directory
 from quotatree.access.names import NAME
 from quotatree.access.roles import Role
 from quotatree.access.values import User
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 from quotatree.identity.errors import Unauthenticated
 from quotatree.identity.oidc_claims import Claims
 from quotatree.identity.oidc_settings import OidcSettings

@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from quotatree.access.directory import Directory
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 from quotatree.identity.backoff import Backoff
 from quotatree.identity.errors import Unauthenticated
 from quotatree.identity.secret import new_secret

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from quotatree.access.directory import Directory
 from quotatree.access.values import TokenInfo
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 from quotatree.identity.errors import Unauthenticated
 from quotatree.identity.secret import SECRET_LENGTH, hash_of, matches, new_secret
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final, TypeVar
 
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU
 
 ORIGIN_MS: Final = 10_000 * 3_600_000
 """What the core's clock shows at a scenario's time "0s": late enough for "-2h" to be an ordinary time."""

@@ -11,12 +11,9 @@ import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from quotatree.core import Code, JobId, Phase, State, UnitKind
 from quotatree.core.decisions import Decision, Evict, Start, Stop
 from quotatree.core.events import Event, JobAdopted, JobCheckpointed, JobEnded, JobLeft, JobStarted
-from quotatree.core.model.job import JobId, Phase
-from quotatree.core.model.unit import UnitKind
-from quotatree.core.reasons import Code
-from quotatree.core.state import State
 from quotatree.scenario.model import Behaviour, Entry, Scenario
 
 

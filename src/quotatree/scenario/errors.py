@@ -7,7 +7,7 @@ QuotaTreeError
 
 from __future__ import annotations
 
-from quotatree.core.errors import QuotaTreeError, Refused
+from quotatree.core import QuotaTreeError, Refused
 
 
 class ScenarioError(QuotaTreeError):

@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from quotatree.core.model.job import Claim, Phase
-from quotatree.core.model.resources import WHOLE_GPU
-from quotatree.core.model.unit import GPU_SECOND
-from quotatree.core.reasons import Code, Step
+from quotatree.core import GPU_SECOND, WHOLE_GPU, Claim, Code, Phase, Step
 from quotatree.scenario import seen as see
 from quotatree.scenario.amounts import (
     Unreadable,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from quotatree.core import Step, UnitKind
 from quotatree.core.decisions import (
     Alarm,
     Decision,
@@ -19,8 +20,6 @@ from quotatree.core.decisions import (
     Stop,
     Wait,
 )
-from quotatree.core.model.unit import UnitKind
-from quotatree.core.reasons import Step
 
 KINDS: Final = {
     "start": "the core of a job starts, or grows",

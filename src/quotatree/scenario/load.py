@@ -9,8 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
+from quotatree.core import JobId
 from quotatree.core.events import QuotaCreated
-from quotatree.core.model.job import JobId
 from quotatree.scenario.amounts import (
     ORIGIN_MS,
     as_flag,

@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from quotatree.core.errors import Refused
-from quotatree.core.events import JobAdopted, JobSubmitted
-from quotatree.core.model.job import (
+from quotatree.core import (
     DEFAULT_GRACE_MS,
+    LOWEST_PRIORITY,
+    WHOLE_GPU,
     Claim,
     Idle,
     JobId,
     JobSpec,
+    Module,
+    NodeSpec,
     Placed,
+    Refused,
     ReplicaGroup,
     Shape,
 )
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import LOWEST_PRIORITY, Module
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.events import JobAdopted, JobSubmitted
 from quotatree.scenario.amounts import (
     ORIGIN_MS,
     as_count,

@@ -6,20 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from quotatree.core.errors import Refused
-from quotatree.core.events import QuotaCreated
-from quotatree.core.model.policy import (
+from quotatree.core import (
+    Bounds,
     ChildLevel,
     Module,
     Priorities,
+    QuotaId,
+    QuotaSpec,
+    Refused,
+    Resources,
     Scope,
     SelfLevel,
     parse_modules,
     parse_priorities,
     parse_strategy,
 )
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds, Resources
+from quotatree.core.events import QuotaCreated
 from quotatree.scenario.amounts import (
     Unreadable,
     as_cpu_milli,

@@ -12,6 +12,7 @@ from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Final
 
+from quotatree.core import Bounds, Code, JobId, NodeState, Phase, QuotaSpec, because
 from quotatree.core.events import (
     DeviceChanged,
     Event,
@@ -33,11 +34,6 @@ from quotatree.core.events import (
     QuotaTransferred,
     ScaleMode,
 )
-from quotatree.core.model.job import JobId, Phase
-from quotatree.core.model.node import NodeState
-from quotatree.core.model.quota import QuotaSpec
-from quotatree.core.model.resources import Bounds
-from quotatree.core.reasons import Code, because
 from quotatree.scenario.amounts import as_count, as_text, as_text_or_texts, as_time_ms, moment_text, one_of
 from quotatree.scenario.errors import RuleBroken, ScenarioError
 from quotatree.scenario.load_jobs import read_jobs

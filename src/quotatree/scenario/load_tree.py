@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from quotatree.core import AmountLimit, NodeSpec, NodeState, Settings
 from quotatree.core.events import LimitsSet, NodeChanged, NodeJoined, PoolDeclared
-from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.quota import AmountLimit
-from quotatree.core.state import Settings
 from quotatree.scenario.amounts import (
     as_count,
     as_cpu_milli,

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from quotatree.core import JobId, JobSpec, Settings
 from quotatree.core.events import Event
-from quotatree.core.model.job import JobId, JobSpec
-from quotatree.core.state import Settings
 from quotatree.scenario.amounts import ORIGIN_MS
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from quotatree.core import GPU_SECOND, Reason, Resources
 from quotatree.core.decisions import (
     Decision,
     Demote,
@@ -20,9 +21,6 @@ from quotatree.core.decisions import (
     StepTried,
     Stop,
 )
-from quotatree.core.model.resources import Resources
-from quotatree.core.model.unit import GPU_SECOND
-from quotatree.core.reasons import Reason
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text, span_text
 from quotatree.scenario.kinds import kind_of, preemption_of, step_word
 from quotatree.scenario.model import Scenario

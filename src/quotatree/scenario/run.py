@@ -10,14 +10,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from quotatree.core.changes.apply import apply
+from quotatree.core import QuotaId, Reason, Refused, State, apply, plan
 from quotatree.core.decisions import Decision, Wait
-from quotatree.core.errors import Refused
 from quotatree.core.events import Event, JobAdopted, JobCheckpointed, QuotaUpdated
-from quotatree.core.model.quota import QuotaId
-from quotatree.core.planning.plan import plan
-from quotatree.core.reasons import Reason
-from quotatree.core.state import State
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
 from quotatree.scenario.engine import Engine, Happening, Look, Report, WakeUp
 from quotatree.scenario.errors import RuleBroken, ScenarioError

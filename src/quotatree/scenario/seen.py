@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from quotatree.core import (
+    GPU,
+    WHOLE_GPU,
+    Claim,
+    Code,
+    Explanation,
+    Job,
+    JobId,
+    JobSpec,
+    Phase,
+    QuotaId,
+    State,
+    explain,
+    exposure,
+    preview,
+    quota_report,
+)
 from quotatree.core.decisions import Decision, Evict, Hold, Preemption, Start
 from quotatree.core.events import JobSubmitted
-from quotatree.core.explanation import Explanation, explain, exposure, preview
-from quotatree.core.model.job import Claim, Job, JobId, JobSpec, Phase
-from quotatree.core.model.quota import QuotaId
-from quotatree.core.model.resources import GPU, WHOLE_GPU
-from quotatree.core.quota_figures import quota_report
-from quotatree.core.reasons import Code
-from quotatree.core.state import State
 from quotatree.scenario.kinds import jobs_by_kind, preemption_of, step_word
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import TypeVar
 
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 from quotatree.scenario.amounts import Unreadable, as_count, as_text
 from quotatree.scenario.errors import RuleBroken, ScenarioError
 

@@ -11,7 +11,7 @@ from quotatree.api.settings import ServerSettings
 from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.control.world import SYSTEM, World
-from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core import NodeSpec, NodeState
 from quotatree.engines.base import Engine
 from quotatree.engines.local.host.virtual import VIRTUAL_LABELS, virtual_nodes
 from quotatree.engines.timer import TimerEngine

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from quotatree.core.model.job import Idle, JobSpec
-from quotatree.core.model.policy import LOWEST_PRIORITY, Strategy
-from quotatree.core.model.quota import QuotaSpec
+from quotatree.core import LOWEST_PRIORITY, Idle, JobSpec, QuotaSpec, Strategy
 from quotatree.sim.brain import Brain, CoreBrain
 from quotatree.sim.models import (
     ModelBrain,

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from quotatree.core.changes.apply import apply
+from quotatree.core import JobId, Settings, State, apply, plan
 from quotatree.core.decisions import Decision, Plan
 from quotatree.core.events import Event, JobForgotten
-from quotatree.core.model.job import JobId
-from quotatree.core.planning.plan import plan
-from quotatree.core.state import Settings, State
 
 
 class Brain(Protocol):

@@ -18,8 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Final
 
-from quotatree.core.errors import QuotaTreeError
-from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
+from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module, QuotaTreeError
 
 FieldValue = str | int | bool | tuple[str, ...] | None
 

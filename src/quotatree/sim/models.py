@@ -11,19 +11,34 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from quotatree.core import (
+    Claim,
+    Code,
+    Failure,
+    Job,
+    JobId,
+    Node,
+    Placed,
+    Quota,
+    Reason,
+    Resources,
+    Settings,
+    Shape,
+    State,
+    Step,
+    Unit,
+    UnitKind,
+    WaitClass,
+    Wanted,
+    apply,
+    because,
+    effects,
+    find_places,
+    has_loan,
+    missing_core,
+)
 from quotatree.core import decisions as say
-from quotatree.core.changes import effects
-from quotatree.core.changes.apply import apply
 from quotatree.core.events import Event
-from quotatree.core.model.job import Claim, Job, JobId, Placed, Shape, missing_core
-from quotatree.core.model.node import Node
-from quotatree.core.model.quota import Quota, has_loan
-from quotatree.core.model.resources import Resources
-from quotatree.core.model.unit import Unit, UnitKind
-from quotatree.core.model.wait_queue import Failure, WaitClass
-from quotatree.core.reasons import Code, Reason, Step, because
-from quotatree.core.search.placement import Wanted, find_places
-from quotatree.core.state import Settings, State
 from quotatree.sim.brain import forget
 
 Victims = Callable[[State, Job, Wanted, Resources], list[Unit] | None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from quotatree.core.reasons import Code
+from quotatree.core import Code
 
 
 class End(Enum):

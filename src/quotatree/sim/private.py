@@ -11,10 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from quotatree.core.model.job import Idle, JobSpec
-from quotatree.core.model.policy import Scope, SelfLevel
-from quotatree.core.model.quota import QuotaSpec
-from quotatree.core.model.resources import WHOLE_GPU, Bounds
+from quotatree.core import WHOLE_GPU, Bounds, Idle, JobSpec, QuotaSpec, Scope, SelfLevel
 from quotatree.sim.brain import CoreBrain
 from quotatree.sim.outcome import JobOutcome
 from quotatree.sim.replay import Replay

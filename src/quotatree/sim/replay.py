@@ -16,12 +16,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final, NamedTuple
 
+from quotatree.core import Claim, Code, JobId, JobSpec, Refused, UnitKind
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.errors import Refused
-from quotatree.core.model.job import Claim, JobId, JobSpec
-from quotatree.core.model.unit import UnitKind
-from quotatree.core.reasons import Code
 from quotatree.sim.brain import Brain
 from quotatree.sim.outcome import End, Refusal, Taken
 from quotatree.sim.setup import Setup

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU
 from quotatree.sim.baselines import baseline_named
 from quotatree.sim.metrics import Counted, Metrics, measure
 from quotatree.sim.outcome import JobOutcome, Refusal, Taken

@@ -16,12 +16,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from quotatree.core import DEFAULT_GRACE_MS, Idle, Module, NodeSpec, Priorities, QuotaSpec, Settings
 from quotatree.core.events import Event, LimitsSet, PoolDeclared
-from quotatree.core.model.job import DEFAULT_GRACE_MS, Idle
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module, Priorities
-from quotatree.core.model.quota import QuotaSpec
-from quotatree.core.state import Settings
 from quotatree.sim.loaders import load_trace
 from quotatree.sim.mapping import FieldError, Mapping
 from quotatree.sim.synthetic import SyntheticSpec, generate

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import WHOLE_GPU, Bounds
+from quotatree.core import WHOLE_GPU, Bounds, NodeSpec, QuotaId, QuotaSpec
 from quotatree.sim.setup import SetupError
 from quotatree.sim.trace import Trace
 

@@ -18,9 +18,7 @@ from dataclasses import dataclass, fields
 from itertools import accumulate
 from typing import Any, Final, Generic, TypeVar
 
-from quotatree.core.errors import Refused
-from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, WHOLE_GPU, Module, Refused
 from quotatree.sim.trace import Trace, TraceJob
 
 T = TypeVar("T")

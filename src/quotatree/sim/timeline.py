@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from quotatree.core.model.node import Node, NodeState
-from quotatree.core.model.resources import WHOLE_GPU
-from quotatree.core.state import State
+from quotatree.core import WHOLE_GPU, Node, NodeState, State
 
 SAMPLES_WANTED: Final = 1_000
 SHAPES_WATCHED: Final = 12

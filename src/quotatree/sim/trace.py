@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import attrgetter
 
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ paused for a checkpoint, or leaving.
 
 from __future__ import annotations
 
-from quotatree.core.model.job import JobId, JobSpec
+from quotatree.core import JobId, JobSpec
 from quotatree.sim.outcome import End, JobOutcome
 from quotatree.sim.work import Rhythm, completed, cut_short
 from quotatree.sim.workload import Submission

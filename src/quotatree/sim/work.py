@@ -17,9 +17,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from quotatree.core.errors import Refused
-from quotatree.core.model.policy import Module
-from quotatree.core.model.unit import NOTEBOOK_CAP_MS, RESTART_LARGE_MS, RESTART_SMALL_MS, SMALL_JOB_MILLI
+from quotatree.core import (
+    NOTEBOOK_CAP_MS,
+    RESTART_LARGE_MS,
+    RESTART_SMALL_MS,
+    SMALL_JOB_MILLI,
+    Module,
+    Refused,
+)
 
 
 class Checkpoints(Enum):

@@ -12,9 +12,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from quotatree.core.model.job import Idle, JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.model.policy import Module
-from quotatree.core.model.resources import Bounds
+from quotatree.core import Bounds, Idle, JobId, JobSpec, Module, ReplicaGroup, Shape
 from quotatree.sim.setup import Ignore, Rule, Setup
 from quotatree.sim.trace import TraceJob
 from quotatree.sim.work import Rhythm, restart_ms

@@ -12,7 +12,7 @@ StoreError
 
 from __future__ import annotations
 
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError
 
 
 class StoreError(QuotaTreeError):

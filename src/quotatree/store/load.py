@@ -14,8 +14,7 @@ from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
 from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
 from quotatree.codec import decode
-from quotatree.core.records import Snapshot
-from quotatree.core.state import Settings
+from quotatree.core import Settings, Snapshot
 from quotatree.store import read_rows
 from quotatree.store import rows as r
 from quotatree.store import tables as t

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from quotatree.codec import decode
-from quotatree.core.records import JobRecord, NodeRecord, PoolRecord, QuotaRecord
+from quotatree.core import JobRecord, NodeRecord, PoolRecord, QuotaRecord
 from quotatree.store import rows as r
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quotatree.access.differences import Differences
-from quotatree.core.records import JobRecord, NodeRecord, PoolRecord, QuotaRecord
+from quotatree.core import JobRecord, NodeRecord, PoolRecord, QuotaRecord
 
 Json = dict[str, Any]
 

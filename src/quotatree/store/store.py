@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from sqlalchemy import Engine, select, text
 
-from quotatree.core.state import Settings
+from quotatree.core import Settings
 from quotatree.store import backup as backups
 from quotatree.store import lease, migrate, prune, read_rows, reads
 from quotatree.store import rows as r

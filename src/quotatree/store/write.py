@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Table, delete
 
 from quotatree.access.differences import Differences
 from quotatree.codec import encode
-from quotatree.core.model.job import FINAL_PHASES
+from quotatree.core import FINAL_PHASES
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.statements import delete_all, insert_all, upsert_all

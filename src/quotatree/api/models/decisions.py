@@ -9,10 +9,8 @@ from typing_extensions import TypedDict
 from quotatree.api.models.jobs import PlaceOut, ReasonOut
 from quotatree.api.models.quota_views import AmountsOut, shown
 from quotatree.control.queries import Preview
+from quotatree.core import GPU_SECOND, Explanation, Exposure, Reason
 from quotatree.core import decisions as say
-from quotatree.core.explanation import Explanation, Exposure
-from quotatree.core.model.unit import GPU_SECOND
-from quotatree.core.reasons import Reason
 
 
 class VictimOut(TypedDict):

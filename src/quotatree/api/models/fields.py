@@ -15,9 +15,7 @@ from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints, WithJsonSchema
 
 from quotatree.access.names import NAME
-from quotatree.core.errors import Refused
-from quotatree.core.model.policy import Priorities, parse_priorities
-from quotatree.core.model.resources import Bounds, Resources
+from quotatree.core import Bounds, Priorities, Refused, Resources, parse_priorities
 from quotatree.scenario.amounts import (
     Unreadable,
     as_cpu_milli,

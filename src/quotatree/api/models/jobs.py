@@ -27,8 +27,7 @@ from quotatree.api.models.fields import (
 from quotatree.api.problems import Problem
 from quotatree.control.commands.values import JobRequest
 from quotatree.control.program_secrets import FIELD, sealed, shown
-from quotatree.core.model.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup, Shape
-from quotatree.core.model.policy import Module
+from quotatree.core import DEFAULT_GRACE_MS, Idle, Module, ReplicaGroup, Shape
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 
 

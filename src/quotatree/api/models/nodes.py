@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from quotatree.api.models.fields import Body, Cpus, Label, Labels, Memory, Name, memory_text, number
-from quotatree.core.model.node import Node, NodeSpec
+from quotatree.core import Node, NodeSpec
 
 
 class PoolIn(Body):

@@ -14,18 +14,18 @@ from typing_extensions import TypedDict
 from quotatree.api.models.fields import Body, Priority
 from quotatree.api.models.quota_views import module_names
 from quotatree.api.models.quotas import ModuleNames
-from quotatree.core.errors import Refused
-from quotatree.core.model.policy import (
+from quotatree.core import (
     LOWEST_PRIORITY,
     STRATEGY_ALIASES,
     ChildLevel,
     Priorities,
+    QuotaSpec,
+    Refused,
     Scope,
     SelfLevel,
     parse_modules,
     parse_strategy,
 )
-from quotatree.core.model.quota import QuotaSpec
 
 OWN: Final = "SelfQuotaPreemptionConfig"
 SUB: Final = "SubQuotaPreemptionConfig"

@@ -9,9 +9,7 @@ from typing_extensions import TypedDict
 
 from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import amounts, number, span
-from quotatree.core.model.policy import Module
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.quota_figures import QuotaReport
+from quotatree.core import Module, QuotaId, QuotaReport, QuotaSpec
 
 
 class AmountsOut(TypedDict):

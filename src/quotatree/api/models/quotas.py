@@ -18,10 +18,19 @@ from quotatree.api.models.fields import (
     Name,
     Range,
 )
+from quotatree.core import (
+    UNBOUNDED,
+    ZERO,
+    Bounds,
+    ChildLevel,
+    QuotaId,
+    QuotaSpec,
+    Scope,
+    SelfLevel,
+    Strategy,
+    parse_modules,
+)
 from quotatree.core.events import ScaleMode
-from quotatree.core.model.policy import ChildLevel, Scope, SelfLevel, Strategy, parse_modules
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import UNBOUNDED, ZERO, Bounds
 
 StrategyName = Literal["fifo", "traverse", "balance", "intelligent"]
 ModeName = Literal["refuse", "lazy", "reclaim"]

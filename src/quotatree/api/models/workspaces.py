@@ -13,7 +13,7 @@ from quotatree.access.values import Workspace
 from quotatree.api.models.fields import Body, Duration, Gpus, Line, Name, Priority, Range, number, span
 from quotatree.api.models.quota_views import module_names
 from quotatree.api.models.quotas import ALL_MODULES, ModuleNames
-from quotatree.core.model.policy import parse_modules
+from quotatree.core import parse_modules
 
 RoleName = Literal["owner", "admin", "operator", "developer", "viewer"]
 SubmittingRole = Literal["owner", "admin", "operator", "developer"]

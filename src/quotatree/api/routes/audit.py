@@ -17,8 +17,7 @@ from quotatree.api.models.fields import WHOLE_NAME, Cursor, Limit, Moment, Names
 from quotatree.api.route import router
 from quotatree.codec.snapshot_file import snapshot_text
 from quotatree.control.world import World
-from quotatree.core.records import Snapshot
-from quotatree.core.snapshots import snapshot
+from quotatree.core import Snapshot, snapshot
 from quotatree.store import HistoryFilter, Store
 
 routes = router("audit")

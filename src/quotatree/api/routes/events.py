@@ -23,7 +23,7 @@ from quotatree.api.models.fields import JOB_ID, InPath, Limit, Names
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import visible_job
 from quotatree.control.queries import parents
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError
 from quotatree.store import HistoryFilter, Store
 from quotatree.store.rows import EventRow
 

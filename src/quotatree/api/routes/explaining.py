@@ -26,8 +26,8 @@ from quotatree.api.route import router
 from quotatree.api.routes.jobs import visible_job
 from quotatree.codec import decode
 from quotatree.control.queries import explain, exposure, parents
+from quotatree.core import Refused
 from quotatree.core.decisions import Decision, Preemption
-from quotatree.core.errors import Refused
 from quotatree.store import HistoryFilter, Store
 from quotatree.store.rows import DecisionRow
 

@@ -37,8 +37,7 @@ from quotatree.control.commands import values as do
 from quotatree.control.queries import Query as Asked
 from quotatree.control.queries import eyes
 from quotatree.control.world import World
-from quotatree.core.errors import Refused
-from quotatree.core.model.job import JobId
+from quotatree.core import JobId, Refused
 from quotatree.store import JobFilter, Store
 from quotatree.store.rows import JobRow
 

@@ -17,7 +17,7 @@ from quotatree.api.models.nodes import NodeIn, NodeOut, Nodes, PoolIn, Pools, no
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.world import World
-from quotatree.core.model.node import NodeState
+from quotatree.core import NodeState
 
 routes = router("nodes")
 

@@ -20,8 +20,7 @@ from quotatree.api.models.fields import JobInPath
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import visible_job
 from quotatree.control.errors import Unavailable
-from quotatree.core.errors import Refused
-from quotatree.core.model.job import JobId
+from quotatree.core import JobId, Refused
 from quotatree.engines.base import EngineUnavailable, LogPiece
 from quotatree.store.rows import JobRow
 

@@ -14,9 +14,8 @@ from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.queries import preview
 from quotatree.control.world import World
+from quotatree.core import NodeState, QuotaId, QuotaSpec
 from quotatree.core.events import ScaleMode
-from quotatree.core.model.node import NodeState
-from quotatree.core.model.quota import QuotaId, QuotaSpec
 
 routes = router("previews")
 

@@ -33,9 +33,8 @@ from quotatree.control.errors import Conflict
 from quotatree.control.queries import Query as Asked
 from quotatree.control.queries import eyes, figures, parents, queue
 from quotatree.control.world import World
+from quotatree.core import Quota, QuotaSpec, quota_report
 from quotatree.core.events import ScaleMode
-from quotatree.core.model.quota import Quota, QuotaSpec
-from quotatree.core.quota_figures import quota_report
 from quotatree.store.pages import make_cursor, open_place
 
 routes = router("quotas")

@@ -29,7 +29,7 @@ from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
 from quotatree.control.world import World
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 
 routes = router("users")
 TRIES = 5

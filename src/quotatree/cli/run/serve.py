@@ -51,7 +51,7 @@ def serve(
     Options win over variables, and these over the settings file.
     """
     from quotatree.control import logs
-    from quotatree.core.errors import Refused
+    from quotatree.core import Refused
     from quotatree.server.assembly import AlreadyServing, Server
     from quotatree.server.engine_choice import NoEngine
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from quotatree.cli.try_out.scenario_files import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, output_option
-from quotatree.core.errors import IllegalTransition, QuotaTreeError
+from quotatree.core import IllegalTransition, QuotaTreeError
 from quotatree.scenario.check import Verdict, check_scenario
 from quotatree.scenario.load import load_scenario
 

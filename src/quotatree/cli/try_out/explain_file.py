@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from quotatree import core
 from quotatree.cli.try_out.scenario_files import (
     EXIT_BAD_INPUT,
     bad_input_exits,
@@ -14,9 +15,7 @@ from quotatree.cli.try_out.scenario_files import (
     fail,
     played_scenario,
 )
-from quotatree.core import explanation as core
-from quotatree.core.model.job import JobId
-from quotatree.core.model.resources import GPU, amount_text
+from quotatree.core import GPU, JobId, amount_text
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
 from quotatree.scenario.kinds import step_word
 from quotatree.scenario.load import load_scenario

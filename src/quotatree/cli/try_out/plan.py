@@ -41,8 +41,8 @@ def _plan_snapshot(file: Path, output: str) -> None:
     """One round, as the server would plan it now."""
     from quotatree.codec.decoding import DecodeError
     from quotatree.codec.snapshot_file import read_snapshot
-    from quotatree.core.planning.plan import plan as decide
-    from quotatree.core.snapshots import restore
+    from quotatree.core import plan as decide
+    from quotatree.core import restore
     from quotatree.scenario.kinds import kind_of
     from quotatree.scenario.render import decision_json, decision_text
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from quotatree import core
 from quotatree.cli.try_out.scenario_files import (
     EXIT_BAD_INPUT,
     bad_input_exits,
@@ -17,12 +18,8 @@ from quotatree.cli.try_out.scenario_files import (
     fail,
     played_scenario,
 )
-from quotatree.core import explanation as core
-from quotatree.core.changes.apply import apply
+from quotatree.core import Bounds, JobId, QuotaId, apply
 from quotatree.core.events import Event, JobSubmitted, QuotaScaled, QuotaUpdated, ScaleMode
-from quotatree.core.model.job import JobId
-from quotatree.core.model.quota import QuotaId
-from quotatree.core.model.resources import Bounds
 from quotatree.scenario.amounts import ORIGIN_MS, Unreadable, as_gpu_milli, as_text, moment_text
 from quotatree.scenario.errors import ScenarioError
 from quotatree.scenario.kinds import kind_of

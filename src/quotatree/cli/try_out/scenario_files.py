@@ -14,7 +14,7 @@ from quotatree.cli.output import (
     fail,
     output_option,
 )
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError
 from quotatree.scenario.load import load_scenario
 from quotatree.scenario.model import Scenario
 from quotatree.scenario.run import Instant, Player

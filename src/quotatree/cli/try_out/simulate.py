@@ -18,7 +18,7 @@ from quotatree.cli.try_out.simulate_files import command_line, destination, writ
 from quotatree.cli.try_out.simulate_progress import progress_bar
 from quotatree.cli.try_out.simulate_table import compared_rows, group_rows, overall_rows, safety_rows
 from quotatree.cli.try_out.simulation_file import load_simulation
-from quotatree.core.errors import QuotaTreeError
+from quotatree.core import QuotaTreeError
 from quotatree.sim.baselines import BASELINES
 from quotatree.sim.export import as_json
 from quotatree.sim.private import Alone, waits_alone

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from quotatree.core.model.quota import QuotaSpec
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU, QuotaSpec
 from quotatree.scenario.amounts import span_text
 from quotatree.sim.private import leaves
 from quotatree.sim.setup import Setup

@@ -22,11 +22,8 @@ from quotatree.cli.try_out.simulation_jobs import (
     read_rule,
     read_teams,
 )
-from quotatree.core.errors import Refused
+from quotatree.core import WHOLE_GPU, NodeSpec, QuotaId, QuotaSpec, Refused
 from quotatree.core.events import Event, LimitsSet, NodeJoined, PoolDeclared, QuotaCreated, QuotaUpdated
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.scenario.amounts import (
     ORIGIN_MS,
     Unreadable,

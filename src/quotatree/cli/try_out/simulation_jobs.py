@@ -6,8 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TypeVar
 
-from quotatree.core.model.job import Idle
-from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
+from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, Idle, Module
 from quotatree.scenario.amounts import (
     Unreadable,
     as_count,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from quotatree.cli.bars import Figures
-from quotatree.core.model.resources import GPU
-from quotatree.core.quota_figures import quota_report
-from quotatree.core.state import State
+from quotatree.core import GPU, State, quota_report
 
 
 def state_figures(state: State) -> list[Figures]:

@@ -11,7 +11,7 @@ from quotatree.cli.try_out.scenario_files import (
     played_scenario,
 )
 from quotatree.cli.try_out.state_figures import state_figures
-from quotatree.core.quota_figures import quota_report
+from quotatree.core import quota_report
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
 from quotatree.scenario.load import load_scenario
 from quotatree.scenario.run import Player

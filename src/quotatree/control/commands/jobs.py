@@ -14,12 +14,19 @@ from quotatree.control.commands.values import Answer, Item, JobRequest
 from quotatree.control.errors import problem_of
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card
+from quotatree.core import (
+    Code,
+    Job,
+    JobId,
+    JobSpec,
+    Module,
+    Phase,
+    QuotaTreeError,
+    Refused,
+    because,
+    resized_spec,
+)
 from quotatree.core import events as ev
-from quotatree.core.changes.job_sizes import resized_spec
-from quotatree.core.errors import QuotaTreeError, Refused
-from quotatree.core.model.job import Job, JobId, JobSpec, Phase
-from quotatree.core.model.policy import Module
-from quotatree.core.reasons import Code, because
 from quotatree.engines.base import Program, RestartOrder
 
 MOST_AT_ONCE: Final = 1_000

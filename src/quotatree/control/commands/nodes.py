@@ -9,9 +9,8 @@ from quotatree.access.roles import Action
 from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
+from quotatree.core import NodeState, Refused
 from quotatree.core import events as ev
-from quotatree.core.errors import Refused
-from quotatree.core.model.node import NodeState
 
 
 def declare_pool(turn: Turn, command: do.DeclarePool) -> Answer:

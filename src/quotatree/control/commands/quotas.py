@@ -11,9 +11,8 @@ from quotatree.access.roles import Action
 from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
+from quotatree.core import Bounds, Refused
 from quotatree.core import events as ev
-from quotatree.core.errors import Refused
-from quotatree.core.model.resources import Bounds
 
 
 def create(turn: Turn, command: do.CreateQuota) -> Answer:

@@ -12,7 +12,7 @@ from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
 from quotatree.control.world import check_match
-from quotatree.core.errors import Refused
+from quotatree.core import Refused
 
 
 def put_user(turn: Turn, command: do.PutUser) -> Answer:

@@ -14,12 +14,19 @@ from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
 from quotatree.access.values import SessionInfo, TokenInfo, User
 from quotatree.control.errors import Problem
+from quotatree.core import (
+    DEFAULT_GRACE_MS,
+    LOWEST_PRIORITY,
+    UNBOUNDED,
+    Bounds,
+    Idle,
+    Module,
+    NodeSpec,
+    NodeState,
+    QuotaSpec,
+    ReplicaGroup,
+)
 from quotatree.core.events import ScaleMode
-from quotatree.core.model.job import DEFAULT_GRACE_MS, Idle, ReplicaGroup
-from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.policy import LOWEST_PRIORITY, Module
-from quotatree.core.model.quota import QuotaSpec
-from quotatree.core.model.resources import UNBOUNDED, Bounds
 
 
 @dataclass(frozen=True, slots=True)

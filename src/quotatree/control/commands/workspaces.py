@@ -15,8 +15,8 @@ from quotatree.control.commands.values import Answer
 from quotatree.control.decision_effects import watch
 from quotatree.control.turn import Turn
 from quotatree.control.world import check_match
+from quotatree.core import Refused
 from quotatree.core import events as ev
-from quotatree.core.errors import Refused
 from quotatree.store.rows import Drop, WebhookRow
 
 

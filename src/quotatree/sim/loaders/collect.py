@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU
 from quotatree.sim.loaders.table import Row, Table
 from quotatree.sim.mapping import FIELDS, FieldValue, Mapping, Source, parse
 from quotatree.sim.trace import Trace, TraceError, TraceJob

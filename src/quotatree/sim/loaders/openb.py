@@ -10,7 +10,7 @@ pod is submitted at 0 and runs a day.
 
 from __future__ import annotations
 
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU
 from quotatree.sim.loaders.collect import DAY_MS, Format, Jobs, Request
 from quotatree.sim.loaders.table import Row, Table
 from quotatree.sim.mapping import Mapping, column

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, TextIO
 
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU
 from quotatree.sim.loaders.collect import Format, Jobs, Request, spread
 from quotatree.sim.loaders.table import Row, Table
 from quotatree.sim.mapping import Mapping, column

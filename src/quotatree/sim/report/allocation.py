@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU
 from quotatree.sim.report.style import FAINT, INK, LAYER_COLOURS, TimeScale, new_figure, shortened, time_scale
 from quotatree.sim.result import SimResult
 from quotatree.sim.timeline import Sample

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core import WHOLE_GPU
 from quotatree.sim.outcome import Taken
 from quotatree.sim.report.style import FAINT, HOUR_MS, TimeScale, new_figure, shortened, time_scale
 from quotatree.sim.result import SimResult

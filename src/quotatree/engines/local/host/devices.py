@@ -14,7 +14,7 @@ import socket
 from collections import Counter
 from typing import Any, Final
 
-from quotatree.core.model.node import NodeSpec
+from quotatree.core import NodeSpec
 from quotatree.engines.base import DeviceReport
 
 PROGRAM_XIDS: Final = frozenset({13, 31, 43, 45, 68, 109})

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from quotatree.core.errors import Refused
-from quotatree.core.model.node import NodeSpec
+from quotatree.core import NodeSpec, Refused
 
 MOST_NODES: Final = 10_000
 MOST_GPUS: Final = 64

@@ -19,9 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from quotatree.core.model.job import JobId, JobSpec
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module
+from quotatree.core import JobId, JobSpec, Module, NodeSpec
 from quotatree.engines.base import (
     Capabilities,
     Confirmed,

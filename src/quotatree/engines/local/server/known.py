@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from quotatree.core.model.job import JobId
-from quotatree.core.model.policy import Module
+from quotatree.core import JobId, Module
 from quotatree.engines.base import (
     Checkpointed,
     Confirmed,

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from quotatree.core.model.policy import Module
+from quotatree.core import Module
 from quotatree.engines.base import Program
 from quotatree.engines.local.host import jupyter
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from quotatree.core.model.job import JobId
+from quotatree.core import JobId
 from quotatree.engines.local.server.known import Key
 
 log = logging.getLogger(__name__)
