@@ -122,5 +122,5 @@ def test_a_page_shows_what_one_gets(page: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_every_module_of_the_core_is_in_the_architecture() -> None:
     page = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
-    modules = {path.stem for path in (ROOT / "src" / "quotatree" / "core").glob("*.py")} - {"__init__"}
+    modules = {path.stem for path in (ROOT / "src" / "quotatree" / "core").rglob("*.py")} - {"__init__"}
     assert {name for name in modules if f"`{name}`" not in page} == set()
