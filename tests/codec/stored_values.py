@@ -1,0 +1,295 @@
+"""The values of the golden files: for every stored kind the least that can be said of one, and then everything.
+
+A file of `golden/` is the JSON of such a list, in its order. Entries are only ever added at the end: see
+docs/reference/store.md, "When a stored class changes".
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Final
+
+from quotatree.access.centre import Amount, Ceiling, Centre
+from quotatree.access.roles import Role
+from quotatree.core import decisions as say
+from quotatree.core.decisions import Preemption, ReplicaPlace, StepTried, VictimCost
+from quotatree.core.model.job import Claim, Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.quota import AmountLimit, QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds, Resources
+from quotatree.core.model.unit import UnitKind
+from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.records import (
+    Asked,
+    JobRecord,
+    NodeRecord,
+    PoolRecord,
+    Promised,
+    QuotaRecord,
+    Snapshot,
+    Standing,
+    Stood,
+)
+from quotatree.core.state import Settings
+
+JOB: Final = JobId("dlc-1")
+TAKER: Final = JobId("dlc-2")
+OTHER: Final = JobId("dsw-3")
+PLAIN: Final = Shape(1000, 8000, 65536)
+PICKY: Final = Shape(2000, 16000, 131072, models=("A100", "H100"), labels=(("rack", "r1"), ("zone", "b")))
+PLACES: Final = (ReplicaPlace(0, "n1", (0, 1)), ReplicaPlace(1, "n2", (6, 7)))
+FITS: Final = Reason(Code.FitsFree)
+
+# -- records ---------------------------------------------------------------------------------------------------------
+
+POOLS: Final = (
+    PoolRecord("default", mixed=False),
+    PoolRecord("big", mixed=True, asked=(Asked(PLAIN, 3), Asked(PICKY, 1)), pictured=(Asked(PLAIN, 3),)),
+)
+
+NODES: Final = (
+    NodeRecord(0, NodeSpec("n1"), NodeState.READY),
+    NodeRecord(
+        1,
+        NodeSpec("n2", "big", "H100", 4, 96_000, 524_288, labels=(("rack", "r1"), ("zone", "b"))),
+        NodeState.DRAINING,
+        ill=(2, 3),
+    ),
+)
+
+QUOTAS: Final = (
+    QuotaRecord(0, QuotaSpec(QuotaId("root")), Bounds(), Bounds()),
+    QuotaRecord(
+        order=1,
+        spec=QuotaSpec(
+            QuotaId("root"),
+            draws=(("default", Bounds(128_000)), ("big", Bounds(32_000, 512_000, 4_194_304))),
+        ),
+        min=Bounds(160_000, 1_024_000, 8_388_608),
+        actual=Bounds(160_000, 1_024_000, 8_388_608),
+        guard=JOB,
+        guard_nodes=("n1", "n2"),
+    ),
+    QuotaRecord(
+        order=2,
+        spec=QuotaSpec(
+            id=QuotaId("team-a"),
+            parent=QuotaId("root"),
+            min=Bounds(16_000, None, 65_536),
+            reserved=Resources(4_000, 32_000, 16_384),
+            strategy=Strategy.BALANCE,
+            self_level=SelfLevel(
+                Priorities(6, 9), Priorities(1, 5), frozenset({Module.DSW, Module.DLC}), Scope.SIBLINGS
+            ),
+            child_level=ChildLevel(Priorities(1, 3), frozenset({Module.EAS})),
+            lending=False,
+            idle_limit_milli=8_000,
+            min_runtime_ms=60_000,
+            preemption_delay_ms=120_000,
+            name="Team A",
+            description="vision",
+            labels=(("cost", "4711"),),
+        ),
+        min=Bounds(8_000, None, 65_536),
+        actual=Bounds(12_000, 64_000, None),
+        shrinking=True,
+        limits=(AmountLimit("team-a", "user:ann", 1, 5, 4_000),),
+        shadow=Resources(2_000, 16_000, 131_072),
+        stood=(Stood(JOB, 1_000), Stood(TAKER, 2_000)),
+    ),
+)
+
+SPEC: Final = JobSpec(JOB, "team-a", (ReplicaGroup(1, PLAIN),), 1_000)
+
+JOBS: Final = (
+    JobRecord(SPEC, Phase.WAITING, Claim.REGULAR, priority=1, core_replicas=1, queued_ms=1_000),
+    JobRecord(
+        spec=JobSpec(
+            id=TAKER,
+            quota="team-a",
+            groups=(ReplicaGroup(4, PICKY, "trainer"),),
+            submitted_ms=1_000,
+            module=Module.EAS,
+            priority=7,
+            workspace="lab",
+            min_replicas=2,
+            idle=Idle.ALLOW,
+            grace_ms=45_000,
+            checkpoint_interval_ms=600_000,
+            max_preemptions=3,
+            requeue=True,
+            subjects=("user:ann", "role:developer"),
+        ),
+        phase=Phase.RUNNING,
+        claim=Claim.IDLE,
+        priority=8,
+        core_replicas=3,
+        queued_ms=2_000,
+        run=2,
+        started_ms=3_000,
+        checkpoint_ms=4_000,
+        core=Standing(3_000, PLACES),
+        surplus=(Standing(3_500, (ReplicaPlace(3, "n2", (2, 3)),)),),
+        hold=Promised(Standing(5_000, (ReplicaPlace(2, "n1", (4, 5)),)), (JOB, OTHER), expires_ms=35_000),
+        leaving=(ReplicaPlace(4, "n1", (6, 7)),),
+        preempted_ms=(1_500, 2_500),
+        preempted_by=OTHER,
+        lost_last=7_200_000_000,
+        replan_first=True,
+        reason="FitsIdle",
+        told=because(Code.OwnQuotaFull, quota="team-a", free="1 GPU", min="16 GPU", wanted="4 GPU"),
+        story=("1000 submitted", "3000 Running: FitsIdle"),
+    ),
+)
+
+SNAPSHOTS: Final = (
+    Snapshot(Settings(), (), (), (), ()),
+    Snapshot(
+        Settings(
+            aging_interval_ms=1_000, balance_timeout_ms=2_000, starvation_guard_ms=3_000, eas_outage_ms=4_000
+        ),
+        POOLS[:1],
+        NODES[:1],
+        QUOTAS[:1],
+        JOBS[:1],
+    ),
+)
+
+CENTRES: Final = (
+    Centre("lab", "team-a"),
+    Centre(
+        workspace="lab",
+        quota="team-a",
+        modules=frozenset({Module.DSW, Module.DLC}),
+        roles=frozenset({Role.OWNER, Role.DEVELOPER}),
+        amounts=(Amount("user:ann", Priorities(1, 5), 4_000),),
+        ceilings=(Ceiling("role:developer", 6),),
+        longest_run_ms=86_400_000,
+        longest_wait_ms=3_600_000,
+        version=3,
+    ),
+)
+
+# -- decisions -------------------------------------------------------------------------------------------------------
+
+PREEMPTIONS: Final = (
+    Preemption(TAKER, Step.IDLE, (), (), 0, 0, 0, ()),
+    Preemption(
+        preemptor=TAKER,
+        step=Step.SIBLINGS,
+        victims=(
+            VictimCost(
+                job=JOB,
+                kind=UnitKind.CORE,
+                replicas=(0, 1),
+                quota="team-b",
+                priority=3,
+                lost_work=7_200_000_000,
+                cost=14_400_000_000,
+                freed=Resources(2_000, 16_000, 131_072),
+            ),
+        ),
+        demoted=(OTHER,),
+        cost=14_400_000_000,
+        cost_without_ladder=1_000_000_000,
+        highest_priority=3,
+        tried=(StepTried(Step.FREE, because(Code.NoEligibleVictims, step="FREE")),),
+    ),
+)
+
+STARTS: Final = (
+    say.Start(JOB, 1, Claim.REGULAR, PLACES[:1], Step.FREE, FITS),
+    say.Start(
+        job=TAKER,
+        run=2,
+        claim=Claim.IDLE,
+        replicas=PLACES,
+        step=Step.SIBLINGS,
+        reason=because(Code.AfterPreemption, victims=1, rule="SelfLevelSibling", highest=3, cost=14_400),
+        surplus=True,
+        preemption=PREEMPTIONS[1],
+    ),
+)
+HOLDS: Final = (
+    say.Hold(JOB, PLACES[:1], (), None, Step.FREE, FITS),
+    say.Hold(
+        job=TAKER,
+        replicas=PLACES,
+        waiting_on=(JOB, OTHER),
+        expires_ms=35_000,
+        step=Step.OWN,
+        reason=because(Code.WaitsForLeaving, leaving=2),
+        preemption=PREEMPTIONS[1],
+    ),
+)
+EVICTS: Final = (
+    say.Evict(JOB, 1, UnitKind.HOLD, (), None, 0, 0, 0, False, False, Reason(Code.HoldExpired)),
+    say.Evict(
+        job=JOB,
+        run=1,
+        kind=UnitKind.SURPLUS,
+        replicas=(3,),
+        preemptor=TAKER,
+        cost=14_400_000_000,
+        lost_work=7_200_000_000,
+        grace_ms=30_000,
+        requeued=True,
+        counts=True,
+        reason=because(Code.SelfLevelSibling, preemptor="dlc-2", quota="team-a"),
+        moved=True,
+    ),
+)
+DEMOTES: Final = (
+    say.Demote(JOB, None, Reason(Code.Promoted)),
+    say.Demote(JOB, TAKER, because(Code.Demoted, preemptor="dlc-2")),
+)
+PROMOTES: Final = (say.Promote(JOB, Reason(Code.Promoted)),)
+RELEASES: Final = (say.Release(JOB, Reason(Code.HoldExpired)),)
+STOPS: Final = (say.Stop(JOB, 1, (0, 1), 30_000, Reason(Code.StoppedByOwner)),)
+FAILS: Final = (say.Fail(JOB, because(Code.PreemptionLimit, count=4, limit=3)),)
+ALARMS: Final = (say.Alarm(JOB, because(Code.OftenPreempted, count=5)),)
+WAITS: Final = (say.Wait(JOB, because(Code.BehindHead, head="dlc-2", strategy="fifo")),)
+
+# -- by file ---------------------------------------------------------------------------------------------------------
+
+GOLDEN: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
+    "pool": (PoolRecord, POOLS),
+    "node": (NodeRecord, NODES),
+    "quota": (QuotaRecord, QUOTAS),
+    "job": (JobRecord, JOBS),
+    "snapshot": (Snapshot, SNAPSHOTS),
+    "centre": (Centre, CENTRES),
+    "preemption": (Preemption, PREEMPTIONS),
+    "decision_start": (say.Decision, STARTS),
+    "decision_hold": (say.Decision, HOLDS),
+    "decision_evict": (say.Decision, EVICTS),
+    "decision_demote": (say.Decision, DEMOTES),
+    "decision_promote": (say.Decision, PROMOTES),
+    "decision_release": (say.Decision, RELEASES),
+    "decision_stop": (say.Decision, STOPS),
+    "decision_fail": (say.Decision, FAILS),
+    "decision_alarm": (say.Decision, ALARMS),
+    "decision_wait": (say.Decision, WAITS),
+}
+"""What is written, and read: the type under which it is stored, and the values."""
+
+OLD: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
+    "node": (NodeRecord, NODES[:1]),
+    "job": (JobRecord, JOBS[:1]),
+}
+"""What is only read: the files of `golden/old`. Today keys that a person left out of a snapshot file."""
+
+ENUMS: Final[dict[str, type[Enum]]] = {
+    "phase": Phase,
+    "claim": Claim,
+    "module": Module,
+    "idle": Idle,
+    "node_state": NodeState,
+    "strategy": Strategy,
+    "scope": Scope,
+    "unit": UnitKind,
+    "role": Role,
+    "step": Step,
+    "reason": Code,
+}
