@@ -2,5 +2,6 @@
 
 from quotatree.codec.decoding import DecodeError, decode
 from quotatree.codec.encoding import encode
+from quotatree.codec.kinds import tag_of
 
-__all__ = ["DecodeError", "decode", "encode"]
+__all__ = ["DecodeError", "decode", "encode", "tag_of"]

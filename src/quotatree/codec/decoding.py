@@ -13,6 +13,7 @@ from quotatree.codec.kinds import (
     is_mapping,
     is_record,
     members_of,
+    old_keys_of,
     plain,
     tags_of,
     texts_of,
@@ -122,7 +123,7 @@ _PRIMITIVES: Final[dict[Any, Decoder]] = {
 
 
 def _enum(enum: type[Enum]) -> Decoder:
-    members = {text: member for member, text in texts_of(enum).items()}
+    members = {text: member for member, texts in texts_of(enum).items() for text in texts}
 
     def one(data: Any) -> Enum:
         found = members.get(data) if type(data) is str else None
@@ -206,29 +207,43 @@ def _union(members: tuple[Any, ...], optional: bool, hint: Any) -> Decoder:
 
 
 def _record(cls: type[Any]) -> Decoder:
-    fields = [(field.name, field.default, _decoder(field.hint)) for field in fields_of(cls)]
-    names = {name for name, _, _ in fields}
+    fields = [(field.keys[0], field.default, _decoder(field.hint)) for field in fields_of(cls)]
+    known = {key for key, _, _ in fields}
+    old = old_keys_of(cls)
 
     def record(data: Any) -> Any:
+        data = _with_new_keys(_object(data), old) if old else _object(data)
         values = []
-        for name, default, decoder in fields:
+        for key, default, decoder in fields:
             try:
-                one = _object(data)[name]
+                one = data[key]
             except KeyError:
                 if default is NOTHING:
-                    raise DecodeError("is missing", name) from None
+                    raise DecodeError("is missing", key) from None
                 values.append(default)
                 continue
             try:
                 values.append(decoder(one))
             except DecodeError as problem:
-                raise problem.below(name) from None
-        if len(data) > len(names) or not names.issuperset(data):
-            unknown = sorted(str(key) for key in data if key not in names)[0]
-            raise DecodeError(f"is not known here; known are {', '.join(sorted(names))}", unknown)
+                raise problem.below(key) from None
+        if len(data) > len(known) or not known.issuperset(data):
+            unknown = sorted(str(key) for key in data if key not in known)[0]
+            raise DecodeError(f"is not known here; known are {', '.join(sorted(known))}", unknown)
         try:
             return cls(*values)
         except QuotaTreeError as problem:
             raise DecodeError(str(problem)) from problem
 
     return record
+
+
+def _with_new_keys(data: dict[str, Any], old: dict[str, str | None]) -> dict[str, Any]:
+    """The same under the keys that are written today, without those that mean nothing any more."""
+    found: dict[str, Any] = {}
+    for key, one in data.items():
+        new = old.get(key, key)
+        if new in found:
+            raise DecodeError(f"stands there twice, also as {new}", key)
+        if new is not None:
+            found[new] = one
+    return found

@@ -15,6 +15,7 @@ from quotatree.codec.kinds import (
     is_record,
     members_of,
     plain,
+    tag_of,
     tags_of,
     texts_of,
 )
@@ -48,7 +49,7 @@ def _make(hint: Any) -> Encoder | None:
     if is_record(hint):
         return _record(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return texts_of(hint).__getitem__
+        return {member: texts[0] for member, texts in texts_of(hint).items()}.__getitem__
     origin, inside = get_origin(hint) or hint, get_args(hint)
     if origin is tuple:
         return _sequence(inside, hint)
@@ -84,14 +85,15 @@ def _union(members: tuple[Any, ...], optional: bool, hint: Any) -> Encoder | Non
     if len(members) == 1:
         encoder = _encoder(members[0])
         return None if encoder is None else lambda value: None if value is None else encoder(value)
-    tags_of(members, hint)
+    tags_of(members, hint)  # raises where they cannot be told apart
+    tags = {member: tag_of(member) for member in members}
 
     def tagged(value: Any) -> Any:
         if value is None and optional:
             return None
-        if type(value) not in members:
+        if type(value) not in tags:
             raise TypeError(f"{value!r} is none of {hint}")
-        return {TAG: type(value).__name__, **encode(value)}
+        return {TAG: tags[type(value)], **encode(value)}
 
     return tagged
 
@@ -100,7 +102,7 @@ def _record(cls: type[Any]) -> Encoder:
     fields = fields_of(cls)
     if not fields:
         return lambda value: {}
-    steps = [(field.name, field.empty, _encoder(field.hint)) for field in fields]
+    steps = [(field.keys[0], field.empty, _encoder(field.hint)) for field in fields]
     if issubclass(cls, tuple):
         return lambda value: _object(steps, value)
     names = [field.name for field in fields]
@@ -113,8 +115,8 @@ def _record(cls: type[Any]) -> Encoder:
 
 def _object(steps: list[tuple[str, Any, Encoder | None]], values: tuple[Any, ...]) -> dict[str, Any]:
     found = {}
-    for (name, empty, encoder), value in zip(steps, values, strict=False):
+    for (key, empty, encoder), value in zip(steps, values, strict=False):
         if empty is not NOTHING and value == empty:
             continue
-        found[name] = value if encoder is None else encoder(value)
+        found[key] = value if encoder is None else encoder(value)
     return found

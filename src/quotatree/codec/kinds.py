@@ -2,21 +2,20 @@
 
 A record (frozen dataclass or NamedTuple) is an object with a key for each field; a field that stands at an *empty*
 default (None, (), 0, False, "") is left out. Other defaults are always written: they may change, what was written may
-not. A union of several records is tagged with the name of the class. An enum is told by its values, or by its names
-where its values are sentences.
+not. A union of several records is tagged. An enum is a text. Tags, keys and texts: see stored_names.py.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping
 from enum import Enum
 from types import UnionType
 from typing import Any, Final, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+from quotatree.codec.stored_names import GONE_KEYS, KEYS, NAMED_BY_MEMBER, TAGS, TEXTS, Names
+
 TAG: Final = "type"
-WORD: Final = re.compile(r"[\w.+-]+")
 
 
 class Nothing(Enum):
@@ -29,9 +28,10 @@ NOTHING: Final = Nothing.HERE
 
 
 class Field(NamedTuple):
-    """`default` is what a missing key means; `empty` is what is left out."""
+    """`keys`: the first is written, all are read. `default` is what a missing key means, `empty` what is left out."""
 
     name: str
+    keys: Names
     hint: Any
     default: Any
     empty: Any
@@ -45,19 +45,23 @@ def is_record(cls: Any) -> bool:
 
 def fields_of(cls: type[Any]) -> list[Field]:
     """The fields of a record in the order its constructor takes them."""
-    hints = get_type_hints(cls)
+    hints, keys = get_type_hints(cls), KEYS.get(cls, {})
+    return [
+        Field(name, keys.get(name, (name,)), hints[name], default, _empty(default))
+        for name, default in _defaults(cls)
+    ]
+
+
+def _defaults(cls: type[Any]) -> list[tuple[str, Any]]:
+    """Each field by name, with its default or NOTHING."""
+    if not dataclasses.is_dataclass(cls):
+        return [(name, cls._field_defaults.get(name, NOTHING)) for name in cls._fields]
     found = []
-    if dataclasses.is_dataclass(cls):
-        for one in dataclasses.fields(cls):
-            default = NOTHING if one.default is dataclasses.MISSING else one.default
-            if default is NOTHING and one.default_factory is not dataclasses.MISSING:
-                default = one.default_factory()
-            found.append(Field(one.name, hints[one.name], default, _empty(default)))
-        return found
-    defaults = cls._field_defaults
-    for name in cls._fields:
-        default = defaults.get(name, NOTHING)
-        found.append(Field(name, hints[name], default, _empty(default)))
+    for one in dataclasses.fields(cls):
+        default = NOTHING if one.default is dataclasses.MISSING else one.default
+        if default is NOTHING and one.default_factory is not dataclasses.MISSING:
+            default = one.default_factory()
+        found.append((one.name, default))
     return found
 
 
@@ -75,13 +79,34 @@ def members_of(hint: Any) -> tuple[tuple[Any, ...], bool] | None:
 
 
 def tags_of(members: tuple[Any, ...], hint: Any) -> dict[str, type[Any]]:
-    """Several records in one union, by the name that tells them apart."""
-    if not all(is_record(member) for member in members):
-        raise TypeError(f"{hint}: only a union of records can be told apart")
+    """Several records in one union, by every tag under which one of them is read."""
+    found: dict[str, type[Any]] = {}
     for member in members:
-        if any(field.name == TAG for field in fields_of(member)):
-            raise TypeError(f"{member.__name__} has a field named {TAG!r}, which is the tag of a union")
-    return {member.__name__: member for member in members}
+        if not is_record(member):
+            raise TypeError(f"{hint}: only a union of records can be told apart")
+        if any(TAG in field.keys for field in fields_of(member)):
+            raise TypeError(f"{member.__name__} has a key {TAG!r}, which is the tag of a union")
+        for tag in _tags(member):
+            if found.setdefault(tag, member) is not member:
+                raise TypeError(f"{hint}: two members have the tag {tag!r}")
+    return found
+
+
+def tag_of(cls: type[Any]) -> str:
+    """The tag with which members of this class are written."""
+    return _tags(cls)[0]
+
+
+def _tags(cls: type[Any]) -> Names:
+    if cls not in TAGS:
+        raise TypeError(f"{cls.__name__} is stored in a union: give it a tag in codec/stored_names.py")
+    return TAGS[cls]
+
+
+def old_keys_of(cls: type[Any]) -> dict[str, str | None]:
+    """Keys that are read and not written, each with the key that is written instead; None: with none."""
+    old: dict[str, str | None] = dict.fromkeys(GONE_KEYS.get(cls, ()))
+    return old | {key: field.keys[0] for field in fields_of(cls) for key in field.keys[1:]}
 
 
 def plain(hint: Any) -> Any:
@@ -91,10 +116,17 @@ def plain(hint: Any) -> Any:
     return hint
 
 
-def texts_of(enum: type[Enum]) -> dict[Enum, str]:
-    """What each member of an enum is told by."""
-    by_value = all(isinstance(member.value, str) and WORD.fullmatch(member.value) for member in enum)
-    return {member: member.value if by_value else member.name for member in enum}
+def texts_of(enum: type[Enum]) -> dict[Enum, Names]:
+    """What each member of an enum is told by; the first text is written, all are read."""
+    said = TEXTS.get(enum, {})
+    return {member: said.get(member.name) or (_text(enum, member),) for member in enum}
+
+
+def _text(enum: type[Enum], member: Enum) -> str:
+    text = member.name if enum in NAMED_BY_MEMBER else member.value
+    if not isinstance(text, str):
+        raise TypeError(f"{enum.__name__}.{member.name}: only an enum of texts can be written as JSON")
+    return text
 
 
 def is_mapping(origin: Any) -> bool:

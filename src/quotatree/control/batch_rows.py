@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from quotatree.codec import encode
+from quotatree.codec import encode, tag_of
 from quotatree.control.program_secrets import sealed
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card, World, shown_phase
@@ -126,7 +126,7 @@ def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
         counters.decision += 1
         spec = turn.state.jobs[decision.job].spec
         yield DecisionRow(
-            counters.decision, turn.now_ms, type(decision).__name__, decision.job, spec.workspace, spec.quota,
+            counters.decision, turn.now_ms, tag_of(type(decision)), decision.job, spec.workspace, spec.quota,
             decision.reason.code.name, encode(decision, say.Decision),
         )  # fmt: skip
         if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
@@ -138,7 +138,7 @@ def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> I
     jobs = turn.state.jobs
     spec = jobs[entry.preemptor].spec
     yield PreemptionRow(
-        counters.preemption, turn.now_ms, entry.preemptor, spec.workspace, spec.quota, entry.step.name,
+        counters.preemption, turn.now_ms, entry.preemptor, spec.workspace, spec.quota, encode(entry.step),
         entry.cost, encode(entry),
     )  # fmt: skip
     for position, victim in enumerate(entry.victims):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from quotatree.codec import tag_of
 from quotatree.control.commands.values import Answer
 
 if TYPE_CHECKING:
@@ -72,4 +73,4 @@ class Metrics:
         for report in inputs.reports:
             self.reports.labels(type(report).__name__).inc()
         for decision in turn.decisions:
-            self.decisions.labels(type(decision).__name__, decision.reason.code.name).inc()
+            self.decisions.labels(tag_of(type(decision)), decision.reason.code.name).inc()

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from quotatree.api.models.jobs import PlaceOut, ReasonOut
 from quotatree.api.models.quota_views import AmountsOut, shown
+from quotatree.codec import tag_of
 from quotatree.control.queries import Preview
 from quotatree.core import GPU_SECOND, Explanation, Exposure, Reason
 from quotatree.core import decisions as say
@@ -159,7 +160,7 @@ def preemption_out(entry: say.Preemption) -> PreemptionOut:
 
 def decision_out(decision: say.Decision) -> DecisionOut:
     said: DecisionOut = {
-        "kind": type(decision).__name__,
+        "kind": tag_of(type(decision)),
         "job": decision.job,
         "reason": reason_out(decision.reason),
     }
