@@ -1,0 +1,100 @@
+"""The values of golden/rows.json: rows of every table, each once with everything and once with as little as it may have."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from quotatree.access.differences import Differences
+from quotatree.access.directory import Directory
+from quotatree.access.roles import Role
+from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
+from quotatree.codec import encode
+from quotatree.core.decisions import Decision
+from quotatree.store import rows as r
+from tests.codec.stored_values import CENTRES, FAILS, JOBS, NODES, POOLS, PREEMPTIONS, QUOTAS
+
+AT_MS: Final = 1_700_000_000_000
+
+POOL_ROWS: Final = (r.PoolRow("default", POOLS[0], 1),)
+NODE_ROWS: Final = (r.NodeRow("n1", NODES[0], 2),)
+QUOTA_ROWS: Final = (r.QuotaRow("root", QUOTAS[0], 3), r.QuotaRow("team-a", QUOTAS[2], 4))
+
+JOB_ROWS: Final = (
+    r.JobRow(
+        id="dlc-1", workspace="lab", quota="team-a", owner="ann", name="first", module="DLC", priority=1,
+        phase="Waiting", submitted_ms=1_000, first_started_ms=None, started_ms=None, ended_ms=None, gpu_milli=1_000,
+        run=0, reason_code="NotYetTried", record=JOBS[0], card={"program": {}},
+    ),
+    r.JobRow(
+        id="dlc-2", workspace="lab", quota="team-a", owner="bob", name="second", module="EAS", priority=8,
+        phase="Running", submitted_ms=1_000, first_started_ms=1_500, started_ms=3_000, ended_ms=9_000, gpu_milli=8_000,
+        run=2, reason_code="FitsIdle", record=JOBS[1], card={"program": {"command": ["serve"]}, "on_hold": False},
+    ),
+)  # fmt: skip
+RUN_ROWS: Final = (
+    r.RunRow("dlc-1", 1, "regular", 1_000, None, None, None, ""),
+    r.RunRow("dlc-2", 2, "idle", 3_000, 3_100, 9_000, "evicted", "taken for dlc-1"),
+)
+PLACEMENT_ROWS: Final = (
+    r.PlacementRow("dlc-1", 1, 0, "n1", (), 0, 1_000, None),
+    r.PlacementRow("dlc-2", 2, 1, "n2", (6, 7), 2_000, 3_000, 9_000),
+)
+
+DECISION_ROWS: Final = (
+    r.DecisionRow(1, 4_000, "Fail", "dlc-1", "lab", "team-a", "PreemptionLimit", encode(FAILS[0], Decision)),
+)
+PREEMPTION_ROWS: Final = (
+    r.PreemptionRow(1, 4_000, "dlc-2", "lab", "team-a", "SIBLINGS", 14_400_000_000, encode(PREEMPTIONS[1])),
+)
+VICTIM_ROWS: Final = (r.VictimRow(1, 0, "dlc-1", "lab", "team-b", 3, 2_000, 7_200_000_000, 14_400_000_000),)
+EVENT_ROWS: Final = (
+    r.EventRow(1, 4_000, "engine.orphan_stopped", None, None, None, {}),
+    r.EventRow(2, 4_000, "job.started", "lab", "team-a", "dlc-2", {"run": 2, "claim": "idle"}),
+)
+AUDIT_ROWS: Final = (
+    r.AuditRow(1, 4_000, "system", "node.device", "node:n1", None, {}),
+    r.AuditRow(2, 4_000, "ann", "job.submit", "job:dlc-1", "lab", {"quota": "team-a"}),
+)
+ANSWER_ROWS: Final = (
+    r.IdempotencyRow("ann", "key-1", "3f2a", 200, {"id": "dlc-1", "version": 1, "items": []}, 4_000),
+)
+WEBHOOK_ROWS: Final = (
+    r.WebhookRow("hook-1", None, "https://example.org/all", "s3cret", (), True, 1),
+    r.WebhookRow("hook-2", "lab", "https://example.org/lab", "s3cret", ("job.started",), False, 2),
+)
+DELIVERY_ROWS: Final = (r.DeliveryRow("2-hook-1", "hook-1", 2, 5_000, 3, "pending", "503"),)
+ENGINE_ROW: Final = r.EngineRow("0123456789abcdef", "host:/var/lib/quotatree/engine")
+
+ROWS: Final[tuple[r.Row, ...]] = (
+    *POOL_ROWS, *NODE_ROWS, *QUOTA_ROWS, *JOB_ROWS, *RUN_ROWS, *PLACEMENT_ROWS, *DECISION_ROWS, *PREEMPTION_ROWS,
+    *VICTIM_ROWS, *EVENT_ROWS, *AUDIT_ROWS, *ANSWER_ROWS, *WEBHOOK_ROWS, *DELIVERY_ROWS, ENGINE_ROW,
+)  # fmt: skip
+
+USERS: Final = (
+    User("ann", version=1),
+    User("bob", "Bob B.", "bob@example.org", True, True, "$argon2id$", "https://id.example.org 42", 2),
+)
+WORKSPACE: Final = Workspace("lab", "The lab", (Member("ann", Role.OWNER),), ("team-a",), 5)
+ADMIN: Final = QuotaAdmin("bob", "team-a")
+TOKENS: Final = (
+    TokenInfo("tok-1", "ann", "laptop", "9c1b", 1_000),
+    TokenInfo("tok-2", "bob", "robot", "7d0e", 1_000, 2_000, 1_500, True),
+)
+SESSION: Final = SessionInfo("55aa", "ann", "aa55", 1_000, 2_000)
+
+PEOPLE: Final = Differences(
+    users=USERS,
+    workspaces=(WORKSPACE,),
+    centres=(CENTRES[1],),
+    quota_admins=(ADMIN,),
+    tokens=TOKENS,
+    sessions=(SESSION,),
+)
+DIRECTORY: Final = Directory(
+    {user.name: user for user in USERS},
+    {"lab": WORKSPACE},
+    {("lab", "team-a"): CENTRES[1]},
+    frozenset({ADMIN}),
+    {token.id: token for token in TOKENS},
+    {SESSION.id_hash: SESSION},
+)
