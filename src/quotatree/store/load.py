@@ -96,7 +96,10 @@ def last_batch(connection: Connection) -> int:
 
 def _engine(connection: Connection) -> r.EngineRow | None:
     found = connection.execute(select(t.META.c.value).where(t.META.c.key == t.ENGINE)).scalar()
-    return None if found is None else r.EngineRow(**json.loads(found))
+    if found is None:
+        return None
+    body = json.loads(found)
+    return r.EngineRow(body["id"], body["where"])
 
 
 def _last(connection: Connection, table: Table) -> int:

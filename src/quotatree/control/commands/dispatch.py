@@ -97,20 +97,31 @@ def recall(world: World, rows: Iterable[IdempotencyRow]) -> None:
 
 
 def answer_body(answer: Answer) -> dict[str, Any]:
+    """As it is kept in the store: these keys stay, whatever the fields are called."""
     items = [
-        {"id": item.id} if item.problem is None
-        else {"problem": {name: getattr(item.problem, name) for name in Problem.__slots__}}
+        {"id": item.id} if item.problem is None else {"problem": _problem_body(item.problem)}
         for item in answer.items
-    ]  # fmt: skip
+    ]
     return {"id": answer.id, "version": answer.version, "items": items}
+
+
+def _problem_body(problem: Problem) -> dict[str, Any]:
+    return {
+        "code": problem.code, "message": problem.message, "field": problem.field, "value": problem.value,
+        "rule": problem.rule,
+    }  # fmt: skip
 
 
 def answer_from(body: dict[str, Any]) -> Answer:
     items = tuple(
-        do.Item(item.get("id"), Problem(**item["problem"]) if "problem" in item else None)
+        do.Item(item.get("id"), _problem_from(item["problem"]) if "problem" in item else None)
         for item in body["items"]
     )
     return Answer(body["id"], body["version"], items)
+
+
+def _problem_from(body: dict[str, Any]) -> Problem:
+    return Problem(body["code"], body["message"], body["field"], body["value"], body["rule"])
 
 
 def _fingerprint(command: do.Command) -> str:
