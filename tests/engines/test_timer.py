@@ -1,11 +1,26 @@
 """What only the timer engine does: its program, its thread and its file."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
 from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.engines.base import Capabilities, Checkpointed, Confirmed, Exited, Report, lacks
+from quotatree.core.model.policy import Module
+from quotatree.engines.base import (
+    Capabilities,
+    Checkpointed,
+    Confirmed,
+    Exited,
+    Observed,
+    Outcome,
+    ReplicaOrder,
+    Report,
+    Running,
+    StartOrder,
+    StopOrder,
+    lacks,
+)
 from quotatree.engines.timer import TimerEngine
 from tests.engines.contract import replicas_running, start_order, stop_order
 
@@ -97,3 +112,34 @@ def test_a_long_file_is_rewritten_without_what_was_forgotten(tmp_path, monkeypat
     TimerEngine(path, lambda: 0, threaded=False).close()
     assert path.read_text().count("start") == 1
     assert replicas_running(TimerEngine(path, lambda: 0, threaded=False)) == {("dlc-stays", 1): (0,)}
+
+
+def test_its_file_stays_as_it_is(tmp_path):
+    """The file outlives the server: a later version reads what this one wrote, and writes the same."""
+    now, file = [0], tmp_path / "timers"
+    golden = (Path(__file__).parent / "golden" / "timer.log").read_text()
+    engine = TimerEngine(file, clock=lambda: now[0], threaded=False)
+    shape = Shape(1000, 0, 0)
+    first = (ReplicaOrder(0, "n1", (0, 1), shape), ReplicaOrder(1, "n2", (), shape))
+    second = (ReplicaOrder(0, "n2", (0,), shape),)
+    now[0] = 1_000
+    engine.start(
+        StartOrder(JobId("dlc-1"), 1, Module.DLC, first, {"seconds": 60, "outcome": "failed"}, 30_000)
+    )
+    now[0] = 2_000
+    engine.start(StartOrder(JobId("dlc-2"), 1, Module.DLC, second, {"seconds": 1}, 30_000))
+    now[0] = 3_000
+    engine.stop(StopOrder(JobId("dlc-1"), 1, 500, (1,)))
+    now[0] = 4_000
+    engine.observe()
+    engine.forget(JobId("dlc-2"), 1)
+    engine.stop(StopOrder(JobId("dlc-3"), 7, 30_000))
+    engine.close()
+    assert file.read_text() == golden
+
+    (tmp_path / "old").write_text(golden)
+    again = TimerEngine(tmp_path / "old", clock=lambda: now[0], threaded=False)
+    assert again.observe() == Observed((Running(JobId("dlc-1"), 1, (0,)),), ())
+    now[0] = 61_000
+    assert again.observe() == Observed((), (Exited(JobId("dlc-1"), 1, Outcome.FAILED),))
+    again.close()
