@@ -31,10 +31,11 @@ def links(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The names that headings get: lower case, blanks to hyphens, punctuation dropped."""
+    """The names that headings get (lower case, blanks to hyphens, punctuation dropped), and those given by hand."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r'<a id="([\w-]+)"></a>', text))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
