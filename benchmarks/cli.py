@@ -1,7 +1,7 @@
 """How long does the command line take by itself? `python -m benchmarks.cli` starts it as a user does, and prints a table.
 
 Own time is the processor time of the process (user and system), so a busy machine and a slow server do not count.
-Budgets are those of the design: 150 ms for --help, 300 ms for `get jobs -o json`.
+Budgets: 150 ms for --help, 300 ms for `get jobs -o json`.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ This page is written by `docs/generate_api.py` from the application. The full de
 ## Problems
 
 An error is `application/problem+json` (RFC 9457). `type` is `{URN}<code>`; a rule that refuses tells `field`, `value` and
-`rule`; a request that does not fit its description tells each field in `errors`. While nothing can be written the answer
+`rule`, its number in the [rulebook](rules.md); a request that does not fit its description tells each field in `errors`. While nothing can be written the answer
 is 503 with `Retry-After`, and nothing was changed.
 
 | code | status | meaning |

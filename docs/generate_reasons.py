@@ -125,7 +125,7 @@ WHEN: Final = {
         "`stop` in a server: the engine saw a notebook idle for as long as its `idle_stop` says; its owner may start it again.",
     ),
     "HeldByOwner": (
-        "section 4",
+        "J5, S0",
         "In a server: its owner put a waiting job on hold; it takes no part in the queue.",
     ),
     "LongestRun": (
@@ -198,7 +198,7 @@ HEAD: Final = """# Reasons
 
 Every decision carries one reason, made where the decision is made (A2). Its code is stable: it stands in the JSON of
 `plan`, `explain` and `preview`, and in the words `reason` and `why` of [scenario files](scenario.md). Names in braces are the
-reason's `facts`. There is no "unknown".
+reason's `facts`; the last column links the [rules](rules.md) behind it. There is no "unknown".
 """
 
 STEPS_HEAD: Final = """## Steps
@@ -213,16 +213,21 @@ hold says which one worked, and `tried` why those before it did not. [Preemption
 
 def page() -> str:
     """The whole text of the page."""
-    parts = [HEAD]
+    parts = [linked(HEAD)]
     for group, codes in groups().items():
         heading, intro = HEADINGS[group]
         parts.append(f"\n## {heading}\n\n{intro}\n\n| code | told as | when | rule |\n|---|---|---|---|\n")
         for code in codes:
             rules, when = WHEN[code.name]
-            parts.append(f"| `{code.name}` | {code.value} | {when} | {rules} |\n")
-    parts.append("\n" + STEPS_HEAD)
+            parts.append(f"| `{code.name}` | {code.value} | {linked(when)} | {linked(rules)} |\n")
+    parts.append("\n" + linked(STEPS_HEAD))
     parts += [f"| `{_word(step)}` | {step.value} | {STEPS[step.name]} |\n" for step in Step]
     return "".join(parts)
+
+
+def linked(text: str) -> str:
+    """The text with every rule number linked to its place in the rulebook."""
+    return re.sub(r"\b([A-Z]\d{1,2})\b", lambda rule: f"[{rule[1]}](rules.md#{rule[1].lower()})", text)
 
 
 def groups() -> dict[str, list[Code]]:

@@ -57,7 +57,7 @@ def baseline(database: str | None) -> list[Table]:
         f"{jobs_in_all():,} jobs of Kueue's baseline generator, {_store(database)}",
         ("policy", "core alone s", "server s", "budget s", "", "submit p50 ms", "p99 ms", "commits/s", "server CPU s",
          "ms/job", "budget ms", " ", "generator CPU s", "memory MiB"),
-        note=f"Capacity alone needs {capacity_seconds():.0f} s; the design's reference for Kueue on this load is 351-422 s. "
+        note=f"Capacity alone needs {capacity_seconds():.0f} s; the reference for Kueue on this load is 351-422 s. "
         "*Core alone* is the same load in virtual time: nothing takes time but the jobs. "
         f"All {jobs_in_all():,} jobs of every row have been read back and succeeded.",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How much of a cluster can be filled before what is free is of no use to anybody? (section 10 of the design)
+"""How much of a cluster can be filled before what is free is of no use to anybody?
 
 The protocol of FGD (Weng et al., ATC'23): a pod list of Alibaba's openb trace, random pods of it once more until the
 GPUs asked for are 130 % of the cluster's, in random order, one after the other, no departures; a pod that does not fit

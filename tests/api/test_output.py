@@ -1,4 +1,4 @@
-"""What jobs print, and where they answer (section 9): any bytes, in order, by offset; live; and only for whom it is."""
+"""What jobs print, and where they answer (E3): any bytes, in order, by offset; live; and only for whom it is."""
 
 from __future__ import annotations
 

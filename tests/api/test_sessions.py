@@ -1,4 +1,4 @@
-"""Logging in and out: cookies, the second secret, passwords, OIDC in the browser and from a terminal (section 7)."""
+"""Logging in and out: cookies, the second secret, passwords, OIDC in the browser and from a terminal (W2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real jobs by the command line (section 9): a server on the local engine with virtual nodes, and what runs on it."""
+"""Real jobs by the command line (E2, E3): a server on the local engine with virtual nodes, and what runs on it."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ def ready_nodes_hold(model: Model, job: JobView) -> bool:
 
 
 def is_passed(model: Model, job: JobView) -> bool:
-    """Section 4: passed in every strategy, so no head. What the starvation guard keeps is a hold too (S10)."""
+    """S0: passed in every strategy, so no head. What the starvation guard keeps is a hold too (S10)."""
     if model.guards.get(model.root(job.quota), ("",))[0] == job.id:
         return True
     if job.idle is Idle.ONLY or job.hold is not None or over_limit(model, job) or can_never_fit(model, job):

@@ -87,7 +87,7 @@ def test_bad_input_is_named(more: str, message: str):
         ('[[quotas]]\nid = "q"\nparent = "lab"\nself_level = { high = "4-6", low = 6, modules = ["DLC"] }\n', "P1", "4-6"),
         ('[[quotas]]\nid = "q"\nparent = "lab"\nchild_level = { priorities = "0-3", modules = ["DLC"] }\n', "P1", "1..9"),
         ('[[quotas]]\nid = "q"\nparent = "lab"\nchild_level = { priorities = "1-3", modules = ["RL"] }\n', "P1", "RL"),
-        (JOB + "gpus = 1\npriority = 10\n", "section 1", "priority = 10: must be 1..9"),
+        (JOB + "gpus = 1\npriority = 10\n", "J2", "priority = 10: must be 1..9"),
         (JOB + "gpus = 1.5\n", "R1", "whole GPUs, or a fraction of one"),
         (JOB + "gpus = 1\nreplicas = 2\nmin_replicas = 3\n", "P12", "min_replicas = 3: must be 1..2"),
         ('[[running]]\nid = "j"\nquota = "nobody"\ngpus = 1\n', "", "nobody"),

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "quotatree"
 
 # What the core may use of the standard library. It gets `now` as an argument, returns decisions and says nothing
-# (section 9 of the design), so nothing that reads, writes, waits, guesses or looks at a clock belongs here.
+# (A1), so nothing that reads, writes, waits, guesses or looks at a clock belongs here.
 PURE = {
     "__future__", "abc", "array", "bisect", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions",
     "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers", "operator", "re", "statistics", "string",

@@ -147,7 +147,7 @@ def test_it_is_no_place_that_an_eviction_could_free() -> None:
 
 
 def test_who_cannot_fit_for_want_of_devices_blocks_nobody() -> None:
-    """Section 4: the head is the first job that could start if somebody left."""
+    """S0: the head is the first job that could start if somebody left."""
     state = cluster(8, root(8, strategy=Strategy.FIFO))
     ill(state, 7)
     big, small = submit(state, "big", "r", (1, 8000)), submit(state, "small", "r", (1, 1000), now_ms=1)

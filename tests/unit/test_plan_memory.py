@@ -163,7 +163,7 @@ def test_a_cover_leaves_out_who_may_not_go_and_is_still_the_cheapest() -> None:
 
 
 def test_room_is_counted_again_when_more_of_it_is_asked_for() -> None:
-    """Section 4: a small gang has seen part of the nodes; a larger one of the same shape may still be head."""
+    """S0: a small gang has seen part of the nodes; a larger one of the same shape may still be head."""
     state = cluster(1, root(4), nodes=4)
     for name, replicas in (("two", 2), ("four", 4), ("five", 5)):
         job = JobSpec(JobId(name), "r", (ReplicaGroup(replicas, Shape(1000, 0, 0)),), 0)

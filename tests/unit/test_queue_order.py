@@ -1,4 +1,4 @@
-"""Section 4: the order of a queue is one order, however it is asked for (S4, S5)."""
+"""S0: the order of a queue is one order, however it is asked for (S4, S5)."""
 
 from __future__ import annotations
 

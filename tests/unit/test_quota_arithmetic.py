@@ -131,7 +131,7 @@ def test_idle_room_leaves_out_what_is_not_lent() -> None:
         (lambda: parse_priorities("high", "0-4"), "high", "P1"),
         (lambda: parse_strategy("lifo"), "strategy", "S7"),
         (lambda: SelfLevel(Priorities(4, 6), Priorities(6, 6), frozenset(Module)), "self_level.low", "P1"),
-        (lambda: JobSpec(JobId("j"), "a", (), 0), "groups", "section 2"),
+        (lambda: JobSpec(JobId("j"), "a", (), 0), "groups", "J3"),
         (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1500, 0, 0)),), 0), "gpus", "R1"),
         (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(2, Shape(1000, 0, 0)),), 0, min_replicas=3), "min_replicas", "P12"),
         (lambda: apply(tree(), QuotaScaled("a", Bounds(9000)), 0), "min.gpu", "Q5"),

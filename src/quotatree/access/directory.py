@@ -80,7 +80,7 @@ class Directory:
         """A new workspace. Without owners only platform admins get in."""
         check_name("workspace", workspace)
         if workspace in self.workspaces:
-            raise Refused("workspace", workspace, "W2", "the name is taken")
+            raise Refused("workspace", workspace, "E1", "the name is taken")
         for owner in owners:
             self.user(owner)
         members = tuple(sorted({Member(owner, Role.OWNER) for owner in owners}, key=_order))

@@ -1,4 +1,4 @@
-"""What may a user, a workspace, a quota or a job be called?"""
+"""What may a user, a workspace, a quota or a node be called (E1)?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_name(field: str, value: str) -> str:
         raise Refused(
             field,
             value,
-            "W2",
+            "E1",
             "must be 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends",
         )
     return value

@@ -84,7 +84,7 @@ def _whos(directory: Directory, actor: str, workspace: str) -> tuple[str, ...]:
 
 def _check_ceiling(directory: Directory, actor: str, workspace: str, quota: str, priority: int) -> None:
     if not LOWEST_PRIORITY <= priority <= HIGHEST_PRIORITY:
-        raise Refused("priority", priority, "section 1", "must be 1..9")
+        raise Refused("priority", priority, "J2", "must be 1..9")
     ceiling = ceiling_of(directory, actor, workspace, quota)
     if priority > ceiling:
         raise Refused(

@@ -112,7 +112,7 @@ def tree(actor: str) -> Query[tuple[QuotaReport, ...]]:
 
 
 def queue(actor: str, quota: str, after: int = 0, most: int = 500) -> Query[tuple[Queued, ...]]:
-    """Who waits at a quota, first to last (section 4): at most so many, after so many."""
+    """Who waits at a quota, first to last (S0): at most so many, after so many."""
 
     def query(world: World, now_ms: int) -> tuple[Queued, ...]:
         check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))

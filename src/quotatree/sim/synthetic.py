@@ -234,7 +234,7 @@ def _notebook_size(spec: SyntheticSpec) -> int:
 
 def _check(fine: bool, field: str, value: object, message: str) -> None:
     if not fine:
-        raise Refused(field, value, "SyntheticSpec", message)
+        raise Refused(field, value, "E5", message)
 
 
 def _is_number(value: object) -> bool:

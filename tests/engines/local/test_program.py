@@ -1,4 +1,4 @@
-"""A program is checked where it is submitted: every wrong field is named, with what is allowed (section 9, local engine)."""
+"""A program is checked where it is submitted: every wrong field is named, with what is allowed (E2, local engine)."""
 
 import json
 

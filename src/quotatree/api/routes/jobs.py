@@ -1,5 +1,5 @@
 """Jobs: submit, list, look at, cancel, priority, hold and release, checkpoint,
-resize, stop and start again (section 3, W1-W5)."""
+resize, stop and start again (J5, W1-W5)."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ async def _do(caller: Caller, command: do.JobCommand) -> Response:
         answer = await caller.call(command)
     except NotFound:
         row = await visible_job(caller, Action.SEE_JOB, command.job)
-        raise Refused("job", row.id, "section 3", f"is {row.phase} and over") from None
+        raise Refused("job", row.id, "J5", f"is {row.phase} and over") from None
     done: Done = {"id": answer.id, "version": None}
     return JSONResponse(done)
 

@@ -77,7 +77,7 @@ async def read_logs(
     """
     row = await visible_job(caller, Action.SEE_LOGS, job)
     if offset is not None and tail_lines is not None:
-        raise Refused("tail_lines", tail_lines, "section 9", "give it or offset, not both")
+        raise Refused("tail_lines", tail_lines, "E3", "give it or offset, not both")
     which = _run(caller, row, run)
     log = partial(caller.services.engine.log, JobId(row.id), which, replica)
     start: int | None = offset or 0
@@ -100,11 +100,11 @@ async def read_logs(
 def _run(caller: Caller, row: JobRow, asked: int | None) -> int:
     can = caller.services.engine.capabilities
     if not can.logs:
-        raise Refused("job", row.id, "section 9", f"runs on the {can.name} engine, which keeps no output")
+        raise Refused("job", row.id, "E2", f"runs on the {can.name} engine, which keeps no output")
     if asked is not None:
         return asked
     if row.run == 0:
-        raise Refused("job", row.id, "section 9", "has not started yet, so there is no output")
+        raise Refused("job", row.id, "E3", "has not started yet, so there is no output")
     return row.run
 
 

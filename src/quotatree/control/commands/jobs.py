@@ -47,7 +47,7 @@ def submit(turn: Turn, command: do.SubmitJob) -> Answer:
 def submit_many(turn: Turn, command: do.SubmitJobs) -> Answer:
     """Each has its own outcome; what is refused leaves no trace."""
     if not 1 <= len(command.requests) <= MOST_AT_ONCE:
-        raise Refused("jobs", len(command.requests), "section 4", f"must be 1..{MOST_AT_ONCE} jobs")
+        raise Refused("jobs", len(command.requests), "J4", f"must be 1..{MOST_AT_ONCE} jobs")
     items = []
     for request in command.requests:
         mark = turn.state.mark()
@@ -65,7 +65,7 @@ def spec_of(turn: Turn, actor: str, request: JobRequest, job_id: JobId) -> JobSp
     check_submit(directory, actor, request.workspace, request.quota, request.module, request.priority)
     if request.name and not _NAME.fullmatch(request.name):
         raise Refused(
-            "name", request.name, "section 7", "must be lower-case letters, digits, - and . (63 at most)"
+            "name", request.name, "E1", "must be lower-case letters, digits, - and . (63 at most)"
         )
     spec = JobSpec(
         job_id, request.quota, request.groups, turn.now_ms, request.module, request.priority, request.workspace,
@@ -79,7 +79,7 @@ def spec_of(turn: Turn, actor: str, request: JobRequest, job_id: JobId) -> JobSp
 def _check_engine(turn: Turn, spec: JobSpec, program: Program) -> None:
     refused = turn.engine.refuses(spec, program)
     if refused is not None:
-        raise Refused("program", sorted(program), "section 9", refused)  # names only: there may be secrets
+        raise Refused("program", sorted(program), "E2", refused)  # names only: there may be secrets
 
 
 def _submit_one(turn: Turn, actor: str, request: JobRequest) -> JobId:
@@ -124,7 +124,7 @@ def hold(turn: Turn, command: do.HoldJob) -> Answer:
     job = _allowed(turn, command, Action.HOLD_JOB)
     if job.phase not in (Phase.WAITING, Phase.HELD):
         raise Refused(
-            "job", job.id, "section 4", f"is {job.phase.value}; only a waiting job can be put on hold"
+            "job", job.id, "J5", f"is {job.phase.value}; only a waiting job can be put on hold"
         )
     _put_on_hold(turn, job.id)
     turn.tell("job.on_hold", {}, job=job.id)
@@ -139,7 +139,7 @@ def _put_on_hold(turn: Turn, job: JobId) -> None:
 def release(turn: Turn, command: do.ReleaseJob) -> Answer:
     job = _allowed(turn, command, Action.HOLD_JOB)
     if not turn.world.cards[job.id].on_hold:
-        raise Refused("job", job.id, "section 4", f"is {job.phase.value}, not on hold")
+        raise Refused("job", job.id, "J5", f"is {job.phase.value}, not on hold")
     turn.apply(ev.JobResubmitted(job.id))
     turn.change_card(job.id, on_hold=False)
     turn.tell("job.released", {}, job=job.id)
@@ -183,13 +183,13 @@ def restart_service(turn: Turn, command: do.RestartService) -> Answer:
     job = _allowed(turn, command, Action.RESTART_JOB)
     if job.spec.module is not Module.EAS:
         raise Refused(
-            "job", job.id, "section 1", f"is a {job.spec.module.value} job; only a service restarts"
+            "job", job.id, "J1", f"is a {job.spec.module.value} job; only a service restarts"
         )
     if job.phase is not Phase.RUNNING:
-        raise Refused("job", job.id, "section 1", f"is {job.phase.value}; only a running service restarts")
+        raise Refused("job", job.id, "J1", f"is {job.phase.value}; only a running service restarts")
     can = turn.engine.capabilities
     if not can.endpoints:
-        raise Refused("job", job.id, "section 9", f"the {can.name} engine has no way to restart a service")
+        raise Refused("job", job.id, "E2", f"the {can.name} engine has no way to restart a service")
     key = f"{turn.now_ms:x}"
     turn.change_card(job.id, restart_key=key)
     turn.order(RestartOrder(job.id, job.run, key))

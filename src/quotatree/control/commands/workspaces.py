@@ -115,14 +115,14 @@ def put_webhook(turn: Turn, command: do.PutWebhook) -> Answer:
     check_name("webhook", command.webhook)
     found = turn.world.webhooks.get(command.webhook)
     if found is not None and found.workspace != command.workspace:
-        raise Refused("webhook", command.webhook, "section 7", "the name is taken")
+        raise Refused("webhook", command.webhook, "E1", "the name is taken")
     version = found.version if found is not None else 0
     check_match("webhook", command.webhook, command.if_match, version)
     url = urlsplit(command.url)
     if url.scheme not in ("http", "https") or not url.hostname:
-        raise Refused("url", command.url, "section 7", "must be an http or https address")
+        raise Refused("url", command.url, "E4", "must be an http or https address")
     if len(command.secret) < 16:
-        raise Refused("secret", "…", "section 7", "must have at least 16 characters")
+        raise Refused("secret", "…", "E4", "must have at least 16 characters")
     row = WebhookRow(
         command.webhook, command.workspace, command.url, command.secret, command.kinds, True, version + 1
     )

@@ -25,7 +25,7 @@ def resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
     """
     job = state.jobs.get(event.job)
     if job is None:
-        raise Refused("job", event.job, "section 4", "no such job")
+        raise Refused("job", event.job, "J4", "no such job")
     spec = resized_spec(job, event.replicas, event.min_replicas)
     core = spec.core_replicas
     if core > max(job.core_replicas, len(job.core_indexes) + len(job.surplus)):

@@ -57,5 +57,5 @@ def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
 def _job(state: State, job_id: JobId) -> Job:
     job = state.jobs.get(job_id)
     if job is None:
-        raise Refused("job", job_id, "section 4", "no such job")
+        raise Refused("job", job_id, "J4", "no such job")
     return job

@@ -21,7 +21,7 @@ Decisions = tuple[say.Decision, ...]
 def _job(state: State, job_id: JobId) -> Job:
     job = state.jobs.get(job_id)
     if job is None:
-        raise Refused("job", job_id, "section 4", "no such job")
+        raise Refused("job", job_id, "J4", "no such job")
     return job
 
 
@@ -31,7 +31,7 @@ def _new_job(state: State, spec: JobSpec) -> Job:
         raise Refused("quota", spec.quota, "W1", "no such quota")
     known = state.jobs.get(spec.id)
     if known is not None and known.phase not in FINAL_PHASES:
-        raise Refused("job", spec.id, "section 4", "exists already")
+        raise Refused("job", spec.id, "J4", "exists already")
     if known is not None and known.leaving:
         raise Refused("job", spec.id, "P9", "an earlier job of this name is still leaving its devices")
     check_can_ever_fit(state, spec, quota)
@@ -221,7 +221,7 @@ def priority_changed(state: State, event: ev.JobPriorityChanged, now_ms: int) ->
             "priority", event.priority, "W5", f"{job.id} is {job.phase.value}; works only while it waits"
         )
     if not LOWEST_PRIORITY <= event.priority <= HIGHEST_PRIORITY:
-        raise Refused("priority", event.priority, "section 1", "must be 1..9")
+        raise Refused("priority", event.priority, "J2", "must be 1..9")
     state.dequeue(job)
     state.set(job, "priority", event.priority)
     state.tell(job, now_ms, f"priority {event.priority}")

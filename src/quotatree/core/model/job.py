@@ -123,9 +123,9 @@ class JobSpec:
 
     def __post_init__(self) -> None:
         if not LOWEST_PRIORITY <= self.priority <= HIGHEST_PRIORITY:
-            raise Refused("priority", self.priority, "section 1", "must be 1..9")
+            raise Refused("priority", self.priority, "J2", "must be 1..9")
         if not self.groups:
-            raise Refused("groups", [], "section 2", "a job needs at least one replica group")
+            raise Refused("groups", [], "J3", "a job needs at least one replica group")
         for group in self.groups:
             _check_group(group)
         if self.min_replicas is not None:
@@ -166,7 +166,7 @@ class JobSpec:
 def _check_group(group: ReplicaGroup) -> None:
     shape = group.shape
     if group.replicas < 1:
-        raise Refused("replicas", group.replicas, "section 2", "must be at least 1")
+        raise Refused("replicas", group.replicas, "J3", "must be at least 1")
     if min(shape.gpu_milli, shape.cpu_milli, shape.memory_mib) < 0:
         raise Refused("request", shape.resources, "R1", "must not be negative")
     if shape.gpu_milli == 0 and shape.cpu_milli == 0 and shape.memory_mib == 0:

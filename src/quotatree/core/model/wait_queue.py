@@ -1,4 +1,4 @@
-"""Who is next inside one quota (section 4, S1-S5).
+"""Who is next inside one quota (S0-S5).
 
 Waiting jobs that ask for the same thing with the same rights form a class: if one of them cannot start, none can, so a
 plan tries one per class and remembers the failure until something was released. Order inside a queue: queue priority

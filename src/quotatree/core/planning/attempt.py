@@ -1,6 +1,6 @@
 """One waiting job is tried: the steps of P4 in order, least disruptive first, until one works.
 
-The same code answers `plan` and `explain` (section 8): an attempt collects why each step was not enough as it goes.
+The same code answers `plan` and `explain` (X0): an attempt collects why each step was not enough as it goes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The cheapest units that make room for many equal replicas at once (algorithms 5).
+"""The cheapest units that make room for many equal replicas at once (ADR 0008).
 
 Greedy over nodes in the order of their lower bounds. A unit that spans nodes is charged by share, since taking it makes
 its other nodes cheaper; which share is right cannot be known, so three rules are run and the cheapest result kept. Then

@@ -1,4 +1,4 @@
-"""Which nodes could be freed most cheaply for a shape, without looking at all of them (A4, algorithms 1-3).
+"""Which nodes could be freed most cheaply for a shape, without looking at all of them (A4, ADR 0008).
 
 For a signature (who may be taken) and a shape, the index keeps the offer of every node (node_offer.py), the sum of what
 evictions reach (can it ever fit? P7), and for the ladder steps in use a lower bound A + B*now of one replica's cost.

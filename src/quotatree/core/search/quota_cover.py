@@ -1,4 +1,4 @@
-"""The cheapest units that free a given amount of quota, wherever they stand (algorithms 6).
+"""The cheapest units that free a given amount of quota, wherever they stand (ADR 0008).
 
 Units of one class and size stand in buckets ordered cheapest first, so only a prefix of each bucket can matter: as many
 as the amount needs. Over those, a knapsack cover is solved exactly when it is small, else greedily by cost per GPU with
