@@ -31,6 +31,7 @@ SECTIONS: Final = {
         "events": ("quotatree.cli.look.ledger", "Show what happened, or happens."),
         "logs": ("quotatree.cli.look.logs", "Show what a job prints."),
         "open": ("quotatree.cli.change.job_verbs", "Print where a notebook or a service answers."),
+        "rule": ("quotatree.cli.look.rule", "Print what a rule says, such as P5, or list all."),
     },
     "Change": {
         "submit": ("quotatree.cli.change.submit", "Queue jobs, by options or from a file."),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.text import Text
 
 from quotatree.cli.bars import BAR_WIDTH, LEGEND, Figures, tree_lines
@@ -45,3 +46,12 @@ def print_legend(out: Console) -> None:
     for mark, meaning in LEGEND:
         legend.append(mark, style=BAR_STYLES[mark]).append(f" {meaning}   ", style="dim")
     out.print(legend)
+
+
+def print_page(out: Console, title: str, markdown: str, *, after_another: bool = False) -> None:
+    """A title and a text in Markdown: laid out in a terminal, as it is written in a pipe."""
+    if after_another:
+        out.print()
+    out.print(Text(title, style="bold"))
+    out.print()
+    out.print(Markdown(markdown) if out.is_terminal else Text(markdown))
