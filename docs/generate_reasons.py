@@ -2,7 +2,7 @@
 
     .venv/bin/python docs/generate_reasons.py
 
-Codes, sentences, their order and their groups come from the enum; when each appears is said here, in WHEN. A code
+Codes, sentences, rules, their order and their groups come from there; when each appears is said here, in WHEN. A code
 without a line there, or a line without a code, is an error, and tests/docs fails when the page is not up to date.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from quotatree.core import Code, Step
+from quotatree.core import Code, Reason, Step
 
 PAGE: Final = Path(__file__).parent / "reference" / "reasons.md"
 
@@ -34,151 +34,64 @@ HEADINGS: Final = {
     ),
 }
 
-# code: (rules, when it appears)
+# code: when it appears
 WHEN: Final = {
-    "FitsFree": ("P4", "`start`: quota and devices were free; nobody was touched."),
-    "AfterIdleBorrowers": (
-        "P4, I3, P12",
-        "`start` or `hold` after idle borrowers, or surplus replicas of the own quota, were told to leave. No policy is needed.",
-    ),
-    "OnLoan": ("P3, P4", "`start` beyond the own min, never beyond an ancestor's, without a victim."),
-    "AfterPreemption": (
-        "P4, P5, P13",
-        "`start` or `hold` after regular work was evicted; the ledger's entry names each victim and its cost.",
-    ),
-    "HoldComplete": ("P9", "`start` of a held job on its promised places."),
-    "StartsElsewhere": ("P9", "`start` of a held job before its victims have left; its hold is given up."),
-    "FitsIdle": (
-        "I1, I2",
-        "`start` on an idle claim, in the second round of a plan; regular work may take it back at any time.",
-    ),
-    "SurplusFits": ("P12", "`grow`: one more replica beyond the core, in the last round of a plan."),
-    "Promoted": ("I1", "`promote`: quota has room for a job that runs idle; nothing restarts."),
-    "CoreGrows": (
-        "P12",
-        "`promote`: `min_replicas` was raised and running surplus covers it, or part of it.",
-    ),
-    "WaitsForLeaving": (
-        "P9",
-        "`hold` without victims: the job fits as soon as those who are leaving already have left. `explain` says it of every held job.",
-    ),
-    "StarvationGuard": (
-        "S10",
-        "`hold` without places and without an end: quota and nodes are kept for the longest-waiting head of a tree.",
-    ),
-    "SelfLevelOwn": ("P1", "`evict` by the self-level policy of the quota, from the quota itself."),
-    "SelfLevelSibling": (
-        "P1, P3",
-        "`evict` by the self-level policy of the preemptor's quota, from a sibling or from below one.",
-    ),
-    "ChildLevel": ("P2", "`evict` by the child-level policy of an ancestor."),
-    "ReturnOfLoan": (
-        "P15",
-        "`evict` from a sibling above its min, for a job that fits the min of its own quota. No policy is needed.",
-    ),
-    "IdleTakenBack": ("I3", "`evict` of an idle claim. Not counted as a preemption."),
-    "SurplusGivesWay": (
-        "P12",
-        "`shrink`, for a waiting job of the same quota with equal or higher priority. Not counted as a preemption.",
-    ),
-    "Demoted": (
-        "I1",
-        "`demote`: a victim with `idle: allow` runs on, because only quota was short. It costs nothing.",
-    ),
-    "ScaleReclaim": (
-        "Q5",
-        "`evict` at the moment a quota is scaled down, or gives capacity away, in mode `reclaim`.",
-    ),
-    "LoanReturnedByHand": ("P15", "`evict` when an admin returns a loan."),
-    "NodeDrained": ("R5", "`evict` with grace, or the end of a hold there. Not counted as a preemption."),
-    "NodeCordoned": (
-        "R5, P9",
-        "`release`: a hold had places on a node that takes nothing new; the job is planned anew.",
-    ),
-    "NodeLost": ("R5", "`evict`, or the end of a hold there. Not counted as a preemption."),
-    "DeviceIll": (
-        "R5",
-        "`evict` with grace, or the end of a hold there: nobody stays on a GPU that is ill. Queued again; not counted as a preemption.",
-    ),
-    "HoldExpired": (
-        "P9",
-        "`release`: somebody did not leave within the longest grace and 60 s; the job is planned anew before its victims.",
-    ),
-    "GuardEnded": (
-        "S10",
-        "`release` of what a guard kept: the job is over a limit, or no nodes could hold it any more.",
-    ),
-    "CoreResized": ("P12", "`release`: the owner changed `min_replicas` of a held job."),
-    "FewerReplicas": (
-        "P12",
-        "`shrink`: the owner wants fewer replicas; the newest surplus leaves with grace. Not counted as a preemption.",
-    ),
-    "HoldTaken": ("P9", "`release`: whoever could evict the job took its hold; nothing of it was running."),
-    "RunLost": (
-        "A7, R5",
-        "`evict` in a server: the engine does not know the run any more. Queued again like work of a lost node; not counted as a preemption.",
-    ),
-    "CancelledByOwner": ("P9", "`stop` of a running job."),
-    "StoppedByOwner": ("P14", "`stop`, or the end of a hold: its owner may start the job again."),
-    "IdleNotebook": (
-        "P14",
-        "`stop` in a server: the engine saw a notebook idle for as long as its `idle_stop` says; its owner may start it again.",
-    ),
-    "HeldByOwner": (
-        "J5, S0",
-        "In a server: its owner put a waiting job on hold; it takes no part in the queue.",
-    ),
-    "LongestRun": (
-        "W3",
-        "`stop` and `fail` (a notebook: `stop`) in a server: the scheduling centre's longest run.",
-    ),
-    "LongestWait": (
-        "W3",
-        "A notebook that waited too long is stopped in a server; a training job raises an event.",
-    ),
-    "PreemptionLimit": ("P11", "`fail`, after an eviction that counts and found the job no other place."),
-    "OftenPreempted": ("P11", "`alarm`, from the fifth counted preemption within 24 hours on."),
-    "OwnQuotaFull": (
-        "Q3",
-        "The job's own quota has too little left of its min. Free may be negative: a loan.",
-    ),
-    "AncestorFull": (
-        "Q3, Q4",
-        "A quota above has too little left; reserved parts of others count as taken (Q8).",
-    ),
-    "OverAmountLimit": (
-        "W3, W4",
-        "`explain`: the job is passed over in every strategy until jobs of the same subject end.",
-    ),
-    "BehindHead": ("S1–S4", "`explain`: the job has not been tried; `traverse` never says this."),
-    "NoPlacement": (
-        "P7",
-        "Quota has room, nodes have not: too few replicas of the largest shape fit on free devices.",
-    ),
-    "NoPolicy": ("P1, P2, P15", "No step of P4 beyond the loan gives the job a right to anybody's work."),
-    "NoEligibleVictims": (
-        "P7",
-        "The search was skipped: not even all victims of the step together would help.",
-    ),
-    "NoLawfulSet": (
-        "Q8, P15",
-        "Enough units are eligible, but no set was found that leaves reserved parts and lenders' mins alone.",
-    ),
-    "PreemptionDelayed": ("P11", "The job has not waited for the `preemption_delay` of its quota."),
-    "StopsAtIdle": (
-        "P4, I1",
-        "A job with `idle: allow` fits as idle, so the steps with regular victims are not tried.",
-    ),
-    "IdleRoomShort": ("I2", "Non-lending quotas and other idle work leave too little for an idle claim."),
-    "IdleLimitReached": ("I2", "The quota's own `idle_limit` is used up."),
-    "IdleNoPlacement": ("I2", "The idle claim is allowed, but the devices are not there."),
-    "KeptForGuard": ("S10", "There would be room, but the starvation guard keeps it for somebody else."),
-    "LoanNotAllowed": ("Q5", "The quota is being scaled down in mode `lazy` and is still above its target."),
-    "WouldBeTaken": (
-        "S8",
-        "The plan was made anew without this start, because a later decision would have evicted the job.",
-    ),
-    "NotYetTried": ("X1", "`explain`: tried now, it would start; the next plan will see to it."),
+    "FitsFree": "`start`: quota and devices were free; nobody was touched.",
+    "AfterIdleBorrowers": "`start` or `hold` after idle borrowers, or surplus replicas of the own quota, were told to leave. No policy is needed.",
+    "OnLoan": "`start` beyond the own min, never beyond an ancestor's, without a victim.",
+    "AfterPreemption": "`start` or `hold` after regular work was evicted; the ledger's entry names each victim and its cost.",
+    "HoldComplete": "`start` of a held job on its promised places.",
+    "StartsElsewhere": "`start` of a held job before its victims have left; its hold is given up.",
+    "FitsIdle": "`start` on an idle claim, in the second round of a plan; regular work may take it back at any time.",
+    "SurplusFits": "`grow`: one more replica beyond the core, in the last round of a plan.",
+    "Promoted": "`promote`: quota has room for a job that runs idle; nothing restarts.",
+    "CoreGrows": "`promote`: `min_replicas` was raised and running surplus covers it, or part of it.",
+    "WaitsForLeaving": "`hold` without victims: the job fits as soon as those who are leaving already have left. `explain` says it of every held job.",
+    "StarvationGuard": "`hold` without places and without an end: quota and nodes are kept for the longest-waiting head of a tree.",
+    "SelfLevelOwn": "`evict` by the self-level policy of the quota, from the quota itself.",
+    "SelfLevelSibling": "`evict` by the self-level policy of the preemptor's quota, from a sibling or from below one.",
+    "ChildLevel": "`evict` by the child-level policy of an ancestor.",
+    "ReturnOfLoan": "`evict` from a sibling above its min, for a job that fits the min of its own quota. No policy is needed.",
+    "IdleTakenBack": "`evict` of an idle claim. Not counted as a preemption.",
+    "SurplusGivesWay": "`shrink`, for a waiting job of the same quota with equal or higher priority. Not counted as a preemption.",
+    "Demoted": "`demote`: a victim with `idle: allow` runs on, because only quota was short. It costs nothing.",
+    "ScaleReclaim": "`evict` at the moment a quota is scaled down, or gives capacity away, in mode `reclaim`.",
+    "LoanReturnedByHand": "`evict` when an admin returns a loan.",
+    "NodeDrained": "`evict` with grace, or the end of a hold there. Not counted as a preemption.",
+    "NodeCordoned": "`release`: a hold had places on a node that takes nothing new; the job is planned anew.",
+    "NodeLost": "`evict`, or the end of a hold there. Not counted as a preemption.",
+    "DeviceIll": "`evict` with grace, or the end of a hold there: nobody stays on a GPU that is ill. Queued again; not counted as a preemption.",
+    "HoldExpired": "`release`: somebody did not leave within the longest grace and 60 s; the job is planned anew before its victims.",
+    "GuardEnded": "`release` of what a guard kept: the job is over a limit, or no nodes could hold it any more.",
+    "CoreResized": "`release`: the owner changed `min_replicas` of a held job.",
+    "FewerReplicas": "`shrink`: the owner wants fewer replicas; the newest surplus leaves with grace. Not counted as a preemption.",
+    "HoldTaken": "`release`: whoever could evict the job took its hold; nothing of it was running.",
+    "RunLost": "`evict` in a server: the engine does not know the run any more. Queued again like work of a lost node; not counted as a preemption.",
+    "CancelledByOwner": "`stop` of a running job.",
+    "StoppedByOwner": "`stop`, or the end of a hold: its owner may start the job again.",
+    "IdleNotebook": "`stop` in a server: the engine saw a notebook idle for as long as its `idle_stop` says; its owner may start it again.",
+    "HeldByOwner": "In a server: its owner put a waiting job on hold; it takes no part in the queue.",
+    "LongestRun": "`stop` and `fail` (a notebook: `stop`) in a server: the scheduling centre's longest run.",
+    "LongestWait": "A notebook that waited too long is stopped in a server; a training job raises an event.",
+    "PreemptionLimit": "`fail`, after an eviction that counts and found the job no other place.",
+    "OftenPreempted": "`alarm`, from the fifth counted preemption within 24 hours on.",
+    "OwnQuotaFull": "The job's own quota has too little left of its min. Free may be negative: a loan.",
+    "AncestorFull": "A quota above has too little left; reserved parts of others count as taken (Q8).",
+    "OverAmountLimit": "`explain`: the job is passed over in every strategy until jobs of the same subject end.",
+    "BehindHead": "`explain`: the job has not been tried; `traverse` never says this.",
+    "NoPlacement": "Quota has room, nodes have not: too few replicas of the largest shape fit on free devices.",
+    "NoPolicy": "No step of P4 beyond the loan gives the job a right to anybody's work.",
+    "NoEligibleVictims": "The search was skipped: not even all victims of the step together would help.",
+    "NoLawfulSet": "Enough units are eligible, but no set was found that leaves reserved parts and lenders' mins alone.",
+    "PreemptionDelayed": "The job has not waited for the `preemption_delay` of its quota.",
+    "StopsAtIdle": "A job with `idle: allow` fits as idle, so the steps with regular victims are not tried.",
+    "IdleRoomShort": "Non-lending quotas and other idle work leave too little for an idle claim.",
+    "IdleLimitReached": "The quota's own `idle_limit` is used up.",
+    "IdleNoPlacement": "The idle claim is allowed, but the devices are not there.",
+    "KeptForGuard": "There would be room, but the starvation guard keeps it for somebody else.",
+    "LoanNotAllowed": "The quota is being scaled down in mode `lazy` and is still above its target.",
+    "WouldBeTaken": "The plan was made anew without this start, because a later decision would have evicted the job.",
+    "NotYetTried": "`explain`: tried now, it would start; the next plan will see to it.",
 }
 
 STEPS: Final = {
@@ -218,8 +131,8 @@ def page() -> str:
         heading, intro = HEADINGS[group]
         parts.append(f"\n## {heading}\n\n{intro}\n\n| code | told as | when | rule |\n|---|---|---|---|\n")
         for code in codes:
-            rules, when = WHEN[code.name]
-            parts.append(f"| `{code.name}` | {code.value} | {linked(when)} | {linked(rules)} |\n")
+            when, rules = linked(WHEN[code.name]), linked(", ".join(Reason(code).rules))
+            parts.append(f"| `{code.name}` | {code.value} | {when} | {rules} |\n")
     parts.append("\n" + linked(STEPS_HEAD))
     parts += [f"| `{_word(step)}` | {step.value} | {STEPS[step.name]} |\n" for step in Step]
     return "".join(parts)

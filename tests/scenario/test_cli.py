@@ -110,7 +110,7 @@ def test_plan_json_keeps_its_schema(world: str):
     for decision in told["decisions"]:
         assert {"time_ms", "kind", "job", "reason"} <= set(decision)
         assert decision["kind"] in KINDS
-        assert set(decision["reason"]) == {"code", "text", "facts"}
+        assert set(decision["reason"]) == {"code", "text", "rules", "facts"}
     [victim] = [d for d in told["decisions"] if d["kind"] == "evict"]
     assert victim == {
         "time_ms": 60_000,
@@ -192,19 +192,25 @@ def test_explain_a_waiting_job(world: str):
     assert told["phase"] == "Waiting"
     assert told["position"] == 1
     assert told["reasons"][0]["code"] == "OwnQuotaFull"
+    assert told["reasons"][0]["rules"] == ["Q3"]
     assert told["holders"] == [
         {"quota": "team", "jobs": 1, "gpu_milli": 8000, "lowest_priority": 1, "highest_priority": 1}
     ]
     text = run("explain", world, "humble", "--at", "0s").output
     assert "humble is Waiting in team at 0s" in text
+    assert "[OwnQuotaFull, Q3]" in text
     assert "team: 1 job, 8 GPU, priority 1" in text
 
 
 def test_explain_a_victim(world: str):
+    """X2: who took it, what was lost, and when it will be tried again."""
     told = run_json("explain", world, "batch")
     assert told["preempted_by"] == "production"
     assert told["lost_gpu_seconds"] == 3200
-    assert "preempted by production, losing 3,200 GPU-s" in run("explain", world, "batch").output
+    assert told["next_try"].startswith("as soon as capacity is released")
+    text = run("explain", world, "batch").output
+    assert "preempted by production, losing 3,200 GPU-s" in text
+    assert "next try: as soon as capacity is released" in text
 
 
 def test_explain_a_running_job_tells_who_could_take_it(world: str):

@@ -62,7 +62,7 @@ class FieldProblem(TypedDict):
 
 
 class Problem(TypedDict):
-    """RFC 9457, with our reason codes. `field`, `value` and `rule` say what a rule refused."""
+    """RFC 9457, with our reason codes. `field` and `value` say what was refused, `rule` by which rule of the rulebook."""
 
     type: str
     title: str

@@ -124,7 +124,7 @@ def text_of(error: ClientError) -> str:
     if error.errors:
         first, *others = [(_WAY.sub("", field), message) for field, message in error.errors]
         return "; ".join([f"{first[0]}{sent}: {first[1]}", *(f"{where}: {what}" for where, what in others)])
-    rule = f" [{error.rule}]" if error.rule and not error.rule.startswith("section") else ""
+    rule = f" [{error.rule}]" if error.rule else ""
     if str(error).startswith(f"{error.field}."):  # it says itself where, and the value is a table
         return f"{error}{rule}"
     return f"{error.field}{sent}: {error}{rule}"

@@ -1,4 +1,4 @@
-"""How are times, spans and amounts of an answer written for people?"""
+"""How are times, spans, amounts and reasons of an answer written for people?"""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ def span(seconds: float) -> str:
     if len(parts) < 2 and (left or not parts):
         parts.append(f"{left}s")
     return "".join(parts[:2])
+
+
+def why(reason: Mapping[str, Any]) -> str:
+    """A reason as a sentence with its code and the rules behind it: fits nowhere [NoPlacement, P7]."""
+    return f"{reason['text']} [{', '.join((reason['code'], *reason['rules']))}]"
 
 
 def gpus(of: Mapping[str, Any]) -> str:

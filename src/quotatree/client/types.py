@@ -597,7 +597,9 @@ class PriorityIn(TypedDict):
 
 
 class Problem(TypedDict):
-    """RFC 9457, with our reason codes. `field`, `value` and `rule` say what a rule refused."""
+    """RFC 9457, with our reason codes. `field` and `value` say what was refused, `rule` by which rule of
+    the rulebook.
+    """
 
     type: str
     title: str
@@ -698,8 +700,13 @@ class Quotas(TypedDict):
 
 
 class ReasonOut(TypedDict):
+    """Why, as a stable code and as a sentence. `rules` are the numbers of the rules behind it, in the
+    rulebook.
+    """
+
     code: str
     text: str
+    rules: list[str]
 
 
 class ReplicasIn(TypedDict):

@@ -7,7 +7,7 @@ sentence. There is no "unknown".
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Code(Enum):
@@ -80,6 +80,67 @@ class Code(Enum):
     NotYetTried = "not tried yet: it comes up at the next plan"
 
 
+RULES: Final[dict[Code, tuple[str, ...]]] = {
+    Code.FitsFree: ("P4",),
+    Code.AfterIdleBorrowers: ("P4", "I3", "P12"),
+    Code.OnLoan: ("P3", "P4"),
+    Code.AfterPreemption: ("P4", "P5", "P13"),
+    Code.HoldComplete: ("P9",),
+    Code.StartsElsewhere: ("P9",),
+    Code.FitsIdle: ("I1", "I2"),
+    Code.SurplusFits: ("P12",),
+    Code.Promoted: ("I1",),
+    Code.CoreGrows: ("P12",),
+    Code.WaitsForLeaving: ("P9",),
+    Code.StarvationGuard: ("S10",),
+    Code.SelfLevelOwn: ("P1",),
+    Code.SelfLevelSibling: ("P1", "P3"),
+    Code.ChildLevel: ("P2",),
+    Code.ReturnOfLoan: ("P15",),
+    Code.IdleTakenBack: ("I3",),
+    Code.SurplusGivesWay: ("P12",),
+    Code.Demoted: ("I1",),
+    Code.ScaleReclaim: ("Q5",),
+    Code.LoanReturnedByHand: ("P15",),
+    Code.NodeDrained: ("R5",),
+    Code.NodeCordoned: ("R5", "P9"),
+    Code.NodeLost: ("R5",),
+    Code.DeviceIll: ("R5",),
+    Code.HoldExpired: ("P9",),
+    Code.GuardEnded: ("S10",),
+    Code.CoreResized: ("P12",),
+    Code.FewerReplicas: ("P12",),
+    Code.HoldTaken: ("P9",),
+    Code.RunLost: ("A7", "R5"),
+    Code.CancelledByOwner: ("P9",),
+    Code.StoppedByOwner: ("P14",),
+    Code.IdleNotebook: ("P14",),
+    Code.HeldByOwner: ("J5", "S0"),
+    Code.LongestRun: ("W3",),
+    Code.LongestWait: ("W3",),
+    Code.PreemptionLimit: ("P11",),
+    Code.OftenPreempted: ("P11",),
+    Code.OwnQuotaFull: ("Q3",),
+    Code.AncestorFull: ("Q3", "Q4"),
+    Code.OverAmountLimit: ("W3", "W4"),
+    Code.BehindHead: ("S1", "S3", "S4"),
+    Code.NoPlacement: ("P7",),
+    Code.NoPolicy: ("P1", "P2", "P15"),
+    Code.NoEligibleVictims: ("P7",),
+    Code.NoLawfulSet: ("Q8", "P15"),
+    Code.PreemptionDelayed: ("P11",),
+    Code.StopsAtIdle: ("P4", "I1"),
+    Code.IdleRoomShort: ("I2",),
+    Code.IdleLimitReached: ("I2",),
+    Code.IdleNoPlacement: ("I2",),
+    Code.KeptForGuard: ("S10",),
+    Code.LoanNotAllowed: ("Q5",),
+    Code.WouldBeTaken: ("S8",),
+    Code.NotYetTried: ("X1",),
+}
+"""Which rules of the rulebook (docs/reference/rules.md) stand behind each reason."""
+
+
 class Reason(NamedTuple):
     """A code and the facts that fill its sentence."""
 
@@ -89,6 +150,11 @@ class Reason(NamedTuple):
     @property
     def text(self) -> str:
         return self.code.value.format_map(dict(self.facts))
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Numbers of the rules behind it."""
+        return RULES[self.code]
 
 
 def because(code: Code, **facts: object) -> Reason:

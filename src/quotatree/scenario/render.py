@@ -121,7 +121,12 @@ def tried_json(tried: Sequence[StepTried]) -> list[Json]:
 
 
 def reason_json(reason: Reason) -> Json:
-    return {"code": reason.code.name, "text": reason.text, "facts": dict(reason.facts)}
+    return {
+        "code": reason.code.name,
+        "text": reason.text,
+        "rules": list(reason.rules),
+        "facts": dict(reason.facts),
+    }
 
 
 def resources_json(amount: Resources) -> Json:

@@ -6,11 +6,11 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from quotatree.api.models.jobs import PlaceOut, ReasonOut
+from quotatree.api.models.jobs import PlaceOut, ReasonOut, reason_out
 from quotatree.api.models.quota_views import AmountsOut, shown
 from quotatree.codec import tag_of
 from quotatree.control.queries import Preview
-from quotatree.core import GPU_SECOND, Explanation, Exposure, Reason
+from quotatree.core import GPU_SECOND, Explanation, Exposure
 from quotatree.core import decisions as say
 
 
@@ -128,10 +128,6 @@ class ExplanationOut(TypedDict):
     preempted_by: str | None
     lost_gpu_seconds: float | None
     next_try: str
-
-
-def reason_out(reason: Reason) -> ReasonOut:
-    return {"code": reason.code.name, "text": reason.text}
 
 
 def preemption_out(entry: say.Preemption) -> PreemptionOut:

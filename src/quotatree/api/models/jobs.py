@@ -27,7 +27,7 @@ from quotatree.api.models.fields import (
 from quotatree.api.problems import Problem
 from quotatree.control.commands.values import JobRequest
 from quotatree.control.program_secrets import FIELD, sealed, shown
-from quotatree.core import DEFAULT_GRACE_MS, Idle, Module, ReplicaGroup, Shape
+from quotatree.core import DEFAULT_GRACE_MS, Idle, Module, Reason, ReplicaGroup, Shape
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 
 
@@ -124,8 +124,15 @@ class ReplicasIn(Body):
 
 
 class ReasonOut(TypedDict):
+    """Why, as a stable code and as a sentence. `rules` are the numbers of the rules behind it, in the rulebook."""
+
     code: str
     text: str
+    rules: list[str]
+
+
+def reason_out(reason: Reason) -> ReasonOut:
+    return {"code": reason.code.name, "text": reason.text, "rules": list(reason.rules)}
 
 
 class PlaceOut(TypedDict):
@@ -249,7 +256,7 @@ def job_out(row: JobRow, reads: Reader, position: int | None = None, ending: str
         "priority": row.priority,
         "phase": row.phase,
         "reason_code": row.reason_code,
-        "reason": None if told is None else {"code": told.code.name, "text": told.text},
+        "reason": None if told is None else reason_out(told),
         "ending": ending,
         "position": position,
         "submitted_ms": row.submitted_ms,

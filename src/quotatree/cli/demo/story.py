@@ -16,6 +16,7 @@ import httpx2
 from quotatree.cli.demo import cast as cast
 from quotatree.cli.demo.stage import ADMIN, Stage, StageFailed
 from quotatree.cli.demo.telling import Teller
+from quotatree.cli.words import why
 from quotatree.client.errors import ClientError, NotFound
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Story:
         self._until(lambda: self._job("extra")["reason"] is not None)
         told = self.bob.jobs.explain(self._ids["extra"])
         for reason in told["reasons"]:
-            self._tell.quote(f"{reason['text']} [{reason['code']}]")
+            self._tell.quote(why(reason))
         self._tell.expect(
             told["phase"] == "Waiting" and bool(told["reasons"]), "extra waits, with all reasons in numbers"
         )

@@ -10,7 +10,7 @@ import click
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
 from quotatree.cli.remote import Remote, remote_options
-from quotatree.cli.words import gpu_seconds, moment
+from quotatree.cli.words import gpu_seconds, moment, why
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -68,7 +68,7 @@ def why_stopped(client: Client, job: t.JobOut) -> str | None:
     if job["phase"] != "Stopped":
         return None
     newest = [one["decision"] for one in client.jobs.history(job["id"], most=1)]
-    return f"{newest[0]['reason']['text']} [{newest[0]['reason']['code']}]" if newest else None
+    return why(newest[0]["reason"]) if newest else None
 
 
 def _headline(job: str, name: str, phase: str, quota: str) -> str:
@@ -83,7 +83,7 @@ def explanation_lines(
     if told["position"] is not None:
         ahead = f", behind {', '.join(told['ahead'])}" if told["ahead"] else ""
         lines.append(f"  position {told['position']}{ahead}")
-    lines += _section("because", [f"{reason['text']} [{reason['code']}]" for reason in told["reasons"]])
+    lines += _section("because", [why(reason) for reason in told["reasons"]])
     lines += _section("the capacity is held by", [_holder(holder) for holder in told["holders"]])
     lines += _section("the nodes", [_group(group) for group in told["nodes"]])
     lines += _section("tried", [f"{one['step'].lower()}: {one['reason']['text']}" for one in told["tried"]])

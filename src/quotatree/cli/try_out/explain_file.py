@@ -15,6 +15,7 @@ from quotatree.cli.try_out.scenario_files import (
     fail,
     played_scenario,
 )
+from quotatree.cli.words import why
 from quotatree.core import GPU, JobId, amount_text
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
 from quotatree.scenario.kinds import step_word
@@ -84,7 +85,7 @@ def _print(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int
     if told.position is not None:
         ahead = f", behind {', '.join(told.ahead)}" if told.ahead else ""
         click.echo(f"  position {told.position}{ahead}")
-    _section("because", [f"{reason.text} [{reason.code.name}]" for reason in told.reasons])
+    _section("because", [why(reason_json(reason)) for reason in told.reasons])
     _section("the capacity is held by", [_holder_text(holder) for holder in told.holders])
     _section("the nodes", [_group_text(group) for group in told.nodes])
     _section("tried", [f"{step_word(tried.step)}: {tried.reason.text}" for tried in told.tried])

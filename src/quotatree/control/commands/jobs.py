@@ -64,9 +64,7 @@ def spec_of(turn: Turn, actor: str, request: JobRequest, job_id: JobId) -> JobSp
     directory = turn.directory
     check_submit(directory, actor, request.workspace, request.quota, request.module, request.priority)
     if request.name and not _NAME.fullmatch(request.name):
-        raise Refused(
-            "name", request.name, "E1", "must be lower-case letters, digits, - and . (63 at most)"
-        )
+        raise Refused("name", request.name, "E1", "must be lower-case letters, digits, - and . (63 at most)")
     spec = JobSpec(
         job_id, request.quota, request.groups, turn.now_ms, request.module, request.priority, request.workspace,
         request.min_replicas, request.idle, request.grace_ms, request.checkpoint_interval_ms,
@@ -123,9 +121,7 @@ def set_priority(turn: Turn, command: do.SetPriority) -> Answer:
 def hold(turn: Turn, command: do.HoldJob) -> Answer:
     job = _allowed(turn, command, Action.HOLD_JOB)
     if job.phase not in (Phase.WAITING, Phase.HELD):
-        raise Refused(
-            "job", job.id, "J5", f"is {job.phase.value}; only a waiting job can be put on hold"
-        )
+        raise Refused("job", job.id, "J5", f"is {job.phase.value}; only a waiting job can be put on hold")
     _put_on_hold(turn, job.id)
     turn.tell("job.on_hold", {}, job=job.id)
     return _done(turn, command, "job.hold", job)
@@ -182,9 +178,7 @@ def restart_service(turn: Turn, command: do.RestartService) -> Answer:
     """Two wishes of one moment are one restart: they have one key, and an engine does a key once."""
     job = _allowed(turn, command, Action.RESTART_JOB)
     if job.spec.module is not Module.EAS:
-        raise Refused(
-            "job", job.id, "J1", f"is a {job.spec.module.value} job; only a service restarts"
-        )
+        raise Refused("job", job.id, "J1", f"is a {job.spec.module.value} job; only a service restarts")
     if job.phase is not Phase.RUNNING:
         raise Refused("job", job.id, "J1", f"is {job.phase.value}; only a running service restarts")
     can = turn.engine.capabilities
