@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer says what is wrong and never that we broke: malformed, huge, deep, wrong, unknown."""
+"""Whatever is sent, the answer says what is wrong and never that we broke: malformed, huge, deep, wrong, unknown (E5)."""
 
 from __future__ import annotations
 

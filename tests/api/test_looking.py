@@ -101,6 +101,7 @@ def test_what_is_over_is_told_to_be_over(api: Api):
     for method, path in (("POST", "cancel"), ("GET", "explanation"), ("GET", "exposure"), ("POST", "hold")):
         answer = api.ask(method, f"/api/v1/jobs/{done}/{path}", "ann")
         assert (answer.status_code, "Succeeded" in answer.text) == (422, True), answer.text
+        assert answer.json()["rule"] == {"explanation": "X1", "exposure": "X4"}.get(path, "J5")
         assert api.ask(method, f"/api/v1/jobs/{done}/{path}", "eve").status_code == 404
     assert api.get(f"/jobs/{done}", "ann").json()["ended_ms"]
 

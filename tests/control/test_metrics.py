@@ -1,4 +1,4 @@
-"""Every metric of the server is described, and reason codes are its labels."""
+"""Every metric of the server is described, and reason codes are its labels (A2)."""
 
 from pathlib import Path
 

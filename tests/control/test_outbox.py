@@ -1,4 +1,4 @@
-"""Webhooks hear of every event they want, signed, in spite of failures; and logs keep secrets."""
+"""Webhooks hear of every event they want, signed, in spite of failures (E4); and logs keep secrets."""
 
 import hashlib
 import hmac
@@ -95,10 +95,27 @@ def test_a_receiver_that_comes_back_gets_what_it_missed(server: Server):
 def test_webhooks_are_for_those_who_may_and_end_with_their_workspace(server: Server):
     with pytest.raises(Forbidden):
         server.do(do.DropWebhook(actor="ann", webhook="chat"))
-    with pytest.raises(Refused, match="http"):
-        server.do(do.PutWebhook(actor="root", webhook="bad", url="file:///etc/passwd", secret=SECRET))
     server.do(do.DeleteWorkspace(actor="root", workspace="vision"))
     assert server.world.webhooks == {}
+
+
+@pytest.mark.parametrize(
+    ("webhook", "url", "secret", "said"),
+    [
+        ("bad", "file:///etc/passwd", SECRET, r"must be an http or https address \[E4\]"),
+        ("bad", "https://", SECRET, r"must be an http or https address \[E4\]"),
+        ("bad", "https://example.org", "fifteen-letters", r"must have at least 16 characters \[E4\]"),
+        ("chat", "https://example.org", SECRET, r"the name is taken \[E1\]"),
+        ("a b", "https://example.org", SECRET, r"must be 1 to 63 letters.* \[E1\]"),
+    ],
+)
+def test_a_webhook_has_a_name_an_address_and_a_secret(
+    server: Server, webhook: str, url: str, secret: str, said: str
+):
+    """`chat` belongs to a workspace, so the platform cannot have it too."""
+    with pytest.raises(Refused, match=said):
+        server.do(do.PutWebhook(actor="root", webhook=webhook, url=url, secret=secret))
+    assert list(server.world.webhooks) == ["chat"]
 
 
 def test_logs_are_json_without_secrets():

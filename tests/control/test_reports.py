@@ -236,16 +236,17 @@ def test_a_new_run_needs_no_restart(server: Told):
 
 
 def test_what_cannot_be_restarted_is_refused_with_the_reason(server: Told):
+    """J1, E2: only a service, only while it runs, and only if the engine can."""
     service, job = server.submit(module=Module.EAS), server.submit()
-    with pytest.raises(Refused, match="is a DLC job"):
+    with pytest.raises(Refused, match=r"is a DLC job.* \[J1\]"):
         server.do(do.RestartService(actor="ann", job=job))
     with pytest.raises(Forbidden):
         server.do(do.RestartService(actor="ann", job=server.submit(actor="pat", module=Module.EAS)))
     server.engine.without_endpoints()
-    with pytest.raises(Refused, match="the told engine has no way to restart a service"):
+    with pytest.raises(Refused, match=r"the told engine has no way to restart a service \[E2\]"):
         server.do(do.RestartService(actor="ann", job=service))
     server.do(do.StopJob(actor="ann", job=service))
-    with pytest.raises(Refused, match="is Stopped"):
+    with pytest.raises(Refused, match=r"is Stopped.* \[J1\]"):
         server.do(do.RestartService(actor="ann", job=service))
 
 

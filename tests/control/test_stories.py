@@ -83,6 +83,13 @@ def test_many_are_submitted_at_once_each_with_its_own_outcome(server: Server):
     assert len(server.world.state.jobs) == 2
 
 
+@pytest.mark.parametrize("count", [0, 1_001])
+def test_a_batch_has_one_job_at_least_and_a_thousand_at_most(server: Server, count: int):
+    with pytest.raises(Refused, match=r"must be 1\.\.1000 jobs \[J4\]"):
+        server.do(do.SubmitJobs(actor="ann", requests=(request(gpus=1),) * count))
+    assert not server.world.state.jobs
+
+
 def test_an_outsider_learns_nothing_and_a_developer_touches_only_his_own(server: Server):
     job = server.submit(actor="pat")
     with pytest.raises(NotFound):
@@ -131,6 +138,16 @@ def test_a_job_on_hold_takes_no_part_until_it_is_released(server: Server):
     assert server.phase(held) == "OnHold"
     server.do(do.ReleaseJob(actor="ann", job=held))
     assert server.phase(held) == "Running"
+
+
+def test_only_what_waits_is_put_on_hold_and_only_what_is_on_hold_released(server: Server):
+    """J5: what comes at the wrong moment is refused, and says which phase the job is in."""
+    runs, waits = server.submit(gpus=4), server.submit(gpus=4)
+    with pytest.raises(Refused, match=r"is Running; only a waiting job can be put on hold \[J5\]"):
+        server.do(do.HoldJob(actor="ann", job=runs))
+    with pytest.raises(Refused, match=r"is Waiting, not on hold \[J5\]"):
+        server.do(do.ReleaseJob(actor="ann", job=waits))
+    assert (server.phase(runs), server.phase(waits)) == ("Running", "Waiting")
 
 
 def test_a_stopped_notebook_is_started_again_by_its_owner(server: Server):

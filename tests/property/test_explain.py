@@ -1,4 +1,4 @@
-"""X1-X4: questions change nothing, and the answers are what a plan then does."""
+"""X0, X1-X4, A8: questions change nothing, and the answers are what a plan then does."""
 
 from __future__ import annotations
 

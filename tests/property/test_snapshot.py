@@ -1,4 +1,4 @@
-"""A7: a state built from its records goes on as the one they were taken from; a transaction can be taken back whole.
+"""A7, A8: a state built from its records goes on as the one they were taken from; a transaction can be taken back whole.
 
 `touched` must name every row a transaction wrote, or a server would forget something the next restart needs.
 """

@@ -1,4 +1,4 @@
-"""Bad input: the message names the file, the table, the field, its value and what is allowed."""
+"""Bad input: the message names the file, the table, the field, its value and what is allowed (E5)."""
 
 from pathlib import Path
 

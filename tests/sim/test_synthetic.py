@@ -140,6 +140,7 @@ def test_a_spec_that_makes_no_sense_is_refused(table: dict[str, object], message
     with pytest.raises(Refused) as caught:
         spec_from_table(table)
     assert message in str(caught.value)
+    assert caught.value.rule == "E5"
 
 
 def test_the_page_names_every_field_of_a_spec():

@@ -12,7 +12,7 @@ import pytest
 
 from quotatree.core.changes.apply import apply
 from quotatree.core.errors import IllegalTransition, Refused
-from quotatree.core.events import NodeJoined, PoolDeclared, QuotaCreated, QuotaScaled
+from quotatree.core.events import JobCancelled, NodeJoined, PoolDeclared, QuotaCreated, QuotaScaled
 from quotatree.core.model.job import TRANSITIONS, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
 from quotatree.core.model.policy import Module, Priorities, SelfLevel, parse_priorities, parse_strategy
@@ -132,6 +132,9 @@ def test_idle_room_leaves_out_what_is_not_lent() -> None:
         (lambda: parse_strategy("lifo"), "strategy", "S7"),
         (lambda: SelfLevel(Priorities(4, 6), Priorities(6, 6), frozenset(Module)), "self_level.low", "P1"),
         (lambda: JobSpec(JobId("j"), "a", (), 0), "groups", "J3"),
+        (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(0, Shape(1000, 0, 0)),), 0), "replicas", "J3"),
+        (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1000, 0, 0)),), 0, priority=0), "priority", "J2"),
+        (lambda: apply(tree(), JobCancelled(JobId("nobody")), 0), "job", "J4"),
         (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1500, 0, 0)),), 0), "gpus", "R1"),
         (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(2, Shape(1000, 0, 0)),), 0, min_replicas=3), "min_replicas", "P12"),
         (lambda: apply(tree(), QuotaScaled("a", Bounds(9000)), 0), "min.gpu", "Q5"),
@@ -150,6 +153,7 @@ def test_a_refusal_names_field_and_rule(make, field: str, rule: str) -> None:
 @pytest.mark.parametrize("before", Phase)
 @pytest.mark.parametrize("after", Phase)
 def test_phases_move_along_the_table_or_raise_with_the_story(before: Phase, after: Phase) -> None:
+    """A5, J5."""
     state = tree()
     spec = JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1000, 0, 0)),), 0)
     job = Job(spec, state.quotas[QuotaId("a")], phase=before, story=["0 submitted"])
