@@ -16,7 +16,7 @@ BOOK = ROOT / "docs/reference/rules.md"
 RULES = rulebook.read(BOOK.read_text(encoding="utf-8"))
 PLANNED = [rule for rule in RULES.values() if rule.planned]
 
-PROJECT = ["src", "tests", "scenarios", "docs", "benchmarks", "simulations"]
+PROJECT = ["src", "exact", "tests", "scenarios", "docs", "benchmarks", "simulations"]
 WRITTEN = {".py", ".toml", ".md"}
 CHAPTERS = "".join(sorted({number[0] for number in RULES}))
 CITED = re.compile(rf"\b[{CHAPTERS}]\d{{1,2}}\b")
