@@ -17,7 +17,7 @@ from tests.engines.local.supervised import Runs
 SOURCE = str(Path(quotatree.__file__).parent.parent)
 
 if not sys.platform.startswith("linux"):
-    collect_ignore_glob = ["test_*.py"]
+    collect_ignore_glob = ["test_*.py", "*/test_*.py"]
 
 
 @pytest.fixture(scope="session")

@@ -78,6 +78,6 @@ def test_timers_have_their_nodes_from_the_first_start(tmp_path: Path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root must say as whom jobs run")
 def test_root_must_say_as_whom_jobs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tests.cli.test_engine_nodes.ROOT", None)
+    monkeypatch.setattr("tests.server.test_engine_choice.ROOT", None)
     _, said = start(tmp_path, "1x8")
     assert ["--run-as USER" in line for line in said] == [True]

@@ -27,7 +27,7 @@ from quotatree.engines.local.server.engine import LocalEngine
 from tests.engines.contract import replicas_running, start_order, stop_order, told
 from tests.engines.local.harness import RUN_AS, LocalHarness, until
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 JOB = JobId("dlc-a")
 
 

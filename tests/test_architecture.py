@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "quotatree"
 
 # What the core may use of the standard library. It gets `now` as an argument, returns decisions and says nothing

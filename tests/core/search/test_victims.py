@@ -15,7 +15,7 @@ from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.unit.test_regressions import ALL, cluster, root
+from tests.core.test_regressions import ALL, cluster, root
 
 NODES = 6
 POLICY = SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, Scope.OWN)

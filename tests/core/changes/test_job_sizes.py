@@ -13,8 +13,8 @@ from quotatree.core.model.policy import Module
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
+from tests.core.test_regressions import cluster, submit
 from tests.property.accounting import ALL as ACCOUNTING
-from tests.unit.test_regressions import cluster, submit
 
 
 def service(state: State, replicas: int = 2, min_replicas: int | None = None) -> Job:

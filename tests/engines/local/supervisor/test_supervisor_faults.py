@@ -15,7 +15,7 @@ from quotatree.engines.local.host.identity import Identity, stat
 from quotatree.engines.local.supervisor.loop import Loop
 from quotatree.engines.local.supervisor.replica import Replica
 from tests.engines.local.supervised import Run, Runs
-from tests.engines.local.test_supervisor import failed, succeeded
+from tests.engines.local.supervisor.test_supervisor import failed, succeeded
 
 DAEMON = """
 import os, sys

@@ -14,7 +14,7 @@ from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from tests.unit.test_regressions import ALL, submit
+from tests.core.test_regressions import ALL, submit
 
 
 def two_pools(**fields: object) -> State:

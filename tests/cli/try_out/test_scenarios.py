@@ -16,7 +16,7 @@ from quotatree.scenario.check import Verdict
 from quotatree.scenario.kinds import KINDS
 from quotatree.scenario.model import Scenario
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 check_command = import_module("quotatree.cli.try_out.check")
 
 WORLD = """

@@ -23,7 +23,7 @@ from quotatree.sim.replay import Replay
 from quotatree.sim.workload import Submission, Workload
 from tests.docs.test_pages import contains_in_order, shown
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 REFERENCE = (ROOT / "docs/reference/simulation.md").read_text(encoding="utf-8")
 JOBS = """id,submit_s,duration_s,gpus,team,priority
 x,0,100,8,a,1

@@ -15,9 +15,9 @@ from quotatree.core.planning.plan import plan
 from quotatree.core.quota_figures import quota_report
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
+from tests.core.test_regressions import ALL, cluster, root, submit
 from tests.property.accounting import ALL as ACCOUNTING
 from tests.property.snapshot import snapshot as picture
-from tests.unit.test_regressions import ALL, cluster, root, submit
 
 
 def ill(

@@ -15,7 +15,7 @@ from quotatree.engines.local.host.cgroups import Groups, hierarchies
 from quotatree.engines.local.server.birth import SOURCE, make_directories
 from quotatree.engines.local.supervisor.nursery import Nursery
 from tests.engines.local.supervised import Runs
-from tests.engines.local.test_supervisor import failed, succeeded
+from tests.engines.local.supervisor.test_supervisor import failed, succeeded
 
 ONE_GROUP = {"cpu_milli": 1500, "memory_mib": 48}
 

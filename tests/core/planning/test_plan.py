@@ -20,7 +20,7 @@ from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.unit.test_regressions import ALL, child, cluster, root, submit
+from tests.core.test_regressions import ALL, child, cluster, root, submit
 
 BORROWS = SelfLevel(Priorities(4, 9), Priorities(1, 3), ALL, Scope.LEVEL)
 
