@@ -8,44 +8,13 @@ from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.explanation import explain, exposure
-from quotatree.core.model.job import Claim, Idle, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
-from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.job import Claim, Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, Strategy
 from quotatree.core.model.resources import Bounds
 from quotatree.core.model.unit import GPU_SECOND, UnitKind
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-
-ALL = frozenset(Module)
-
-
-def cluster(
-    gpus: int, *specs: QuotaSpec, nodes: int = 1, labels: tuple[tuple[tuple[str, str], ...], ...] = ()
-) -> State:
-    state = State()
-    for number in range(nodes):
-        node = NodeSpec(f"n{number}", gpus=gpus, labels=labels[number] if labels else ())
-        apply(state, ev.NodeJoined(node), 0)
-    for spec in specs or (root(gpus * nodes),):
-        apply(state, ev.QuotaCreated(spec), 0)
-    return state
-
-
-def root(gpus: int, **fields: object) -> QuotaSpec:
-    return QuotaSpec(QuotaId("r"), draws=(("default", Bounds(gpus * 1000)),), **fields)  # type: ignore[arg-type]
-
-
-def child(name: str, gpus: int, **fields: object) -> QuotaSpec:
-    return QuotaSpec(QuotaId(name), QuotaId("r"), Bounds(gpus * 1000), **fields)  # type: ignore[arg-type]
-
-
-def submit(
-    state: State, name: str, quota: str, *sizes: tuple[int, int], now_ms: int = 0, **fields: object
-) -> Job:
-    groups = tuple(ReplicaGroup(count, Shape(gpu_milli, 0, 0)) for count, gpu_milli in sizes)
-    apply(state, ev.JobSubmitted(JobSpec(JobId(name), quota, groups, now_ms, **fields)), now_ms)  # type: ignore[arg-type]
-    return state.jobs[JobId(name)]
+from tests.core.building import child, cluster, root, self_level, submit
 
 
 def test_an_idle_job_is_promoted_only_when_all_it_runs_fits_the_quota() -> None:
@@ -80,7 +49,7 @@ def test_two_jobs_of_several_shapes_that_cannot_start_do_not_wake_each_other_for
     state = cluster(2, root(4, strategy=Strategy.TRAVERSE), nodes=2)
     submit(state, "idle", "r", (2, 2000), idle=Idle.ONLY)
     plan(state, 0)
-    policy = SelfLevel(Priorities(9, 9), Priorities(1, 1), ALL, Scope.OWN)
+    policy = self_level(9, 1, Scope.OWN)
     spec = root(4, strategy=Strategy.TRAVERSE, self_level=policy)
     apply(state, ev.QuotaUpdated(spec), 0)
     for name in ("one", "two"):
@@ -107,7 +76,7 @@ def test_the_smaller_group_is_placed_first_where_only_that_fits() -> None:
 
 
 def test_a_siblings_victim_frees_nothing_in_a_quota_that_may_not_borrow() -> None:
-    policy = SelfLevel(Priorities(5, 9), Priorities(1, 4), ALL, Scope.SIBLINGS)
+    policy = self_level(5, 4, Scope.SIBLINGS)
     state = cluster(4, root(4), child("a", 2, self_level=policy), child("b", 2))
     submit(state, "kept", "a", (1, 2000), priority=9)
     other = submit(state, "other", "b", (2, 1000), priority=1)
@@ -119,7 +88,7 @@ def test_a_siblings_victim_frees_nothing_in_a_quota_that_may_not_borrow() -> Non
 
 
 def test_a_confirmed_start_begins_min_runtime_anew() -> None:
-    policy = SelfLevel(Priorities(5, 9), Priorities(1, 4), ALL, Scope.OWN)
+    policy = self_level(5, 4, Scope.OWN)
     state = cluster(1, root(1, self_level=policy, min_runtime_ms=60_000))
     job = submit(state, "old", "r", (1, 1000), priority=1)
     plan(state, 0)
@@ -130,7 +99,7 @@ def test_a_confirmed_start_begins_min_runtime_anew() -> None:
 
 
 def test_a_job_that_failed_of_its_preemption_limit_is_no_active_job_of_its_quota() -> None:
-    policy = SelfLevel(Priorities(5, 9), Priorities(1, 4), ALL, Scope.OWN)
+    policy = self_level(5, 4, Scope.OWN)
     state = cluster(1, root(1, self_level=policy))
     job = submit(state, "old", "r", (1, 1000), priority=1, max_preemptions=0)
     plan(state, 0)
@@ -271,9 +240,7 @@ def test_a_protected_job_is_spared_though_its_neighbour_on_the_node_costs_more()
 
 def test_exposure_to_a_return_names_only_priorities_that_may_take() -> None:
     lender = child("r.lender", 8)
-    borrower = child(
-        "r.borrower", 8, self_level=SelfLevel(Priorities(4, 9), Priorities(1, 1), frozenset(Module))
-    )
+    borrower = child("r.borrower", 8, self_level=self_level(4, 1))
     state = cluster(8, root(16), lender, borrower, nodes=2)
     submit(state, "loan", "r.borrower", (2, 8000), priority=4)
     plan(state, 0)

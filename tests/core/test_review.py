@@ -11,72 +11,15 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.explanation import explain, preview
-from quotatree.core.model.job import Idle, Job, JobId, JobSpec, Phase, Placed, ReplicaGroup, Shape
+from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, Placed, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.policy import Module, Scope, Strategy
 from quotatree.core.model.quota import AmountLimit, QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds, Resources
+from quotatree.core.model.resources import Resources
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
 from quotatree.core.state import State
-
-MINUTE = 60_000
-ALL = frozenset(Module)
-
-
-class World:
-    """A small cluster and the words to tell a story about it."""
-
-    def __init__(self, nodes: int = 1, gpus: int = 8) -> None:
-        self.state, self.now_ms = State(), 0
-        for number in range(nodes):
-            self.event(ev.NodeJoined(NodeSpec(f"n{number}", gpus=gpus)))
-
-    def event(self, event: ev.Event) -> tuple[say.Decision, ...]:
-        return apply(self.state, event, self.now_ms)
-
-    def root(self, gpus: int, cpus: int | None = None, **fields: object) -> None:
-        draws = (("default", bounds(gpus, cpus)),)
-        self.event(ev.QuotaCreated(QuotaSpec(QuotaId("r"), draws=draws, **fields)))  # type: ignore[arg-type]
-
-    def quota(
-        self, name: str, gpus: int, cpus: int | None = None, parent: str = "r", **fields: object
-    ) -> None:
-        spec = QuotaSpec(QuotaId(name), QuotaId(parent), bounds(gpus, cpus), **fields)  # type: ignore[arg-type]
-        self.event(ev.QuotaCreated(spec))
-
-    def spec(
-        self, name: str, quota: str, gpus: float, count: int = 1, cpus: int = 0, **fields: object
-    ) -> JobSpec:
-        group = ReplicaGroup(count, Shape(int(gpus * 1000), cpus * 1000, 0))
-        return JobSpec(JobId(name), quota, (group,), self.now_ms, **fields)  # type: ignore[arg-type]
-
-    def submit(self, *args: object, **fields: object) -> Job:
-        spec = self.spec(*args, **fields)  # type: ignore[arg-type]
-        self.event(ev.JobSubmitted(spec))
-        return self.state.jobs[spec.id]
-
-    def run(self, *args: object, places: tuple[Placed, ...] = (), **fields: object) -> Job:
-        spec = self.spec(*args, **fields)  # type: ignore[arg-type]
-        self.event(ev.JobAdopted(spec, self.now_ms, places=places))
-        return self.state.jobs[spec.id]
-
-    def plan(self, now_ms: int | None = None) -> list[tuple[str, str]]:
-        self.now_ms = self.now_ms if now_ms is None else now_ms
-        made = plan(self.state, self.now_ms)
-        assert not plan(self.state, self.now_ms).decisions, "planning again yields nothing (P10)"
-        return [(type(d).__name__, d.job) for d in made.decisions if not isinstance(d, say.Wait)]
-
-
-def bounds(gpus: int, cpus: int | None = None) -> Bounds:
-    return Bounds(gpus * 1000, None if cpus is None else cpus * 1000)
-
-
-def self_level(high: int, low: int, scope: Scope = Scope.LEVEL) -> SelfLevel:
-    return SelfLevel(Priorities(high, 9), Priorities(1, low), ALL, scope)
-
-
-# -- queues ------------------------------------------------------------------------------------------------------
+from tests.core.building import MINUTE, World, bounds, self_level
 
 
 def test_a_guarded_job_is_tried_even_behind_a_later_head_s10() -> None:
@@ -184,9 +127,6 @@ def test_siblings_go_also_before_a_loan_that_needs_victims_p3() -> None:
     assert world.plan() == [("Start", "sibling")]
 
 
-# -- quotas ------------------------------------------------------------------------------------------------------
-
-
 def test_an_increase_is_not_refused_because_of_a_loan_q5() -> None:
     world = World(nodes=2)
     world.root(16)
@@ -255,9 +195,6 @@ def test_a_loan_of_cpu_returns_no_gpu_p15() -> None:
     assert world.plan() == [("Start", "prepares")]
     world.submit("waits", "b", 2, priority=5)
     assert world.plan() == []
-
-
-# -- victims -----------------------------------------------------------------------------------------------------
 
 
 def test_victims_may_be_needed_for_one_resource_more_than_for_another_p7() -> None:
@@ -361,9 +298,6 @@ def test_a_tree_of_two_pools_takes_idle_borrowers_where_it_may_stand_q1() -> Non
     assert [d.job for d in made if isinstance(d, say.Evict | say.Hold)] == ["dear", "waiting"]
 
 
-# -- holds and nodes ---------------------------------------------------------------------------------------------
-
-
 def test_a_replica_that_is_evicted_later_delays_only_its_own_preemptor_p9() -> None:
     world = World()
     world.root(8)
@@ -448,9 +382,6 @@ def test_a_name_is_free_again_when_its_job_has_left_p9() -> None:
     world.event(ev.JobLeft(job.id))
     world.submit("job", "r", 8)
     assert world.plan() == [("Start", "job")]
-
-
-# -- explain -----------------------------------------------------------------------------------------------------
 
 
 def test_a_preview_of_a_cordon_leaves_the_node_usable_x3() -> None:

@@ -13,7 +13,7 @@ from quotatree.core.model.policy import Module
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.core.test_regressions import cluster, submit
+from tests.core.building import cluster, submit
 from tests.property.accounting import ALL as ACCOUNTING
 
 

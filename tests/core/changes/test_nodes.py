@@ -10,12 +10,12 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.explanation import explain
 from quotatree.core.model.job import Job, Phase
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.policy import Module, Scope, Strategy
 from quotatree.core.planning.plan import plan
 from quotatree.core.quota_figures import quota_report
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.core.test_regressions import ALL, cluster, root, submit
+from tests.core.building import cluster, root, self_level, submit
 from tests.property.accounting import ALL as ACCOUNTING
 from tests.property.snapshot import snapshot as picture
 
@@ -128,7 +128,7 @@ def test_somebody_who_still_leaves_an_ill_device_hides_no_room_on_another() -> N
 
 def test_it_is_no_place_that_an_eviction_could_free() -> None:
     """P7: a node with seven devices that are well cannot be emptied for eight."""
-    policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, Scope.OWN)
+    policy = self_level(6, 5, Scope.OWN)
     state = cluster(8, root(16, self_level=policy), nodes=2)
     low = [submit(state, f"low{i}", "r", (1, 8000)) for i in range(2)]
     plan(state, 0)

@@ -13,16 +13,16 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.policy import ChildLevel, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.policy import ChildLevel, Priorities, Scope, Strategy
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.core.test_regressions import ALL, child, cluster, root, submit
+from tests.core.building import ALL, child, cluster, root, self_level, submit
 
-BORROWS = SelfLevel(Priorities(4, 9), Priorities(1, 3), ALL, Scope.LEVEL)
+BORROWS = self_level(4, 3, Scope.LEVEL)
 
 
 def started_and_taken(made: say.Plan) -> set[JobId]:
@@ -32,7 +32,7 @@ def started_and_taken(made: say.Plan) -> set[JobId]:
 
 def test_who_waits_for_a_lazy_scaling_to_end_may_borrow_when_it_has_ended() -> None:
     """Q5: while the quota shrank only room in it could have helped; afterwards a loan does."""
-    policy = SelfLevel(Priorities(4, 9), Priorities(1, 3), ALL, Scope.SIBLINGS)
+    policy = self_level(4, 3, Scope.SIBLINGS)
     state = cluster(4, root(4), child("a", 2, self_level=policy), child("b", 2))
     old = submit(state, "old", "a", (1, 2000), priority=5)
     plan(state, 0)
@@ -94,7 +94,7 @@ def test_what_is_released_in_a_tree_counts_there_whoever_released_it() -> None:
 def test_nothing_is_started_only_to_be_taken_when_a_victim_was_larger_than_needed() -> None:
     """S8: `top` may not take `big`. `mid` may, and what that leaves over would let `top` take `mid`: so it waits."""
     below = ChildLevel(Priorities(6, 8), ALL)
-    own = SelfLevel(Priorities(4, 9), Priorities(1, 3), ALL, Scope.OWN)
+    own = self_level(4, 3, Scope.OWN)
     state = cluster(8, root(4, child_level=below), child("a", 4, self_level=own, strategy=Strategy.TRAVERSE))
     big = submit(state, "big", "a", (1, 2000), priority=2)
     submit(state, "other", "r", (1, 1000), priority=5)
@@ -110,7 +110,7 @@ def test_nothing_is_started_only_to_be_taken_when_a_victim_was_larger_than_neede
 
 def test_a_hold_is_not_finished_only_to_be_taken_when_somebody_loses_his_idle_room() -> None:
     """S8: `hopeful` could run idle, until `elsewhere` starts on that device; then it takes from its own quota (P4)."""
-    own = SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, Scope.OWN)
+    own = self_level(6, 5, Scope.OWN)
     state = cluster(4, root(4), child("a", 1, self_level=own), child("b", 3))
     for name, quota in (("a0", "a"), ("b0", "b"), ("b1", "b"), ("b2", "b")):
         submit(state, name, quota, (1, 1000), priority=9)
@@ -184,7 +184,7 @@ def test_room_is_counted_again_when_more_of_it_is_asked_for() -> None:
 
 def test_who_may_evict_the_guarded_job_since_its_priority_fell_passes_it_at_once() -> None:
     """S10: what is kept for a job of priority 4 is out of reach of one that may take priority 1 only."""
-    policy = SelfLevel(Priorities(5, 9), Priorities(1, 1), ALL, Scope.OWN)
+    policy = self_level(5, 1, Scope.OWN)
     state = cluster(2, root(2, self_level=policy, strategy=Strategy.TRAVERSE))
     submit(state, "runs", "r", (1, 1000), priority=9)
     kept_for = submit(state, "kept for", "r", (1, 2000), priority=4)

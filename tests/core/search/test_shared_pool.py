@@ -9,12 +9,12 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, Placed, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.policy import Module, Scope
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from tests.core.test_regressions import ALL, submit
+from tests.core.building import self_level, submit
 
 
 def two_pools(**fields: object) -> State:
@@ -50,7 +50,7 @@ def test_idle_work_on_the_own_part_of_a_pool_gives_way_though_other_devices_ther
 
 def test_nobody_goes_whom_the_part_that_others_leave_makes_superfluous() -> None:
     """P8: for a place on `a0` both must go; but once `spans` has left its part of pool b there is a place there."""
-    policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, Scope.OWN)
+    policy = self_level(6, 5, Scope.OWN)
     state = two_pools(self_level=policy)
     run(state, "small", 0, (0,), priority=1)
     one = Shape(1000, 0, 0)

@@ -11,14 +11,14 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.explanation import explain, preview
 from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.policy import Module, Scope
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.core.test_regressions import ALL, cluster, root
+from tests.core.building import cluster, root, self_level
 
 NODES = 6
-POLICY = SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, Scope.OWN)
+POLICY = self_level(6, 5, Scope.OWN)
 
 
 def service(state: State, name: str, node: int, device: int, started_ms: int, gpus: int = 1) -> None:
