@@ -1,10 +1,12 @@
 """Small clusters for the tests of the core, and the words to tell a story about one.
 
-Either a state that is passed around (`cluster`, `root`, `child`, `submit`), or a `World` that also keeps the time.
-GPUs and CPUs are whole numbers here; the root is called "r".
+Either a state that is passed around (`cluster`, `tree`, `submit`), or a `World` that also keeps the time.
+GPUs and CPUs are whole numbers here; but for `tree` the root is called "r".
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
@@ -13,7 +15,7 @@ from quotatree.core.model.job import Job, JobId, JobSpec, Placed, ReplicaGroup, 
 from quotatree.core.model.node import NodeSpec
 from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
 from quotatree.core.model.quota import QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds
+from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
 
@@ -58,6 +60,27 @@ def submit(
     groups = tuple(ReplicaGroup(count, Shape(gpu_milli, 0, 0)) for count, gpu_milli in sizes)
     apply(state, ev.JobSubmitted(JobSpec(JobId(name), quota, groups, now_ms, **fields)), now_ms)  # type: ignore[arg-type]
     return state.jobs[JobId(name)]
+
+
+def gpus(number: float) -> Resources:
+    return Resources(int(number * 1000))
+
+
+def tree(**changes: Mapping[str, object]) -> State:
+    """root 12 ── a 6 (a.x 4, a.y 2) and b 4, on two nodes; `changes` are other fields of a quota, by its name."""
+    state = State()
+    apply(state, ev.PoolDeclared("default"), 0)
+    for number in range(2):
+        apply(state, ev.NodeJoined(NodeSpec(f"n{number}")), 0)
+    sizes = (("root", None, 12), ("a", "root", 6), ("b", "root", 4), ("a.x", "a", 4), ("a.y", "a", 2))
+    for name, parent, size in sizes:
+        fields: dict[str, object] = (
+            {"min": bounds(size)} if parent else {"draws": (("default", bounds(size)),)}
+        )
+        fields |= changes.get(name, {})
+        spec = QuotaSpec(QuotaId(name), QuotaId(parent) if parent else None, **fields)  # type: ignore[arg-type]
+        apply(state, ev.QuotaCreated(spec), 0)
+    return state
 
 
 class World:

@@ -161,3 +161,26 @@ def test_what_was_resized_can_be_taken_back() -> None:
     plan(state, 1)
     state.rollback()
     assert snapshot(state) == before
+
+
+def test_a_core_resized_while_waiting_grows_its_surplus_later() -> None:
+    state = cluster(4)
+    job = submit(state, "j", "r", (2, 1000))
+    apply(state, ev.JobResized(job.id, 1), 0)
+    plan(state, 0)
+    assert (len(job.core_indexes), len(job.surplus)) == (1, 1)
+
+
+def test_resizing_a_held_job_plans_it_anew() -> None:
+    state = cluster(2)
+    old = submit(state, "old", "r", (1, 2000))
+    plan(state, 0)
+    apply(state, ev.JobCancelled(old.id), 1)
+    job = submit(state, "new", "r", (2, 1000), now_ms=1, min_replicas=2)
+    plan(state, 1)
+    assert job.phase is Phase.HELD
+    found = apply(state, ev.JobResized(job.id, 1), 2)
+    assert [type(d) for d in found] == [say.Release]
+    plan(state, 2)
+    assert job.hold is not None
+    assert len(job.hold.unit.places) == 1

@@ -9,13 +9,14 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.explanation import explain
-from quotatree.core.model.job import Job, Phase
+from quotatree.core.model.job import Job, JobId, Phase
+from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Module, Scope, Strategy
 from quotatree.core.planning.plan import plan
 from quotatree.core.quota_figures import quota_report
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.core.building import cluster, root, self_level, submit
+from tests.core.building import World, cluster, root, self_level, submit
 from tests.property.accounting import ALL as ACCOUNTING
 from tests.property.snapshot import snapshot as picture
 
@@ -206,3 +207,28 @@ def test_what_is_not_there_cannot_be_ill() -> None:
     with pytest.raises(Refused, match="no such node"):
         ill(state, 0, "n9")
     assert ill(state, 1, healthy=True) == ()
+
+
+def test_nothing_lands_on_a_cordoned_node_not_even_a_hold_r5() -> None:
+    world = World(nodes=2)
+    world.root(16, self_level=self_level(9, 1, Scope.OWN))
+    world.run("victim", "r", 8)
+    world.run("kept", "r", 8, priority=5)
+    job = world.submit("big", "r", 8, priority=9)
+    world.plan()
+    (released,) = world.event(ev.NodeChanged("n0", NodeState.CORDONED))
+    assert isinstance(released, say.Release)
+    world.event(ev.JobLeft(JobId("victim")))
+    assert world.plan() == []
+    world.event(ev.NodeChanged("n0", NodeState.READY))
+    world.plan()
+    assert job.phase is Phase.RUNNING
+
+
+@pytest.mark.parametrize("state", [NodeState.DRAINING, NodeState.LOST])
+def test_a_notebook_whose_node_goes_is_queued_again_r5(state: NodeState) -> None:
+    world = World(nodes=2)
+    world.root(16)
+    job = world.run("notebook", "r", 1, module=Module.DSW)
+    world.event(ev.NodeChanged("n0", state))
+    assert job.phase is Phase.WAITING

@@ -6,20 +6,9 @@ root 12 ── a 6 (a.x 4, a.y 2)
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
-from quotatree.core.changes.apply import apply
-from quotatree.core.errors import IllegalTransition, Refused
-from quotatree.core.events import JobCancelled, NodeJoined, PoolDeclared, QuotaCreated, QuotaScaled
-from quotatree.core.model.job import TRANSITIONS, Job, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module, Priorities, SelfLevel, parse_priorities, parse_strategy
 from quotatree.core.model.quota import (
     Quota,
     QuotaId,
-    QuotaSpec,
     charge,
     has_loan,
     idle_room,
@@ -29,38 +18,15 @@ from quotatree.core.model.quota import (
     squeezed,
     unused,
 )  # fmt: skip
-from quotatree.core.model.resources import GPU, Bounds, Resources
+from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.state import State
-
-
-def tree(**changes: Any) -> State:
-    state = State()
-    apply(state, PoolDeclared("default"), 0)
-    for number in range(2):
-        apply(state, NodeJoined(NodeSpec(f"n{number}")), 0)
-    for name, parent, gpus in (
-        ("root", None, 12),
-        ("a", "root", 6),
-        ("b", "root", 4),
-        ("a.x", "a", 4),
-        ("a.y", "a", 2),
-    ):
-        bounds = Bounds(gpus * 1000)
-        fields: dict[str, object] = {"draws": (("default", bounds),)} if parent is None else {"min": bounds}
-        fields |= changes.get(name, {})
-        spec = QuotaSpec(QuotaId(name), QuotaId(parent) if parent else None, **fields)  # type: ignore[arg-type]
-        apply(state, QuotaCreated(spec), 0)
-    return state
+from tests.core.building import World, gpus, self_level, tree
 
 
 def use(state: State, quota: str, gpus: float, idle: bool = False) -> Quota:
     found = state.quotas[QuotaId(quota)]
     charge(found, Resources(int(gpus * 1000)), 1, idle)
     return found
-
-
-def gpus(number: float) -> Resources:
-    return Resources(int(number * 1000))
 
 
 def test_work_counts_in_its_quota_and_in_every_ancestor() -> None:
@@ -125,42 +91,13 @@ def test_idle_room_leaves_out_what_is_not_lent() -> None:
     assert idle_room(state.quotas[QuotaId("b")], 12_000, GPU) == 4000
 
 
-@pytest.mark.parametrize(
-    ("make", "field", "rule"),
-    [
-        (lambda: parse_priorities("high", "0-4"), "high", "P1"),
-        (lambda: parse_strategy("lifo"), "strategy", "S7"),
-        (lambda: SelfLevel(Priorities(4, 6), Priorities(6, 6), frozenset(Module)), "self_level.low", "P1"),
-        (lambda: JobSpec(JobId("j"), "a", (), 0), "groups", "J3"),
-        (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(0, Shape(1000, 0, 0)),), 0), "replicas", "J3"),
-        (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1000, 0, 0)),), 0, priority=0), "priority", "J2"),
-        (lambda: apply(tree(), JobCancelled(JobId("nobody")), 0), "job", "J4"),
-        (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1500, 0, 0)),), 0), "gpus", "R1"),
-        (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(2, Shape(1000, 0, 0)),), 0, min_replicas=3), "min_replicas", "P12"),
-        (lambda: apply(tree(), QuotaScaled("a", Bounds(9000)), 0), "min.gpu", "Q5"),
-        (lambda: apply(tree(), QuotaScaled("a", Bounds(5000)), 0), "min.gpu", "Q5"),
-        (lambda: tree(b={"reserved": gpus(5)}), "reserved.gpu", "Q8"),
-        (lambda: tree(b={"min": Bounds(7000)}), "min.gpu", "Q1"),
-    ],
-)  # fmt: skip
-def test_a_refusal_names_field_and_rule(make, field: str, rule: str) -> None:
-    with pytest.raises(Refused) as refused:
-        make()
-    assert (refused.value.field, refused.value.rule) == (field, rule)
-    assert f"[{rule}]" in str(refused.value)
-
-
-@pytest.mark.parametrize("before", Phase)
-@pytest.mark.parametrize("after", Phase)
-def test_phases_move_along_the_table_or_raise_with_the_story(before: Phase, after: Phase) -> None:
-    """A5, J5."""
-    state = tree()
-    spec = JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1000, 0, 0)),), 0)
-    job = Job(spec, state.quotas[QuotaId("a")], phase=before, story=["0 submitted"])
-    if after in TRANSITIONS[before]:
-        state.move(job, after, 1, "because")
-        assert job.phase is after
-    else:
-        with pytest.raises(IllegalTransition, match="0 submitted"):
-            state.move(job, after, 1, "because")
-        assert job.phase is before
+def test_no_loan_on_what_is_reserved_below_q8() -> None:
+    world = World(nodes=2)
+    world.root(16)
+    world.quota("a", 8, self_level=self_level(5, 1))
+    world.quota("team", 4, parent="a", reserved=Resources(4000))
+    world.run("runs", "a", 4, priority=5)
+    world.submit("loan", "a", 8, priority=5)
+    assert world.plan() == []
+    world.submit("mine", "team", 4)
+    assert world.plan() == [("Start", "mine")]

@@ -9,12 +9,13 @@ import pytest
 
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
-from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.core.state import State
+from tests.core.building import MINUTE, World
 
 AGING_MS = 600_000
 NOW_MS = 6 * AGING_MS
@@ -59,3 +60,22 @@ def test_places_are_those_of_the_whole_order(strategy: Strategy, jobs: int, size
     assert everybody == places
     for job in state.jobs.values():
         assert quota.queue.positions_of([job], NOW_MS, AGING_MS, strategy) == {job.id: places[job.id]}
+
+
+def test_a_job_that_comes_back_to_an_empty_queue_has_not_stood_there_s3() -> None:
+    world = World(nodes=2)
+    world.root(16, strategy=Strategy.BALANCE)
+    world.run("half", "r", 4, places=(Placed(0, 1, (0, 1, 2, 3), Shape(4000, 0, 0)),))
+    first = world.run("first", "r", 8, places=(Placed(0, 0, tuple(range(8)), Shape(8000, 0, 0)),))
+    world.submit("big", "r", 8)
+    world.plan(0)
+    world.event(ev.JobEnded(first.id))
+    world.plan(MINUTE)
+    world.now_ms = 20 * MINUTE
+    world.event(ev.NodeChanged("n0", NodeState.DRAINING))
+    world.event(ev.JobLeft(JobId("big")))
+    world.event(ev.NodeChanged("n0", NodeState.READY))
+    world.run("late", "r", 6, places=(Placed(0, 0, (0, 1, 2, 3, 4, 5), Shape(6000, 0, 0)),))
+    world.submit("small", "r", 1)
+    assert world.plan() == []
+    assert world.plan(26 * MINUTE) == [("Start", "small")]

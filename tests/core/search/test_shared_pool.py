@@ -14,7 +14,7 @@ from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from tests.core.building import self_level, submit
+from tests.core.building import bounds, self_level, submit
 
 
 def two_pools(**fields: object) -> State:
@@ -71,3 +71,27 @@ def test_the_part_of_a_pool_is_never_exceeded(free: bool) -> None:
     waits = submit(state, "waits", "r", (1, 2000), now_ms=1, priority=9)
     plan(state, 1)
     assert waits.phase is Phase.WAITING
+
+
+def test_a_tree_of_two_pools_takes_idle_borrowers_where_it_may_stand_q1() -> None:
+    state = State()
+    for pool, gpus in (("a", 4), ("b", 8)):
+        apply(state, ev.NodeJoined(NodeSpec(pool, pool=pool, gpus=gpus)), 0)
+    for name in ("one", "two"):
+        draws = (("a", bounds(2)), ("b", bounds(4)))
+        apply(state, ev.QuotaCreated(QuotaSpec(QuotaId(name), draws=draws)), 0)
+
+    def stand(name: str, quota: str, node: int, devices: tuple[int, ...], idle: bool) -> None:
+        shape = Shape(len(devices) * 1000, 0, 0)
+        spec = JobSpec(JobId(name), quota, (ReplicaGroup(1, shape),), 0)
+        places = (Placed(0, node, devices, shape),)
+        apply(state, ev.JobAdopted(spec, 0, places=places, idle=idle), 0)
+
+    stand("own", "one", 0, (0, 1), idle=False)
+    stand("cheap", "two", 0, (2, 3), idle=True)
+    stand("dear", "two", 1, (0, 1, 2, 3), idle=True)
+    stand("regular", "two", 1, (4, 5, 6, 7), idle=False)
+    waiting = JobSpec(JobId("waiting"), "one", (ReplicaGroup(1, Shape(2000, 0, 0)),), 0)
+    apply(state, ev.JobSubmitted(waiting), 0)
+    made = plan(state, 0).decisions
+    assert [d.job for d in made if isinstance(d, say.Evict | say.Hold)] == ["dear", "waiting"]

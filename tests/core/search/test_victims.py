@@ -10,12 +10,12 @@ from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.explanation import explain, preview
-from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
+from quotatree.core.model.job import Idle, JobId, JobSpec, Placed, ReplicaGroup, Shape
 from quotatree.core.model.policy import Module, Scope
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.core.building import cluster, root, self_level
+from tests.core.building import World, cluster, root, self_level
 
 NODES = 6
 POLICY = self_level(6, 5, Scope.OWN)
@@ -93,3 +93,14 @@ def test_who_goes_does_not_depend_on_what_was_asked_before(seed: int) -> None:
         units = [job.core for job in lived.jobs.values() if job.core is not None]
         left = [JobId(found[0]), *(u.job.id for u in units)]
         assert found[0] == min(left, key=lambda name: (-lived.jobs[name].spec.submitted_ms, name))
+
+
+def test_nobody_goes_beside_a_core_whose_surplus_is_enough_p8() -> None:
+    world = World(nodes=2)
+    world.root(16)
+    world.quota("a", 8, self_level=self_level(9, 4, Scope.OWN))
+    world.run("elastic", "a", 1, 5, min_replicas=3, priority=2)
+    world.run("allow", "a", 1, idle=Idle.ALLOW)
+    world.run("kept", "a", 2, priority=8)
+    world.submit("big", "a", 4, priority=9)
+    assert world.plan() == [("Evict", "elastic"), ("Start", "big")]

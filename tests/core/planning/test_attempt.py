@@ -1,0 +1,48 @@
+"""One job is tried: when it is promoted, when it waits for its delay, and when idle room is no longer a way out (P4, P11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.changes.apply import apply
+from quotatree.core.model.job import Claim, Idle, Phase, ReplicaGroup
+from quotatree.core.model.policy import Module, Scope
+from quotatree.core.planning.plan import plan
+from tests.core.building import MINUTE, World, child, cluster, root, self_level, submit
+
+
+def test_an_idle_job_is_promoted_only_when_all_it_runs_fits_the_quota() -> None:
+    state = cluster(4, root(4), child("a", 2))
+    other = submit(state, "other", "a", (1, 1000), priority=2)
+    job = submit(state, "big", "a", (1, 2000), idle=Idle.ALLOW)
+    plan(state, 0)
+    plan(state, 1)
+    assert (job.phase, job.claim) == (Phase.RUNNING, Claim.IDLE)
+    apply(state, ev.JobEnded(other.id), 2)
+    assert [type(d) for d in plan(state, 2).decisions] == [say.Promote]
+
+
+def test_who_stopped_at_idle_preempts_when_another_took_the_idle_room_p4() -> None:
+    world = World()
+    world.root(8)
+    world.quota("a", 4, self_level=self_level(6, 1, Scope.OWN))
+    world.quota("b", 4)
+    world.run("victim", "a", 4)
+    world.submit("only", "b", 4, priority=9, idle=Idle.ONLY)
+    world.submit("allow", "a", 4, priority=6, idle=Idle.ALLOW)
+    assert world.plan() == [("Start", "only"), ("Evict", "victim"), ("Hold", "allow")]
+
+
+def test_a_larger_core_waits_for_the_preemption_delay_p11() -> None:
+    world = World()
+    world.root(8, self_level=self_level(9, 1, Scope.OWN), preemption_delay_ms=5 * MINUTE)
+    job = world.run("service", "r", 1, 2, module=Module.EAS, priority=9, min_replicas=1)
+    world.run("victim", "r", 6)
+    world.now_ms = 60 * MINUTE
+    bigger = replace(job.spec, groups=(ReplicaGroup(4, job.spec.groups[0].shape),))
+    world.state.set(job, "spec", bigger)
+    world.event(ev.JobResized(job.id, 4))
+    assert world.plan() == [("Promote", "service")]
+    assert ("Evict", "victim") in world.plan(65 * MINUTE)

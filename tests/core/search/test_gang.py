@@ -1,0 +1,37 @@
+"""Victims of a gang: each unit is counted once, and siblings keep their min (P7, P12, P15)."""
+
+from __future__ import annotations
+
+from quotatree.core import decisions as say
+from quotatree.core.model.job import Phase
+from quotatree.core.model.policy import ChildLevel, Module, Priorities
+from quotatree.core.planning.plan import plan
+from tests.core.building import child, cluster, root, self_level, submit
+
+
+def test_a_core_and_its_surplus_are_counted_once_for_a_gang() -> None:
+    """The gang needs a slot on both nodes; the core and the surplus of the only victim free one."""
+    below = ChildLevel(Priorities(1, 3), frozenset(Module))
+    state = cluster(6, root(12, child_level=below), child("r.a", 12), nodes=2)
+    submit(state, "keeps", "r.a", (1, 3000), priority=9)
+    grows = submit(state, "grows", "r.a", (2, 3000), min_replicas=1, module=Module.EAS, priority=1)
+    plan(state, 0)
+    assert grows.running
+    submit(state, "gang", "r", (2, 4000), priority=9)
+    made = plan(state, 1_000)
+    assert not [d for d in made.decisions if isinstance(d, say.Evict)]
+    assert not plan(state, 1_000).decisions
+
+
+def test_groups_of_several_sizes_together_leave_a_sibling_its_min() -> None:
+    """P15: `b` is above its min by two GPUs; the larger group takes them, and the smaller one may not go on."""
+    state = cluster(2, root(4), child("a", 3), child("b", 1, self_level=self_level(4, 3)), nodes=2)
+    submit(state, "other", "r", (1, 1000), priority=9)
+    submit(state, "b1", "b", (1, 1000), priority=4)
+    plan(state, 0)
+    b2 = submit(state, "b2", "b", (1, 2000), now_ms=1, priority=4)
+    plan(state, 1)
+    assert b2.phase is Phase.RUNNING
+    waits = submit(state, "waits", "a", (1, 2000), (1, 1000), now_ms=2, priority=9)
+    assert not any(isinstance(d, say.Evict) for d in plan(state, 2).decisions)
+    assert waits.phase is Phase.WAITING

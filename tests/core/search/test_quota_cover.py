@@ -1,0 +1,52 @@
+"""The cheapest units that free an amount of quota, none too many (P5, P7, Q8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core import decisions as say
+from quotatree.core.model.policy import ChildLevel, Priorities, Scope
+from quotatree.core.model.resources import Resources
+from quotatree.core.planning.plan import plan
+from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
+
+
+def test_victims_may_be_needed_for_one_resource_more_than_for_another_p7() -> None:
+    world = World(nodes=4)
+    world.root(16, 200)
+    world.quota("a", 8, 64, self_level=self_level(9, 1, Scope.OWN))
+    for number in range(8):
+        world.run(f"v{number}", "a", 1, cpus=8)
+    world.submit("big", "a", 1, cpus=24, priority=9)
+    assert [d for d in world.plan() if d[0] == "Evict"] == [("Evict", f"v{n}") for n in range(3)]
+
+
+@pytest.mark.parametrize("reserved", [0, 1])
+def test_a_reserved_part_elsewhere_makes_no_victim_dearer_p5(reserved: int) -> None:
+    world = World(nodes=4)
+    world.root(32)
+    world.quota("a", 10, self_level=self_level(9, 1, Scope.OWN))
+    world.quota("elsewhere", 8, reserved=Resources(reserved * 1000))
+    for name, gpus, age in (("x", 3, 10_000), ("y", 4, 20_000), ("z", 3, 10_000)):
+        world.now_ms = 100 * MINUTE - age
+        world.run(name, "a", gpus)
+    world.now_ms = 100 * MINUTE
+    world.submit("big", "a", 4, priority=9)
+    assert world.plan() == [("Evict", "y"), ("Start", "big")]
+
+
+def test_a_cover_leaves_out_who_may_not_go_and_is_still_the_cheapest() -> None:
+    """P5, Q8: the cheapest, `guarded`, is protected by what its quota has reserved; then two small ones beat a large one."""
+    below = ChildLevel(Priorities(1, 9), ALL)
+    reserved = Resources(2000)
+    state = cluster(16, root(10, child_level=below), child("a", 4), child("b", 6, reserved=reserved), nodes=1)
+    submit(state, "guarded", "b", (1, 2000), priority=1)
+    submit(state, "other", "r", (1, 5000), priority=9)
+    submit(state, "small, old", "a", (1, 500), priority=9)
+    plan(state, 0)
+    submit(state, "small, new", "a", (1, 500), now_ms=160_000, priority=8)
+    submit(state, "large, new", "a", (1, 2000), now_ms=160_000, priority=9)
+    plan(state, 160_000)
+    submit(state, "top", "r", (1, 1000), now_ms=200_000, priority=9)
+    taken = {d.job for d in plan(state, 200_000).decisions if isinstance(d, say.Evict)}
+    assert taken == {"small, old", "small, new"}

@@ -1,0 +1,35 @@
+"""What is refused names its field and its rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core.changes.apply import apply
+from quotatree.core.errors import Refused
+from quotatree.core.events import QuotaScaled
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.policy import Module, Priorities, SelfLevel, parse_priorities, parse_strategy
+from quotatree.core.model.resources import Bounds
+from tests.core.building import gpus, tree
+
+
+@pytest.mark.parametrize(
+    ("make", "field", "rule"),
+    [
+        (lambda: parse_priorities("high", "0-4"), "high", "P1"),
+        (lambda: parse_strategy("lifo"), "strategy", "S7"),
+        (lambda: SelfLevel(Priorities(4, 6), Priorities(6, 6), frozenset(Module)), "self_level.low", "P1"),
+        (lambda: JobSpec(JobId("j"), "a", (), 0), "groups", "section 2"),
+        (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1500, 0, 0)),), 0), "gpus", "R1"),
+        (lambda: JobSpec(JobId("j"), "a", (ReplicaGroup(2, Shape(1000, 0, 0)),), 0, min_replicas=3), "min_replicas", "P12"),
+        (lambda: apply(tree(), QuotaScaled("a", Bounds(9000)), 0), "min.gpu", "Q5"),
+        (lambda: apply(tree(), QuotaScaled("a", Bounds(5000)), 0), "min.gpu", "Q5"),
+        (lambda: tree(b={"reserved": gpus(5)}), "reserved.gpu", "Q8"),
+        (lambda: tree(b={"min": Bounds(7000)}), "min.gpu", "Q1"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_field_and_rule(make, field: str, rule: str) -> None:
+    with pytest.raises(Refused) as refused:
+        make()
+    assert (refused.value.field, refused.value.rule) == (field, rule)
+    assert f"[{rule}]" in str(refused.value)

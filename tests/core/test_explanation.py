@@ -1,0 +1,61 @@
+"""Why a job waits, who could take it, and previews that leave no trace (X1, X3, X4)."""
+
+from __future__ import annotations
+
+from quotatree.core import events as ev
+from quotatree.core.explanation import explain, exposure, preview
+from quotatree.core.model.job import Idle, JobId, Placed, Shape
+from quotatree.core.model.node import NodeState
+from quotatree.core.planning.plan import plan
+from quotatree.core.reasons import Code
+from tests.core.building import World, child, cluster, root, self_level, submit
+
+
+def test_exposure_to_a_return_names_only_priorities_that_may_take() -> None:
+    lender = child("r.lender", 8)
+    borrower = child("r.borrower", 8, self_level=self_level(4, 1))
+    state = cluster(8, root(16), lender, borrower, nodes=2)
+    submit(state, "loan", "r.borrower", (2, 8000), priority=4)
+    plan(state, 0)
+    returns = [e for e in exposure(state, JobId("loan"), 0) if e.rule == "ReturnOfLoan"]
+    assert [(e.quota, e.who) for e in returns] == [("r.lender", "jobs of r.lender with priority 4-9")]
+
+
+def test_explain_groups_the_nodes_on_which_a_job_finds_no_place() -> None:
+    state = cluster(8, root(32), nodes=4)
+    for number in range(4):
+        submit(state, f"half-{number}", "r", (1, 5000))
+    plan(state, 0)
+    submit(state, "wide", "r", (1, 8000))
+    plan(state, 0)
+    told = explain(state, JobId("wide"), 0)
+    assert [(g.nodes, g.free_gpus, g.replicas_fit) for g in told.nodes] == [(4, 3, 0)]
+
+
+def test_a_preview_of_a_cordon_leaves_the_node_usable_x3() -> None:
+    world = World()
+    world.root(8)
+    world.submit("job", "r", 8)
+    preview(world.state, [ev.NodeChanged("n0", NodeState.CORDONED)], 0)
+    assert world.plan() == [("Start", "job")]
+
+
+def test_every_resource_that_is_short_is_told_x1() -> None:
+    world = World()
+    world.root(8, 8)
+    world.run("full", "r", 8, cpus=8)
+    world.submit("job", "r", 1, cpus=1)
+    world.plan()
+    told = [r.text for r in explain(world.state, JobId("job"), 0).reasons]
+    assert any("0 GPU free" in text for text in told)
+    assert any("0 CPU free" in text for text in told)
+
+
+def test_an_idle_job_without_devices_is_told_so_x1() -> None:
+    world = World()
+    world.root(8)
+    for device in range(0, 8, 2):
+        world.run(f"half-{device}", "r", 0.5, places=(Placed(0, 0, (device,), Shape(500, 0, 0)),))
+    world.submit("job", "r", 5, idle=Idle.ONLY)
+    world.plan()
+    assert [r.code for r in explain(world.state, JobId("job"), 0).reasons] == [Code.IdleNoPlacement]
