@@ -8,6 +8,7 @@
 ruth is platform admin, quentin is quota admin of lab, nick has no role at all.
 """
 
+from quotatree.access.centre import Amount, Centre
 from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
 from quotatree.access.values import User
@@ -37,3 +38,7 @@ def company() -> Directory:
     return (
         found.bound("vision", "lab.vision").bound("speech", "lab.speech").with_quota_admin("quentin", "lab")
     )
+
+
+def ruled(*amounts: Amount, **rules) -> Directory:
+    return company().with_centre(Centre("vision", "lab.vision", amounts=amounts, **rules))

@@ -166,3 +166,14 @@ def started(tmp_path: Path) -> Iterator[list[Process]]:
         if one.process.poll() is None:
             one.process.kill()
             one.process.communicate()
+
+
+def bare(cli: Cli, *words: str, status: int = 0, stdin: str | None = None, **env: str):
+    """Without the variables that name a server and a token."""
+    clean = {
+        "XDG_CONFIG_HOME": str(cli.home / "config"), "XDG_DATA_HOME": str(cli.home / "data"),
+        "QUOTATREE_URL": None, "QUOTATREE_TOKEN": None, "QUOTATREE_CONTEXT": None, **env,
+    }  # fmt: skip
+    result = CliRunner().invoke(main, words, env=clean, input=stdin)
+    assert result.exit_code == status, result.output
+    return result

@@ -13,6 +13,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from quotatree.cli import main
 from quotatree.client import Client
 from quotatree.client.errors import ClientError
 
@@ -103,3 +106,9 @@ class Command:
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate()
+
+
+def run(*words: str, status: int = 0, env: dict[str, str | None] | None = None):
+    result = CliRunner().invoke(main, words, env=env)
+    assert result.exit_code == status, result.output
+    return result

@@ -10,12 +10,11 @@ import pytest
 from quotatree.sim.loaders import FORMATS, load_trace, write_plain
 from quotatree.sim.loaders import plain as plain_format
 from quotatree.sim.loaders.collect import spread
-from quotatree.sim.mapping import FIELDS, Mapping, MappingError, Source, read_mapping
+from quotatree.sim.mapping import FIELDS, Mapping, read_mapping
 from quotatree.sim.trace import Trace, TraceError, TraceJob
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT.parent / "shared" / "traces"
-
 PLAIN = """\
 id,submit_s,duration_s,gpus,replicas,cpu,memory,team,user,module,priority,models,checkpoint_s,guaranteed,wanted_s
 a,0,60.5,8,2,64,512Gi,vision,ann,DLC,6,A100|H100,600,yes,
@@ -99,7 +98,6 @@ JobID|User|Account|Partition|QOS|Priority|Submit|Start|End|ElapsedRaw|State|Allo
 104|bob|speech|gpu|high|99|2024-03-01T10:00:07|Unknown|Unknown|0|PENDING||cpu=8,gres/gpu=1|1|8
 105|bob|speech|gpu|high|99|2024-03-01T10:00:08|2024-03-01T10:05:00|Unknown|500|RUNNING|cpu=8,gres/gpu=1|cpu=8|1|8
 """
-
 SAMPLES = {
     "plain": PLAIN,
     "philly": PHILLY,
@@ -134,8 +132,6 @@ def refused(path: Path, **options) -> TraceError:
 
 
 # What each format holds
-
-
 def test_plain(tmp_path: Path):
     a, b, c = loaded(tmp_path, "plain").jobs
     assert a == TraceJob(
@@ -317,8 +313,6 @@ def test_nodes_of_four_gpus_make_more_replicas(tmp_path: Path):
 
 
 # Packed files, formats told and guessed
-
-
 @pytest.mark.parametrize("format", SAMPLES)
 def test_packed_and_plain_files_hold_the_same(tmp_path: Path, format: str):
     plain = written(tmp_path, format)
@@ -337,8 +331,6 @@ def test_every_format_has_a_sample():
 
 
 # Errors
-
-
 BAD_CELLS = [
     ("plain", "8,2,64,512Gi", "8,2,64,512", 2, "memory", "512", "must be an amount of memory"),
     ("plain", ",6,", ",10,", 2, "priority", "10", "priority must be 1 to 9"),
@@ -444,8 +436,6 @@ def test_json_that_is_none_names_its_line(tmp_path: Path, text: str, line: int, 
 
 
 # Mapping
-
-
 def test_a_mapping_goes_before_the_loaders_own(tmp_path: Path):
     mapping = read_mapping(
         {
@@ -475,38 +465,7 @@ def test_a_value_the_mapping_does_not_know_is_refused_at_its_line(tmp_path: Path
     assert (error.line, error.column, error.value) == (3, "state", "FAILED")
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ({"tema": "vc"}, "mapping.tema = 'vc': is not a field; fields are team, user"),
-        ({"priority": 12}, "must be 1 to 9"),
-        ({"module": {"constant": "GPU"}}, "must be one of DLC, DSW, EAS"),
-        ({"priority": {"column": "q", "values": {"a": 0}}}, "must be 1 to 9"),
-        ({"team": {"column": "a", "constant": "b"}}, "either a `column` or a `constant`"),
-        ({"team": {"colum": "a"}}, "colum is not known here"),
-        ({"team": {"constant": "a", "default": "b"}}, "a constant stands alone"),
-        ({"team": ["a"]}, "must be a column's name"),
-        ({"checkpoint": 0}, "must be seconds"),
-        ({"guaranteed": {"constant": "maybe"}}, "must be yes or no"),
-        ({"priority": {"column": "q", "values": [1]}}, "values must be a table"),
-        ({"priority": {"column": 3}}, "column must be the name of a column"),
-        ({"priority": {"column": "q", "values": {"a": [1]}}}, "must be a text, a number"),
-    ],
-)
-def test_a_mapping_that_makes_no_sense_is_refused(table: dict[str, object], message: str):
-    with pytest.raises(MappingError) as caught:
-        read_mapping(table)
-    assert message in str(caught.value)
-
-
-def test_an_empty_cell_takes_the_default():
-    assert Source("q", (), "3").text("") == "3"
-    assert Source("q", (), "3").text("5") == "5"
-
-
 # Our own format, there and back
-
-
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "csv.xz"])
 @pytest.mark.parametrize("format", sorted(SAMPLES))
 def test_what_is_written_is_read_again(tmp_path: Path, format: str, suffix: str):
@@ -517,8 +476,6 @@ def test_what_is_written_is_read_again(tmp_path: Path, format: str, suffix: str)
 
 
 # The page
-
-
 def test_the_page_names_every_format_column_and_field():
     page = (ROOT / "docs" / "reference" / "traces.md").read_text(encoding="utf-8")
     wanted = [*FORMATS, *plain_format.COLUMNS, *FIELDS]
@@ -526,8 +483,6 @@ def test_the_page_names_every_format_column_and_field():
 
 
 # The real files
-
-
 def real(name: str) -> Path:
     path = TRACES / name
     if not path.is_file():

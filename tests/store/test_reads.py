@@ -16,7 +16,7 @@ from quotatree.store import rows as r
 from quotatree.store.database import reading
 from quotatree.store.errors import BadCursor
 from quotatree.store.pages import make_cursor
-from tests.store.building import batch, job, whole_job, writer
+from tests.store.building import batch, job, jobs_batch, whole_job, writer
 
 
 def all_pages(ask: Any, asked: Any, limit: int) -> list[Any]:
@@ -235,3 +235,17 @@ def looked_up(directory: Path, ask: Callable[[Store], object]) -> set[str]:
             assert not [step for step in steps if step in ("SCAN jobs", "SCAN events")]
     store.close()
     return found
+
+
+def test_how_runs_ended_is_told_for_many_jobs_at_once(store: Store) -> None:
+    """Of the run that is asked for, not of an earlier one; nothing where nothing is known."""
+    epoch = writer(store)
+    store.commit(jobs_batch(epoch, 1, 2))
+    first, second = "dlc-00000000", "dlc-00000001"
+    rows = (
+        r.RunRow(first, 1, "regular", 0, 1, 9, "evicted", "ChildLevel"),
+        r.RunRow(first, 2, "regular", 10, 11, 19, "failed", "replica 0 exited with code 3"),
+        r.RunRow(second, 1, "regular", 0, 1, 9, "succeeded", ""),
+    )
+    store.commit(batch(epoch, 2, *rows))
+    assert store.endings({first: 2, second: 1, "dlc-99999999": 1}) == {first: "replica 0 exited with code 3"}

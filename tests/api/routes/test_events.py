@@ -4,31 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import uvicorn
 
-from quotatree.api.app import create_app
 from quotatree.api.routes import events
-from tests.api.serving import Api, job, wait_for
-
-
-@pytest.fixture
-def port(api: Api) -> Iterator[int]:
-    """The application behind a real server, for a stream never ends by itself."""
-    config = uvicorn.Config(
-        create_app(api.services), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    wait_for(lambda: server.started)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    thread.join()
+from tests.api.serving import Api, job
 
 
 class Stream:

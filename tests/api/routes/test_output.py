@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import http.client
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import uvicorn
 
-from quotatree.api.app import create_app
 from quotatree.api.log_stream import PIECE_BYTES, start_of_last_lines
 from quotatree.client import Client
 from quotatree.control.commands import values as do
@@ -19,20 +16,6 @@ from tests.api.serving import Api, job, wait_for
 from tests.api.talking import TOKEN
 
 ANY_BYTES = bytes(range(256)) * 3
-
-
-@pytest.fixture
-def port(api: Api) -> Iterator[int]:
-    config = uvicorn.Config(
-        create_app(api.services), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    wait_for(lambda: server.started)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    thread.join()
 
 
 def running(api: Api, user: str = "ann", **changes: Any) -> str:
@@ -63,9 +46,6 @@ class Follower:
     def close(self) -> None:
         self.response.close()
         self._connection.close()
-
-
-# -- reading what is there -----------------------------------------------------------------------------------------
 
 
 def test_any_bytes_come_as_they_were_printed(shared: Api):
@@ -147,9 +127,6 @@ def test_what_cannot_be_asked(shared: Api):
         assert shared.get(f"/jobs/{name}/logs?{query}", "ann").status_code == 422
     waiting = shared.submit(on_hold=True)
     assert "has not started yet" in shared.get(f"/jobs/{waiting}/logs", "ann").json()["detail"]
-
-
-# -- following -----------------------------------------------------------------------------------------------------
 
 
 def test_a_follower_sees_what_is_printed_and_ends_with_the_log(api: Api, port: int):
@@ -242,9 +219,6 @@ def test_the_client_reads_on_over_gaps_and_breaks(api: Api, port: int):
     assert lost == [50]
 
 
-# -- where it answers ----------------------------------------------------------------------------------------------
-
-
 def test_the_token_of_a_notebook_is_for_those_who_may_open_it(shared: Api):
     name = running(shared, module="DSW", groups=[{"cpu": 0.001}])
     told = {user: shared.get(f"/jobs/{name}/endpoint", user).json() for user in ("ann", "pat", "vic", "root")}
@@ -262,8 +236,6 @@ def test_what_does_not_run_has_no_address(shared: Api):
     found = shared.get(f"/jobs/{name}/endpoint", "ann").json()
     assert found == {"address": None, "token": None, "ready": 0}
 
-
-# -- secrets -------------------------------------------------------------------------------------------------------
 
 SECRET = "swordfish-7Q"
 

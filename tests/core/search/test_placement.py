@@ -31,7 +31,7 @@ def test_the_smaller_group_is_placed_first_where_only_that_fits() -> None:
 
 
 def test_room_is_counted_again_when_more_of_it_is_asked_for() -> None:
-    """Section 4: a small gang has seen part of the nodes; a larger one of the same shape may still be head."""
+    """S0: a small gang has seen part of the nodes; a larger one of the same shape may still be head."""
     state = cluster(1, root(4), nodes=4)
     for name, replicas in (("two", 2), ("four", 4), ("five", 5)):
         job = JobSpec(JobId(name), "r", (ReplicaGroup(replicas, Shape(1000, 0, 0)),), 0)

@@ -13,6 +13,7 @@ from tests.core.building import tree
 @pytest.mark.parametrize("before", Phase)
 @pytest.mark.parametrize("after", Phase)
 def test_phases_move_along_the_table_or_raise_with_the_story(before: Phase, after: Phase) -> None:
+    """A5, J5."""
     state = tree()
     spec = JobSpec(JobId("j"), "a", (ReplicaGroup(1, Shape(1000, 0, 0)),), 0)
     job = Job(spec, state.quotas[QuotaId("a")], phase=before, story=["0 submitted"])

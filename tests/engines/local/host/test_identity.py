@@ -3,20 +3,9 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 
-import pytest
-
-from quotatree.engines.local.host import process_tree
 from quotatree.engines.local.host.identity import Identity
 from tests.engines.local.supervised import wait_for
-
-
-@pytest.fixture
-def other() -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(["sleep", "1000"], env={"QUOTATREE_MARK": f"e{os.getpid()}:a:1:0"}) as process:
-        yield process
-        process.kill()
 
 
 def test_it_is_the_same_process_only_with_start_time_and_boot(other: subprocess.Popen[bytes]):
@@ -65,17 +54,3 @@ def test_a_name_with_spaces_and_parentheses_does_not_confuse(tmp_path):
         assert found is not None
         assert found.alive()
         process.kill()
-
-
-def test_processes_are_found_by_their_mark(other: subprocess.Popen[bytes]):
-    engine = f"e{os.getpid()}"
-    wait_for(lambda: process_tree.mark_of(other.pid), "exec")
-    assert [process.pid for process in process_tree.marked(f"{engine}:a:1:")] == [other.pid]
-    assert process_tree.marked(f"{engine}:a:2:") == []
-
-
-def test_a_tree_is_found_by_parenthood():
-    with subprocess.Popen(["sh", "-c", "sh -c 'sleep 1000; true' & wait"], start_new_session=True) as process:
-        wait_for(lambda: len(process_tree.below([process.pid])) == 3, "three generations")
-        assert process_tree.kill([process.pid]) == 3
-        process.wait(10)

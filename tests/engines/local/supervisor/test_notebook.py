@@ -1,12 +1,10 @@
-"""Is a notebook found at its address with its files, and noticed when nobody uses it (issue 5, DSW; P14)?"""
+"""Is a notebook found at its address with its files, and noticed when nobody uses it (P14)?"""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,15 +12,12 @@ from typing import Any
 
 import pytest
 
-from quotatree.engines.local.host import jupyter
 from quotatree.engines.local.supervisor import notebook
-from quotatree.engines.local.supervisor.idle import GpuUse, Rule, cpu_seconds
-from quotatree.engines.local.supervisor.probe import Probe
+from quotatree.engines.local.supervisor.idle import cpu_seconds
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
 
 Open = Callable[..., Run]
-RULE = {"minutes": 10, "cpu_percent": 5, "gpu_percent": 5}
 
 
 @pytest.fixture
@@ -54,37 +49,6 @@ def test_it_is_confirmed_when_its_port_answers_and_has_an_address_and_a_token(op
 def test_a_health_path_decides_when_it_answers(open_: Open):
     run = open_(health={"path": "/health", "timeout_seconds": 1}).confirmed(0)
     assert run.ask("/health") == (200, b"0")
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"HTTP/1.1 " + b"2" * 5_000 + b" OK\r\n\r\n",
-        b"HTTP/1.1 20 OK\r\n\r\n",
-        b"HTTP/1.1\r\n\r\n",
-        b"\xff\x00" * 9_000 + b"\r\n",
-        b"",
-    ],
-    ids=["endless status", "short status", "no status", "no text", "nothing"],
-)
-def test_what_is_no_answer_is_none_and_breaks_nothing(answer: bytes):
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        probe = Probe(listening.getsockname()[1], "/health", timeout_seconds=20)
-        assert not probe.look()  # it connects, and perhaps asks
-        connection, _ = listening.accept()
-        with connection:
-            assert not probe.look()
-            connection.sendall(answer)
-            connection.shutdown(socket.SHUT_WR)
-            looks: list[bool] = []
-
-            def over() -> bool:
-                looks.append(probe.look())
-                return probe._socket is None
-
-            eventually(over)
-            assert not any(looks)
-    probe.close()
 
 
 def test_stopped_and_started_again_it_has_its_files_address_and_token(open_: Open):
@@ -123,21 +87,6 @@ def test_without_a_command_it_is_jupyterlab_told_its_token_by_a_variable(open_: 
     assert options[4] == f"--ServerApp.root_dir={run.dir.job.work}"
     assert (options[5:] == ["--allow-root"]) == (os.geteuid() == 0)
     assert token not in " ".join(options)
-
-
-def test_jupyterlab_is_found_on_the_notebooks_own_path_else_beside_the_server(tmp_path: Path, monkeypatch):
-    def install(place: str) -> str:
-        (tmp_path / place).mkdir()
-        program = tmp_path / place / "jupyter-lab"
-        program.touch(0o755)
-        return str(program)
-
-    own, beside = install("own"), install("beside")
-    monkeypatch.setattr("sys.executable", str(tmp_path / "beside" / "python"))
-    assert jupyter.find({"PATH": f"/nowhere:{tmp_path}/own"}) == own
-    assert jupyter.find({}) == beside
-    monkeypatch.setattr("sys.executable", "/nowhere/python")
-    assert jupyter.find({"PATH": "relative"}) is None
 
 
 def test_one_that_its_user_ends_has_ended_well(open_: Open):
@@ -216,60 +165,3 @@ def test_one_that_computes_in_a_child_is_not_idle(open_: Open):
         lambda: cpu_seconds([run.pid(0)]) - before > 1.0
     )  # so at least that long, well beyond the rule
     assert not run.lines("idle")
-
-
-# -- the rule ----------------------------------------------------------------------------------------------------------
-
-
-def told_at(*seen: tuple[int, float, float | None]) -> list[int]:
-    """(minute, CPU seconds so far, GPU percent) … -> the minutes at which it was told."""
-    rule = Rule(RULE)
-    return [minute for minute, cpu, gpu in seen if rule.saw(minute * 60.0, cpu, gpu)]
-
-
-def test_idle_is_told_when_the_time_is_full_and_again_for_whoever_was_away():
-    assert told_at(*((minute, 0.1 * minute, None) for minute in range(30))) == [10, 20]
-
-
-def test_work_lets_the_time_begin_anew():
-    assert told_at(*((minute, 0.0 if minute < 8 else 30.0, None) for minute in range(28))) == [18]
-
-
-def test_a_busy_gpu_is_work_whatever_the_cpu_does():
-    assert told_at(*((minute, 0.0, 90.0) for minute in range(30))) == []
-
-
-def test_idle_again_after_work_is_told_again():
-    assert told_at(*((minute, 0.0 if minute < 15 else 30.0, 0.0) for minute in range(35))) == [10, 25]
-
-
-def test_cpu_time_of_children_that_ended_counts():
-    burn = "import time\nwhile time.process_time() < 0.3: pass"
-    code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}]); print(flush=True); input()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        assert cpu_seconds([process.pid]) >= 0.25  # counted in ticks
-        process.kill()
-
-
-class FakeNvml:
-    """Two GPUs as the driver's library would tell of them: device 0 at 7%, device 1 at 63%."""
-
-    def nvmlDeviceGetHandleByIndex_v2(self, index: Any, handle: Any) -> int:  # noqa: N802 — its name
-        handle._obj.value = index.value + 1
-        return 0 if index.value < 2 else 2
-
-    def nvmlDeviceGetUtilizationRates(self, handle: ctypes.c_void_p, use: Any) -> int:  # noqa: N802 — its name
-        use._obj[0] = {1: 7, 2: 63}[handle.value or 0]
-        return 0
-
-
-def test_the_busiest_gpu_counts_and_what_cannot_be_read_does_not():
-    gpus = GpuUse(FakeNvml())
-    assert gpus.percent([0, 1]) == 63
-    assert gpus.percent([0, 9]) == 7
-    assert gpus.percent([9]) is None
-    assert gpus.percent([]) is None

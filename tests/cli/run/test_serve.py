@@ -1,8 +1,7 @@
-"""`serve` as a process of its own, and the verbs that work on its data."""
+"""`serve` as a process of its own: first start, options, settings."""
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import time
@@ -12,13 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from quotatree.cli import main
-from tests.cli.process import Process
-
-
-def run(*words: str, status: int = 0, env: dict[str, str | None] | None = None):
-    result = CliRunner().invoke(main, words, env=env)
-    assert result.exit_code == status, result.output
-    return result
+from tests.cli.process import Process, run
 
 
 def test_first_start_stop_restart_kill(tmp_path: Path, started: list[Process]):
@@ -52,30 +45,6 @@ def test_first_start_stop_restart_kill(tmp_path: Path, started: list[Process]):
         assert client.jobs.get(job)["run"] == 1
         assert client.health()["writable"]
     assert time.monotonic() - began < 10, "the dead server's lease was waited for"
-
-
-def test_backup_restore_migrate_doctor(tmp_path: Path, started: list[Process]):
-    data, copy, file = tmp_path / "data", tmp_path / "copy", tmp_path / "backup"
-    server = Process(data)
-    started.append(server)
-    run("backup", str(file), "--data", str(data))
-    run("backup", str(file), "--data", str(data), status=1)
-    run("backup", str(tmp_path / "b2"), "--data", str(tmp_path / "nothing"), status=2)
-    run("restore", str(file), "--data", str(data), status=1)
-    run("restore", str(file), "--data", str(copy))
-    run("restore", str(tmp_path / "log"), "--data", str(tmp_path / "other"), status=1)
-    assert "is up to date" in run("migrate", "--data", str(copy)).stdout
-    env: dict[str, str | None] = {
-        "XDG_CONFIG_HOME": str(tmp_path / "config"), "QUOTATREE_URL": server.url, "QUOTATREE_TOKEN": server.token,
-        "QUOTATREE_ENGINE": "timer",
-    }  # fmt: skip
-    server.client(server.token).close()
-    checks = json.loads(run("doctor", "--data", str(copy), "-o", "json", env=env).stdout)["checks"]
-    assert {one["check"]: one["state"] for one in checks} == {
-        "version": "ok", "logins": "warning", "server": "ok", "token": "ok", "data": "ok", "disk": "ok",
-    }  # fmt: skip
-    run("doctor", "--data", str(tmp_path / "nothing"), env=env, status=1)
-    run("doctor", "--server", "http://127.0.0.1:1", env=env, status=1)
 
 
 @pytest.mark.parametrize(
@@ -123,17 +92,3 @@ def test_settings_from_the_file_in_the_data_directory(tmp_path: Path):
     assert "listen elsewhere" in run("serve", "--data", str(tmp_path), env=env, status=2).stderr
     missing = ("--listen", "127.0.0.1:0", "--tls-cert", str(tmp_path / "cert"))
     assert "no such file" in run("serve", "--data", str(tmp_path), *missing, status=2).stderr
-
-
-def test_doctor_looks_at_the_machine_if_jobs_are_to_run_on_it(tmp_path: Path):
-    env: dict[str, str | None] = {
-        "XDG_CONFIG_HOME": str(tmp_path), "QUOTATREE_URL": "http://127.0.0.1:1", "QUOTATREE_DATA": str(tmp_path / "d"),
-        "QUOTATREE_RUN_AS": "no-such-user", "QUOTATREE_CGROUPS": "false",
-    }  # fmt: skip
-    checks = json.loads(run("doctor", "-o", "json", env=env, status=1).stdout)["checks"]
-    found = {one["check"]: (one["state"], one["detail"]) for one in checks}
-    assert found["gpus"][0] in ("ok", "warning")
-    assert found["run as"][0] == "warning"
-    assert "no user no-such-user" in found["run as"][1]
-    assert found["limits"] == ("warning", "switched off by the setting cgroups")
-    assert "gpus" not in run("doctor", env={**env, "QUOTATREE_ENGINE": "timer"}, status=1).stdout

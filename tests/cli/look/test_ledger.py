@@ -1,0 +1,51 @@
+"""`preemptions` and `events` against a real server: what happened, to whom, at which cost."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from tests.cli.conftest import Cli
+
+
+def test_the_ledger_names_victims_and_costs(cli: Cli):
+    """P1 by the company's child-level policy: a job of the company takes one of vision (P13)."""
+    cli.run(
+        "apply",
+        "-y",
+        "-f",
+        cli.file("w.yaml", "workspaces: [{id: board, quotas: [company], members: {admin: owner}}]"),
+    )
+    victims = [cli.submit("--gpus", "8", "--priority", "1", "--grace", "0s", "--requeue")]
+    victims.append(cli.submit("--gpus", "8", "--grace", "0s", "--requeue", user="eve", quota="speech"))
+    for victim in victims:
+        cli.wait_phase(victim, "Running")
+    words = (
+        "submit",
+        "--workspace",
+        "board",
+        "--quota",
+        "company",
+        "--gpus",
+        "8",
+        "--priority",
+        "9",
+        "-o",
+        "name",
+    )
+    taker = cli.lines(*words)[0].removeprefix("job/")
+    cli.wait_phase(taker, "Running")
+    rows = list(csv.DictReader(io.StringIO(cli.run("preemptions", "--job", taker, "-o", "csv").stdout)))
+    assert [row["preemptor"] for row in rows] == [taker]
+    assert rows[0]["victim"] in victims
+    assert taker not in cli.run("preemptions", user="ann").output
+    assert cli.json("preemptions", "--job", taker)["items"][0]["preemption"]["preemptor"] == taker
+    cli.run("preemptions", "--since", "soon", status=2)
+
+
+def test_events_of_a_job_in_order(cli: Cli):
+    job = cli.submit("--gpus", "1", "--seconds", "0")
+    cli.wait_phase(job, "Succeeded")
+    kinds = [event["kind"] for event in cli.json("events", "--job", job, user="ann")["items"]]
+    assert kinds[0] == "job.submitted"
+    assert kinds.index("job.submitted") < len(kinds) - 1
