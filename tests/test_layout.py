@@ -93,6 +93,7 @@ PROMISES = {
     "control/test_faults.py": "a server when something breaks",
     "control/test_living_walks.py": "a server with an engine that lives",
     "control/test_walks.py": "memory is what is written",
+    "*/test_stored_*.py": "what is stored stays readable: golden files",
     "docs/*": "pages say what is",
     "engines/test_contract.py": "every engine keeps to the contract",
     "faults/*": "nothing is lost by kill -9",
