@@ -23,12 +23,16 @@ from quotatree.sim.models import (
 from quotatree.sim.setup import PRODUCT, Setup, SetupError
 
 Resubmit = Callable[[JobSpec], JobSpec]
-"""How a job of the setup is submitted under a baseline."""
+"""Turns the spec of a job as the setup has it into the spec that is submitted under a baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """`label` is for tables. `adapted` turns a setup into the tree the baseline has; `brain` runs it."""
+    """A scheduler to compare with: `label` names it in tables, `says` describes it in a sentence.
+
+    `adapted` returns the setup with the tree this baseline has; `resubmit`, given the original setup, returns how jobs
+    are submitted; `brain`, given the adapted setup, makes the scheduler.
+    """
 
     name: str
     label: str
@@ -64,7 +68,7 @@ def _without_policies(setup: Setup) -> Setup:
 
 
 def _priorities_of_the_file(setup: Setup) -> Setup:
-    """Which priorities may take which stays as the file says; the rest of its policies is not the model's."""
+    """Keep the self-level policies, which say which priorities may preempt which; drop child-level ones and lending."""
     quotas = [replace(quota, child_level=None, lending=False) for quota in setup.quotas]
     return replace(setup, quotas=tuple(quotas))
 
@@ -93,7 +97,7 @@ def _one_pool(setup: Setup) -> Setup:
 
 
 def _to_the_root(setup: Setup) -> Resubmit:
-    """Everybody in one queue, nobody more important than anybody else."""
+    """Send every job to the root of its tree at the lowest priority, all replicas at once and never idle."""
     specs: dict[str, QuotaSpec] = {quota.id: quota for quota in setup.quotas}
     roots: dict[str, str] = {}
     for name, spec in specs.items():
@@ -114,7 +118,7 @@ def _regular_and_whole(setup: Setup) -> Resubmit:
 
 
 def _whole(spec: JobSpec) -> JobSpec:
-    """Models know no surplus replicas: a job starts with all of them."""
+    """Make an elastic job start with all its replicas: the models know no surplus."""
     return replace(spec, min_replicas=spec.total_replicas) if spec.elastic else spec
 
 

@@ -20,20 +20,20 @@ class Brain(Protocol):
     def state(self) -> State: ...
 
     def apply(self, event: Event, now_ms: int) -> tuple[Decision, ...]:
-        """Let one event happen. Raises Refused, and then nothing has changed."""
+        """Apply one event and return the decisions it forces. When it raises Refused, nothing has changed."""
 
     def plan(self, now_ms: int) -> Plan:
-        """Decide everything that can be decided now."""
+        """Decide everything that can be decided at `now_ms`."""
 
     def at_rest(self) -> bool:
-        """Would a plan decide nothing, whatever the time?"""
+        """True if a plan would decide nothing, whatever the time."""
 
     def forget(self, job: JobId) -> None:
-        """This job has ended and left: nothing about it need be kept."""
+        """Drop all records of a job that has ended."""
 
 
 class CoreBrain:
-    """The core as it is."""
+    """The product's own scheduler: `quotatree.core`, unchanged."""
 
     def __init__(self, settings: Settings) -> None:
         self._state = State(settings)
@@ -56,12 +56,15 @@ class CoreBrain:
 
 
 def at_rest(state: State) -> bool:
-    """Nobody waits, nobody holds a promise, nobody could grow."""
+    """True if no job waits, holds a promise or could grow."""
     return not (state.waiting_quotas or state.held or state.elastic)
 
 
 def forget(state: State, job: JobId) -> None:
-    """The core keeps ended jobs for whoever asks about them; a replay of a million asks nobody."""
+    """Drop an ended job from the core, which would keep it for queries that a replay never makes.
+
+    A job whose replicas are still leaving, or that is not known, is left alone.
+    """
     ended = state.jobs.get(job)
     if ended is not None and not ended.leaving:
         apply(state, JobForgotten(job), 0)

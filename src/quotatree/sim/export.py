@@ -32,7 +32,7 @@ EVICTION_COLUMNS: Final = (
 
 
 def write_result(result: SimResult, folder: Path) -> list[Path]:
-    """Write all files into a folder, which is made if need be. Returns what was written."""
+    """Write all files into `folder`, which is created if missing, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     metrics = folder / "metrics.json"
     metrics.write_text(json_text(result), encoding="utf-8")
@@ -54,7 +54,7 @@ def json_text(result: SimResult) -> str:
 
 
 def as_json(result: SimResult) -> dict[str, Any]:
-    """The metrics and what they are of; the jobs are in the tables."""
+    """The metrics of a run and the facts about it; single jobs stand in the tables only."""
     metrics = result.metrics
     return {
         "schema": SCHEMA,
@@ -81,7 +81,7 @@ def as_json(result: SimResult) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A metrics value as JSON has it; floats are rounded to nine digits, which every machine prints alike."""
+    """A metrics value as JSON types. Floats are rounded to nine digits, which every machine prints alike."""
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, float):
@@ -109,7 +109,7 @@ def _sample_rows(result: SimResult) -> Iterable[tuple[object, ...]]:
         by_team = [
             *sample.by_team,
             *[0] * (teams - len(sample.by_team)),
-        ]  # teams that came later had nothing yet
+        ]  # a sample taken before a team's first job has no entry for it
         yield (
             _s(sample.time_ms), _gpus(sample.capacity), _gpus(sample.running), _gpus(sample.idle),
             _gpus(sample.leaving), _gpus(sample.waiting), sample.waiting_jobs, sample.running_jobs,

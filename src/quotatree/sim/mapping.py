@@ -24,7 +24,7 @@ FieldValue = str | int | bool | tuple[str, ...] | None
 
 
 class FieldError(QuotaTreeError):
-    """A field of a simulation file that cannot be used; names it, its value and what would be allowed."""
+    """A field of a simulation file cannot be used. The message names the field, its value and what is allowed."""
 
     table = ""
 
@@ -48,8 +48,9 @@ class MappingError(FieldError):
 class Source:
     """Where one field comes from: a column, perhaps translated, or a constant (`column` "", the value in `default`).
 
-    With `values`, a text that is not among them becomes `default`, and is an error when there is none. Without, an
-    empty cell becomes `default`, or what the field has by itself. A column that is not `required` may be absent.
+    With `values`, a text that is not among them becomes `default`; without a `default` it is an error. Without
+    `values`, an empty cell becomes `default`, or else the field's own default. A column that is not `required` may be
+    absent from the file.
     """
 
     column: str = ""
@@ -58,7 +59,7 @@ class Source:
     required: bool = True
 
     def text(self, raw: str) -> str:
-        """What the cell's text stands for; ValueError when it stands for nothing."""
+        """The text that a cell's `raw` text stands for; ValueError if `values` lacks it and there is no default."""
         for known, meant in self.values:
             if raw == known:
                 return meant
@@ -73,7 +74,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Where each field of a job comes from. None: as the loader reads it."""
+    """The source of each field of a job. None leaves a field to the loader's own mapping."""
 
     team: Source | None = None
     user: Source | None = None
@@ -84,13 +85,13 @@ class Mapping:
     guaranteed: Source | None = None
 
     def over(self, defaults: Mapping) -> Mapping:
-        """This mapping where it says something, `defaults` elsewhere."""
+        """A mapping with this one's sources, and those of `defaults` where this one has none."""
         chosen = {name: getattr(self, name) or getattr(defaults, name) for name in FIELDS}
         return Mapping(**chosen)
 
 
 def read_mapping(table: dict[str, object]) -> Mapping:
-    """A mapping from its TOML table. Raises MappingError; nothing that is not understood is ignored."""
+    """Read a mapping from its TOML table. Raises MappingError also for an unknown field: none is ignored."""
     for name in table:
         if name not in FIELDS:
             raise MappingError(name, table[name], f"is not a field; fields are {', '.join(FIELDS)}")
@@ -98,13 +99,13 @@ def read_mapping(table: dict[str, object]) -> Mapping:
 
 
 def column(name: str, values: dict[str, str | int | bool] | None = None, *, required: bool = True) -> Source:
-    """A column, its values translated if any are given: how loaders write their own mapping."""
+    """The source for a column, with its values translated if `values` is given; for the mappings of loaders."""
     translated = tuple((raw, _as_cell(meant)) for raw, meant in (values or {}).items())
     return Source(name, translated, required=required)
 
 
 def parse(field: str, text: str) -> FieldValue:
-    """The value of a field from its text; "" is the field's own default. ValueError says what is allowed."""
+    """The value of a field from its text; "" gives the field's default. The ValueError says what is allowed."""
     return _PARSERS[field](text)
 
 
@@ -146,7 +147,7 @@ def _translated(field: str, table: dict[str, object]) -> Source:
 
 
 def _checked(field: str, value: object) -> str:
-    """The value as a cell would write it, after the field's own parser has accepted it."""
+    """The value as the text of a cell, once the field's own parser has accepted it."""
     if not isinstance(value, str | int | float):
         raise MappingError(field, value, "must be a text, a number, or true or false")
     text = _as_cell(value)

@@ -15,7 +15,7 @@ from quotatree.sim.timeline import Timeline
 GPU_HOUR = 1000 * 3_600_000
 """One GPU-hour in milli-GPU x milliseconds."""
 SAFE_WITHIN_S = 1.0
-"""A team is as well off as alone if its mean wait is longer by no more than this."""
+"""A team counts as safe if its mean wait exceeds the wait alone by no more than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class JobMetrics:
-    """Of all jobs, or of those of one team, module or priority."""
+    """Numbers over a set of jobs: all of them, or those of one team, module or priority."""
 
     jobs: int
     done: int
@@ -55,7 +55,7 @@ class JobMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetrics:
-    """Of the cluster as a whole. Shares are of 1."""
+    """Numbers over the cluster as a whole. Shares are fractions of 1."""
 
     hours: float
     allocation: float | None
@@ -73,7 +73,10 @@ class ClusterMetrics:
 
 @dataclass(frozen=True, slots=True)
 class TeamSafety:
-    """One quota's work here and in a cluster of its own (quotatree.sim.private), over the jobs that started in both."""
+    """Mean waits of one quota's jobs here and in a cluster of its own (quotatree.sim.private).
+
+    Both means are over the `jobs` that started in both.
+    """
 
     quota: str
     quota_gpus: float
@@ -88,7 +91,7 @@ class TeamSafety:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """Everything. Groups are in the order of their names."""
+    """All metrics of a run. Groups are sorted by name; `safety` is empty if no private clusters were simulated."""
 
     cluster: ClusterMetrics
     overall: JobMetrics
@@ -100,7 +103,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What the replay counted besides the jobs, and what a measure needs to know of the setup."""
+    """What the replay counted besides the jobs, and what the metrics need to know of the setup."""
 
     fruitless_evictions: int
     alarms: int
@@ -114,7 +117,10 @@ def measure(
     counted: Counted,
     private_waits: dict[str, int] | None = None,
 ) -> Metrics:
-    """`private_waits`: for each job that started in its team's own cluster, how long it waited there, in ms."""
+    """All metrics of a run.
+
+    `private_waits` maps each job that started in its team's own cluster to its wait there in ms; None: not compared.
+    """
     safety = team_safety(jobs, counted, private_waits) if private_waits is not None else ()
     return Metrics(
         _cluster(jobs, timeline, counted, safety if private_waits is not None else None),
@@ -165,7 +171,7 @@ def spread(times_ms: Iterable[int]) -> Spread | None:
 
 
 def jain(shares: Sequence[float]) -> float | None:
-    """Jain's index: 1 if all are equal, 1/n if one has everything."""
+    """Jain's index: 1 if all shares are equal, 1/n if one has everything; None if all are 0 or there are none."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else None
 
@@ -213,7 +219,7 @@ def _cluster(
 
 
 def _services(jobs: Sequence[JobOutcome], timeline: Timeline, counted: Counted) -> list[float]:
-    """For each quota, the share of its guarantee that its work had on average while it had any work."""
+    """For each quota with GPUs and jobs: the mean share of its guarantee that it held while it had unfinished jobs."""
     found = []
     for quota, gpus in counted.quota_gpus:
         mine = [job for job in jobs if job.quota == quota and job.end is not End.REFUSED]
@@ -225,7 +231,7 @@ def _services(jobs: Sequence[JobOutcome], timeline: Timeline, counted: Counted) 
 
 
 def _covered_ms(spans: Iterable[tuple[int, int]]) -> int:
-    """How long at least one of the spans lasted."""
+    """The total time in which at least one of the spans lasted."""
     covered = until = 0
     for first, last in sorted(spans):
         first = max(first, until)

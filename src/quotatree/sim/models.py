@@ -42,12 +42,15 @@ from quotatree.core.events import Event
 from quotatree.sim.brain import forget
 
 Victims = Callable[[State, Job, Wanted, Resources], list[Unit] | None]
-"""Whom a rule takes for a job, or None if that would not help. The state is as it was when it returns."""
+"""Returns the units that a rule evicts for a job, or None if evicting would not help. It leaves the state unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRule:
-    """Who may start: `bounded_by` are the quotas whose min a request must fit. Who has to go: `victims`."""
+    """How one model differs from another: requests must fit the min of the quotas in `bounded_by`.
+
+    `victims` chooses the units to evict; without it the model never preempts.
+    """
 
     bounded_by: Callable[[Quota], tuple[Quota, ...]]
     victims: Victims | None = None
@@ -102,7 +105,10 @@ class ModelBrain:
         return found
 
     def _candidates(self, now_ms: int) -> list[tuple[tuple[int, int, int, JobId], WaitClass, Job]]:
-        """The first job of each class that has not failed already: within its own min first, then by priority."""
+        """The first job of each wait class that has not failed yet, with its sort key.
+
+        Jobs within their quota's min come first, then by priority (highest first), submit time and id.
+        """
         found = []
         for quota in self._state.waiting_quotas.values():
             for cls in quota.queue.classes.values():
@@ -130,7 +136,7 @@ class ModelBrain:
         return self._take(job, wanted, victims, now_ms)
 
     def _on_free(self, job: Job, wanted: Wanted, now_ms: int) -> say.Decision | None:
-        """Start on devices that are free now, else promise devices that are being freed."""
+        """Start the job on devices that are free now, else hold devices that are being freed; None if neither works."""
         state, root = self._state, job.quota.root
         reason = because(Code.FitsFree)
         if not job.leaving:
@@ -162,12 +168,12 @@ class ModelBrain:
 
 
 def above_own(quota: Quota) -> tuple[Quota, ...]:
-    """Borrowing: a quota's own min binds nobody, what all of them together have does."""
+    """The quotas that bound a start under borrowing: all above the job's own, or its own if that is the root."""
     return quota.path[1:] or quota.path
 
 
 def root_only(quota: Quota) -> tuple[Quota, ...]:
-    """No quotas at all: what the root draws is the cluster."""
+    """The quotas that bound a start without quotas: the root alone, which stands for the cluster."""
     return quota.path[-1:]
 
 
@@ -179,9 +185,11 @@ def _fits(bounds: tuple[Quota, ...], request: Resources) -> bool:
 
 
 def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) -> list[Unit] | None:
-    """The common rule: lower priorities of the own quota (those its self-level policy names, if it has one) and, if the
-    job is within its own min, whoever runs in a sibling above its min. By priority, the newest first, one after the other until the job fits; then, the other way
-    round, whoever turns out not to be needed stays. Neither nodes nor checkpoints decide who goes.
+    """Choose victims by the common rule; nodes and checkpoints play no part in who is chosen.
+
+    Candidates are lower priorities in the job's own quota (those its self-level policy names, if it has one) and, if
+    the job is within its own min, units of siblings that are above theirs. They are removed lowest priority first,
+    newest first, until the job fits; then, in the reverse order, each one that is not needed is put back.
     """
     quota = job.quota
     owner = _fits((quota,), request)
@@ -215,10 +223,11 @@ def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) ->
 
 
 def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resources) -> list[Unit] | None:
-    """As kube-scheduler preempts: pod by pod, on the one node where lower priorities leave with the least harm:
-    lowest highest priority, then smallest sum of priorities, fewest pods, the latest started. A gang whose pod is
-    taken goes whole. Nobody goes unless every pod of the preemptor finds its node: kinder than the original. A self-level
-    policy stands for priority classes: who is not in its `high` never preempts.
+    """Choose victims as kube-scheduler does: pod by pod, on the one node where evicting does the least harm.
+
+    Least harm is the lowest highest priority, then the smallest sum of priorities, the fewest pods, the latest start.
+    A gang that loses a pod is evicted whole. Unlike the original, nothing is evicted unless every pod of the preemptor
+    finds a node. A self-level policy stands for priority classes: priorities outside its `high` never preempt.
     """
     root = job.quota.root
     shape = wanted[0][1]
@@ -257,7 +266,10 @@ def _has_more_slots(node: Node, shape: Shape, before: int) -> bool:
 
 
 def _reprieved(state: State, lower: list[Unit], helps: Callable[[], bool]) -> list[Unit]:
-    """Take all, then let stay whom the pod can do without: the highest priority first, of those the oldest."""
+    """The units of `lower` that must go for `helps` to hold; none if it does not hold even without all of them.
+
+    All are removed first; then each is put back, highest priority first and oldest first, if `helps` still holds.
+    """
     for unit in lower:
         state.lift(unit)
     victims = list(lower)
@@ -290,8 +302,10 @@ def _running(state: State, root: Quota) -> Iterator[Unit]:
 
 
 def _is_below(job: Job, unit: Unit) -> bool:
-    """May this priority take that one? As the policy of the job's quota says, so that all who are compared have the
-    same rights; without one, any lower priority."""
+    """True if the job's priority may take the unit's: by its quota's self-level policy, without one if it is higher.
+
+    The policy is that of the file, so that all schedulers compared give the same rights.
+    """
     policy = job.quota.spec.self_level
     if policy is None:
         return unit.cls.priority < job.priority
@@ -303,7 +317,7 @@ def _is_running(unit: Unit) -> bool:
 
 
 def _enough(bounds: tuple[Quota, ...], request: Resources, candidates: list[Unit]) -> bool:
-    """Could it help if they all went? A count of quota, before anything is tried on nodes."""
+    """True if evicting all candidates would make room in every bound: a cheap test by quota, before any by nodes."""
     if not candidates:
         return False
     for quota in bounds:

@@ -24,11 +24,11 @@ class End(Enum):
 
 
 class JobOutcome(NamedTuple):
-    """One job. Times in milliseconds since the start of the trace, GPU-time in milli-GPU x milliseconds.
+    """How one job fared. Times in ms since the start of the trace, GPU-time in milli-GPU x ms.
 
-    `waited_ms` is all time between submit and end in which it did not run, also after evictions. GPU-time on devices is
-    useful + lost (work that has to be done again, and restarts) + paused (for checkpoints) + leaving (told to stop, not
-    yet gone). `idle_starts` are those on idle claims; `evictions` leave out moves within one plan, `moves` counts them.
+    `waited_ms` is all time between submit and end in which it did not run, also after evictions. GPU-time on devices
+    is useful + lost (work to be done again, and restarts) + paused (for checkpoints) + leaving (told to stop, not yet
+    gone). `idle_starts` counts starts on idle claims; moves within one plan count in `moves`, not in `evictions`.
     """
 
     id: str
@@ -58,8 +58,10 @@ class JobOutcome(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """One eviction, for a timeline of preemptions. `lost` is what really had to be done again; `told` what the decision
-    said it would cost in lost work (P6). Both in milli-GPU x milliseconds."""
+    """One eviction. `lost` is the work that really had to be done again, `told` the lost work the decision named (P6).
+
+    Both are in milli-GPU x milliseconds. `moved`: the job started elsewhere in the same plan.
+    """
 
     time_ms: int
     job: str
@@ -74,7 +76,7 @@ class Taken(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Something that was not accepted: a job at submit, or a step of the operator's timeline."""
+    """A job that was refused at submit, or a step of the operator's timeline that was refused."""
 
     time_ms: int
     what: str

@@ -21,7 +21,7 @@ from quotatree.sim.trace import Trace
 from quotatree.sim.workload import LeftOut, Workload
 
 Mapper = Callable[[Callable[["Alone"], dict[str, int]], Iterable["Alone"]], Iterable[dict[str, int]]]
-"""`map`, or one that uses several processes."""
+"""The builtin `map`, or a replacement that uses several processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Alone:
 
 
 def private_waits(setup: Setup, trace: Trace, mapper: Mapper = map) -> dict[str, int]:
-    """For every job that started in its team's own cluster, how long it waited there in all, in milliseconds."""
+    """Milliseconds that each job waited in all in its team's own cluster, for those that started there."""
     found: dict[str, int] = {}
     for waits in mapper(waits_alone, private_clusters(setup, trace)):
         found.update(waits)
@@ -42,7 +42,10 @@ def private_waits(setup: Setup, trace: Trace, mapper: Mapper = map) -> dict[str,
 
 
 def private_clusters(setup: Setup, trace: Trace) -> list[Alone]:
-    """Largest first, so that several processes end at about the same time."""
+    """One private cluster for each leaf quota with jobs and GPUs.
+
+    Those with most jobs come first, so that several processes end at about the same time.
+    """
     workload = Workload(setup)
     jobs: dict[str, list[int]] = {}
     for number, job in enumerate(trace.jobs):
@@ -79,7 +82,7 @@ def never_idle(spec: JobSpec) -> JobSpec:
 
 
 def leaves(setup: Setup) -> list[QuotaSpec]:
-    """Quotas without children: the others' min is their children's."""
+    """Quotas that have a parent and no children; the min of the others is divided among these."""
     parents = {quota.parent for quota in setup.quotas}
     return [quota for quota in setup.quotas if quota.id not in parents and quota.parent is not None]
 

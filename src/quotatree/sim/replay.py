@@ -33,11 +33,11 @@ PROGRESS_EVERY: Final = 1_024
 UNSTARTED: Final = 0
 """No run has this number: the first is 1."""
 COLLECT_EVERY: Final = (100_000, 50, 100)
-"""A replay keeps much and leaves next to no cycles; looking for them as often as usual takes a fifth of its time."""
+"""Thresholds of the garbage collector. A replay makes few cycles; the usual thresholds cost a fifth of its time."""
 
 
 class Progress(NamedTuple):
-    """How far a replay is. `seconds_left` is None until there is something to judge by."""
+    """How far a replay is. `seconds_left` is None for the first hundredth, when there is too little to judge by."""
 
     submitted: int
     ended: int
@@ -51,7 +51,7 @@ OnProgress = Callable[[Progress], None]
 
 
 class _Due(NamedTuple):
-    """Something to come. `replicas` None: the run ends, or with `run` 0 the owner's wish; else these replicas have left."""
+    """Something to come: with `replicas`, these have left; else run `run` ends or, if 0, a waiting job is withdrawn."""
 
     time_ms: int
     number: int
@@ -62,23 +62,21 @@ class _Due(NamedTuple):
 
 @dataclass(slots=True)
 class Replay:
-    """One run of one trace. `run` may be called once; afterwards the fields say what was."""
+    """One replay of one trace. Call `run` once; afterwards the public fields hold what happened."""
 
     setup: Setup
     trace: Trace
     brain: Brain
     on_progress: OnProgress | None = None
     workload: Workload | None = None
-    resubmit: Callable[[JobSpec], JobSpec] | None = (
-        None  # how a baseline changes a job before the brain sees it
-    )
+    resubmit: Callable[[JobSpec], JobSpec] | None = None  # a baseline's change to each job at its submit
     tracks: list[Track] = field(default_factory=list)  # in the order of submission
     taken: list[Taken] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
     recorder: Recorder = field(init=False)
     interrupted: bool = False
-    finished: bool = False  # everything was played, and nobody is left
+    finished: bool = False  # every job was submitted and has ended
     plans: int = 0
     alarms: int = 0
     fruitless: int = 0
@@ -87,9 +85,7 @@ class Replay:
     _heap: list[_Due] = field(default_factory=list)
     _pushed: int = 0
     _wake_ms: int | None = None
-    _owed: dict[JobId, int] = field(
-        default_factory=dict
-    )  # preemptor -> evictions it has not started after yet
+    _owed: dict[JobId, int] = field(default_factory=dict)  # preemptor -> its evictions, until it starts
     _ended: int = 0
     _workload: Workload = field(init=False)
     _arrivals: Iterator[TraceJob] = field(init=False)
@@ -113,7 +109,7 @@ class Replay:
         self._next = next(self._arrivals, None)
 
     def _build(self) -> None:
-        """Pools, nodes, quotas, limits; a file that contradicts the core's rules is refused here."""
+        """Create pools, nodes, quotas and limits. The core raises Refused for a setup that contradicts its rules."""
         setup = self.setup
         there: list[ev.Event] = [*setup.pools]
         there += [ev.NodeJoined(node) for node in setup.nodes]
@@ -123,11 +119,11 @@ class Replay:
             self.brain.apply(event, self.now_ms)
 
     def stop(self) -> None:
-        """Come to an end after the present instant. May be called from a signal handler."""
+        """End the replay after the present instant. Safe to call from a signal handler."""
         self.interrupted = True
 
     def run(self) -> None:
-        """Play everything, or up to a KeyboardInterrupt or `stop`; what was played until then stands."""
+        """Play the whole trace, or up to a KeyboardInterrupt or `stop`; what was played until then is kept."""
         started = perf_counter()
         try:
             with _rare_collections():
@@ -165,7 +161,7 @@ class Replay:
     # -- the clock -------------------------------------------------------------------------------------------
 
     def _next_time_ms(self) -> int | None:
-        """When something happens next. After the last job nobody cares what operators or clocks do."""
+        """When something happens next; None if nothing is to come. Operators' steps after the last job do not count."""
         times = []
         if self._next is not None:
             times.append(self._next.submit_ms)
@@ -214,7 +210,7 @@ class Replay:
             self._withdraw_waiting(track)
 
     def _finish(self, track: Track, since_ms: int) -> None:
-        """A run ends: the work is done, or its owner wants no more of it."""
+        """End a run: as done if all its work is done, else as withdrawn by the owner."""
         self.brain.apply(ev.JobEnded(track.id), self.now_ms)
         self.recorder.run(track.team, -track.running_milli, track.idle)
         self.recorder.running_jobs -= 1
@@ -226,7 +222,7 @@ class Replay:
             self._close(track, End.DONE)
 
     def _withdraw_waiting(self, track: Track) -> None:
-        """Its owner no longer wants what has not started. Whom it evicted was not evicted in vain: it was wanted then."""
+        """Cancel a waiting job that its owner no longer wants. Its evictions are not fruitless: it was wanted then."""
         self._owed.pop(track.id, None)
         self.brain.apply(ev.JobCancelled(track.id), self.now_ms)
         self.recorder.waiting_jobs -= 1
@@ -235,7 +231,10 @@ class Replay:
         self._close(track, End.WITHDRAWN)
 
     def _leave(self, track: Track, run: int, replicas: tuple[int, ...]) -> None:
-        """Evicted replicas are gone. Those of a lost node went at once, so a whole job's may have been overtaken."""
+        """Report that evicted replicas have left, unless they are no longer recorded as leaving.
+
+        A lost node takes its replicas at once, so their leaving may have been overtaken.
+        """
         gone = track.leave(run, replicas, self.now_ms)
         if gone is None:
             return
@@ -317,7 +316,7 @@ class Replay:
 
     def _evict(self, evict: say.Evict) -> None:
         if evict.kind is UnitKind.HOLD:
-            self._owed.pop(evict.job, None)  # whoever took the hold has what its victims gave
+            self._owed.pop(evict.job, None)  # the job that took the hold also got what was evicted for it
             return
         track, recorder = self._active[evict.job], self.recorder
         if evict.preemptor is not None:
@@ -333,7 +332,7 @@ class Replay:
                 recorder.waiting_jobs += 1
                 recorder.waiting += track.core_milli
             else:
-                # In a replay nobody comes to start it again.
+                # There is no owner in a replay who would start it again.
                 self.brain.apply(ev.JobCancelled(track.id), self.now_ms)
                 self._close(track, End.STOPPED)
         recorder.run(track.team, -freed, track.idle)
@@ -360,7 +359,7 @@ class Replay:
             track.idle = idle
 
     def _find_fruitless(self) -> None:
-        """Evictions whose preemptor neither started nor holds a promise now helped nobody (P7)."""
+        """Count evictions whose preemptor has neither started nor holds a promise (P7)."""
         held = self.brain.state.held
         for preemptor in [job for job in self._owed if job not in held]:
             self.fruitless += self._owed.pop(preemptor)

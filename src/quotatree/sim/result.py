@@ -22,7 +22,7 @@ from quotatree.sim.workload import Workload
 
 @dataclass(frozen=True, slots=True)
 class SimResult:
-    """`complete` is False when the replay was interrupted or stopped at `until`: what is not yet over is cut there."""
+    """Everything a run produced. `complete` is False if it was interrupted, or stopped before all jobs had ended."""
 
     name: str
     title: str
@@ -43,7 +43,7 @@ class SimResult:
 
 
 def prepare(setup: Setup, trace: Trace, on_progress: OnProgress | None = None) -> Replay:
-    """A replay under the setup's baseline, ready to run. Raises Refused or SetupError if the parts do not go together."""
+    """A replay under the setup's baseline, ready to run. Raises Refused or SetupError if its parts do not fit."""
     baseline = baseline_named(setup.baseline)
     adapted = baseline.adapted(setup)
     return Replay(
@@ -54,14 +54,14 @@ def prepare(setup: Setup, trace: Trace, on_progress: OnProgress | None = None) -
 def simulate(
     setup: Setup, trace: Trace, on_progress: OnProgress | None = None, mapper: Mapper = map
 ) -> SimResult:
-    """Run everything, private clusters included. For Ctrl-C see `prepare` and `conclude`."""
+    """Run a simulation including its private clusters. To handle Ctrl-C, use `prepare` and `conclude` instead."""
     replay = prepare(setup, trace, on_progress)
     replay.run()
     return conclude(setup, trace, replay, mapper)
 
 
 def conclude(setup: Setup, trace: Trace, replay: Replay, mapper: Mapper = map) -> SimResult:
-    """The result of a replay that has run, or was interrupted: then without private clusters, which take long too."""
+    """The result of a replay that has run. Private clusters take long, so an interrupted one goes without them."""
     replay.recorder.advance(replay.now_ms)
     timeline = replay.recorder.finished()
     jobs = tuple(track.outcome(replay.now_ms) for track in replay.tracks)
@@ -88,5 +88,5 @@ def conclude(setup: Setup, trace: Trace, replay: Replay, mapper: Mapper = map) -
 
 
 def quota_gpus(setup: Setup) -> tuple[tuple[str, float], ...]:
-    """The GPUs of each quota without children, at the beginning."""
+    """The GPUs of each quota without children, by name, at the beginning of the run."""
     return tuple((str(quota.id), (quota.min.gpu_milli or 0) / WHOLE_GPU) for quota in leaves(setup))

@@ -25,16 +25,16 @@ from quotatree.sim.trace import Trace
 from quotatree.sim.work import CheckpointModel
 
 PRODUCT: Final = "quotatree"
-"""The name of the one "baseline" that is none: the core with the policies of the file."""
+"""Name of the product itself among the baselines: the core with the policies of the file."""
 
 
 class SetupError(FieldError):
-    """A simulation that cannot be run as described."""
+    """A simulation cannot be run as described."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceSource:
-    """Where the jobs come from: a file, or a generator. `first` and `until` cut by date, `limit` by number."""
+    """Where the jobs come from: a file or a generator. `first` and `until` select by submit date, `limit` by number."""
 
     path: Path | None = None
     format: str | None = None
@@ -69,7 +69,7 @@ class TraceSource:
 
 
 class Ignore(Enum):
-    """What of a trace's requests is left out, because the cluster is not described so closely."""
+    """Parts of the trace's requests to drop when the cluster is described without them."""
 
     CPU = "cpu"
     MEMORY = "memory"
@@ -78,10 +78,10 @@ class Ignore(Enum):
 
 @dataclass(frozen=True, slots=True)
 class JobDefaults:
-    """What holds for every job unless a rule says otherwise.
+    """Values for every job that no rule overrides.
 
-    `leave_after_ms`: how long an evicted job takes to leave, at most its grace; None means the whole grace.
-    `skip_larger`: jobs larger than their quota are left out beforehand, so that all compared runs have the same jobs.
+    `leave_after_ms`: how long an evicted job takes to leave, at most its grace; None: the whole grace.
+    `skip_larger`: leave out jobs larger than their quota beforehand, so that all compared runs have the same jobs.
     """
 
     idle: Idle = Idle.NEVER
@@ -94,10 +94,11 @@ class JobDefaults:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Jobs that match everything a rule names get what it sets; of several, the last one wins, field by field.
+    """Values for the jobs that match. Of several rules that match, the last one wins, field by field.
 
-    `share` is the part of the matching jobs it is for, chosen by the seed. `priority` are (priority, weight) pairs, one
-    of which is drawn for each job. An empty tuple or None names or sets nothing.
+    A job matches if it meets every condition that is given (`teams` to `guaranteed`); an empty tuple or None is no
+    condition and sets nothing. `share` is the part of the matching jobs the rule applies to, chosen by the seed.
+    `priority` holds (priority, weight) pairs, one of which is drawn for each job.
     """
 
     teams: tuple[str, ...] = ()
@@ -119,7 +120,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class TimedEvents:
-    """What an operator does at some time of the replay: scalings, transfers, new policies, nodes."""
+    """What an operator does at one time of the replay: scalings, transfers, new policies, nodes."""
 
     time_ms: int
     events: tuple[Event, ...]
@@ -128,7 +129,7 @@ class TimedEvents:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A simulation but for its trace. Times count from the start of the trace."""
+    """A simulation without its trace. Times count from the start of the trace."""
 
     name: str
     nodes: tuple[NodeSpec, ...]
@@ -176,7 +177,7 @@ class Setup:
             raise SetupError("sample", self.sample_ms, "must be longer than nothing")
 
     def quota_of(self, team: str) -> str | None:
-        """The quota of a team: as the file says, else the one of the same name, else the default."""
+        """The quota of a team: as the file says, else the one of the same name, else the default, which may be None."""
         for known, quota in self.teams:
             if known == team:
                 return quota

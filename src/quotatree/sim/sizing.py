@@ -16,11 +16,11 @@ from quotatree.sim.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class TeamTree:
-    """One root, and below it one quota for each team, named like it and with the policies of `each`.
+    """One root, and below it one quota for each team, named like the team and with the policies of `each`.
 
-    `gpus` are the teams and their GPUs before scaling; empty: as the trace's teams need, so that each used `load` of
-    its quota on average, and could start its largest job. Quotas are multiples of `unit` GPUs. `pool` is where the root
-    draws.
+    `gpus` are the teams and their GPUs before scaling. If it is empty, sizes follow from the trace: each team uses
+    `load` of its quota on average and can start its largest job. Quotas are multiples of `unit` GPUs. The root draws
+    from `pool`.
     """
 
     root: QuotaSpec
@@ -38,7 +38,7 @@ class TeamTree:
 
 
 def team_quotas(tree: TeamTree, trace: Trace) -> tuple[QuotaSpec, ...]:
-    """The root and its children. Every team gets at least one unit."""
+    """The root and its children. Every team gets at least `unit` GPUs."""
     sizes = tree.gpus or _needed(trace, tree.load)
     scaled = [(team, max(1, round(gpus * tree.scale / tree.unit)) * tree.unit) for team, gpus in sizes]
     total = sum(gpus for _, gpus in scaled)
@@ -51,7 +51,7 @@ def team_quotas(tree: TeamTree, trace: Trace) -> tuple[QuotaSpec, ...]:
 
 
 def fitting_nodes(gpus: int, like: NodeSpec, prefix: str = "node-") -> tuple[NodeSpec, ...]:
-    """Nodes like `like` with so many GPUs in all; the last one may be smaller."""
+    """Nodes like `like` with `gpus` GPUs in all; the last one may be smaller."""
     if like.gpus < 1:
         raise SetupError("cluster.gpus", like.gpus, "a node must have at least one GPU")
     count = -(-gpus // like.gpus)
@@ -63,13 +63,16 @@ def fitting_nodes(gpus: int, like: NodeSpec, prefix: str = "node-") -> tuple[Nod
 
 
 def gpus_drawn(quotas: Sequence[QuotaSpec], pool: str) -> int:
-    """How many whole GPUs the roots draw from a pool."""
+    """The GPUs that the roots draw from a pool together, rounded up to whole ones."""
     drawn = [bounds.gpu_milli or 0 for spec in quotas for name, bounds in spec.draws if name == pool]
     return -(-sum(drawn) // WHOLE_GPU)
 
 
 def _needed(trace: Trace, load: float) -> tuple[tuple[str, int], ...]:
-    """The mean demand of each team over the time in which jobs were submitted, and its largest job."""
+    """For each team the GPUs it needs: its mean demand divided by `load`, at least the size of its largest job.
+
+    The mean is taken over the time from the first submit to the last.
+    """
     span_ms = max(1, trace.jobs[-1].submit_ms - trace.jobs[0].submit_ms)
     used: dict[str, int] = {}
     largest: dict[str, int] = {}

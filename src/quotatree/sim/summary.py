@@ -16,7 +16,7 @@ from quotatree.sim.result import SimResult
 Read = Callable[[SimResult], float | None]
 
 NOTHING: Final = "-"
-"""Stands where nothing was measured."""
+"""Shown where nothing was measured."""
 
 
 class Better(Enum):
@@ -32,7 +32,7 @@ class Unit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number of a run. `of`: the number it is a part of, told beside it."""
+    """One number of a run. `of` reads the total that it is a part of, which is shown beside it."""
 
     name: str
     says: str

@@ -27,12 +27,12 @@ DAY_S: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class SyntheticSpec:
-    """What to make. Weighted choices are (value, weight) pairs; weights need not add up to anything.
+    """Parameters of a synthetic trace. Weighted choices are (value, weight) pairs; the weights may have any sum.
 
-    `diurnal_depth` 0 makes all hours alike, 1 leaves the hour opposite to `peak_hour` without arrivals. The trace
-    begins on a Monday at midnight; `weekend_factor` scales Saturday and Sunday. `sizes` are milli-GPU of the whole
-    job, above one node spread over equal replicas. A job of n GPUs runs n^`size_exponent` times as long as one of 1.
-    `checkpoints` are intervals in seconds, 0 for users who save nothing.
+    `diurnal_depth` 0 makes all hours alike; 1 leaves the hour opposite to `peak_hour` without arrivals. The trace
+    begins on a Monday at midnight; `weekend_factor` scales the arrivals of Saturday and Sunday. `sizes` are milli-GPU
+    of the whole job; a job larger than one node is spread over equal replicas. A job of n GPUs runs
+    n^`size_exponent` times as long as a job of 1. `checkpoints` are intervals in seconds, 0 for users who save nothing.
     """
 
     seed: int = 1
@@ -102,12 +102,12 @@ class SyntheticSpec:
 
 
 def generate(spec: SyntheticSpec) -> Trace:
-    """The whole trace at once."""
+    """The whole trace at once, in memory."""
     return Trace(tuple(stream(spec)), f"synthetic, seed {spec.seed}")
 
 
 def stream(spec: SyntheticSpec) -> Iterator[TraceJob]:
-    """The jobs one by one, in the order of submission."""
+    """Yield the jobs one by one, in the order of submission."""
     rng = random.Random(spec.seed)
     sizes, priorities, modules = _Draw(spec.sizes), _Draw(spec.priorities), _Draw(spec.modules)
     shapes = {size: _shape(spec, size) for size, _ in spec.sizes}
@@ -120,7 +120,7 @@ def stream(spec: SyntheticSpec) -> Iterator[TraceJob]:
         team, user, habit_ms = users.of(rng)[int(rng.random() * members)]
         module, size = modules.of(rng), sizes.of(rng)
         if module == Module.DSW.value and size > WHOLE_GPU:
-            size = _notebook_size(spec)  # nobody types on several GPUs at once
+            size = _notebook_size(spec)  # an interactive session rarely uses several GPUs
         replicas, gpu_milli, cpu_milli, memory_mib, log_factor = shapes[size]
         run_s = math.exp(rng.gauss(median_log + log_factor, spec.duration_sigma))
         yield TraceJob(
@@ -141,7 +141,7 @@ def stream(spec: SyntheticSpec) -> Iterator[TraceJob]:
 
 
 def spec_from_table(table: dict[str, Any]) -> SyntheticSpec:
-    """A spec from a TOML table of its fields; weighted choices are lists of [value, weight]. Raises Refused."""
+    """Read a spec from a TOML table of its fields; weighted choices are lists of [value, weight]. Raises Refused."""
     known: dict[str, Any] = {field.name: field.default for field in fields(SyntheticSpec)}
     chosen: dict[str, Any] = {}
     for name, value in table.items():
@@ -167,7 +167,7 @@ def _number(name: str, value: Any, example: float) -> Any:
 
 
 class _Draw(Generic[T]):
-    """A weighted choice, by one random number."""
+    """A weighted choice that uses one random number for each draw."""
 
     __slots__ = ("_items", "_bounds", "_total")
 
@@ -181,7 +181,7 @@ class _Draw(Generic[T]):
 
 
 def _arrivals_ms(spec: SyntheticSpec, rng: random.Random) -> Iterator[int]:
-    """Poisson arrivals whose rate follows day and week, by thinning; on average `jobs` in `days`."""
+    """Yield Poisson arrivals whose rate follows day and week (by thinning); on average `jobs` of them in `days`."""
     shape = [_rate(spec, hour) for hour in range(7 * 24)]
     peak = max(shape)
     hours = max(1, math.ceil(spec.days * 24))
@@ -197,14 +197,17 @@ def _arrivals_ms(spec: SyntheticSpec, rng: random.Random) -> Iterator[int]:
 
 
 def _rate(spec: SyntheticSpec, hour_of_week: int) -> float:
-    """How busy an hour is; 1 on the average weekday."""
+    """Relative rate of arrivals in an hour; its mean over a weekday is 1."""
     day, hour = divmod(hour_of_week, 24)
     wave = 1 + spec.diurnal_depth * math.cos((hour + 0.5 - spec.peak_hour) / 24 * math.tau)
     return wave * (spec.weekend_factor if day >= 5 else 1.0)
 
 
 def _users(spec: SyntheticSpec, rng: random.Random) -> tuple[_Draw[list[tuple[str, str, int | None]]], int]:
-    """A choice by team of its users: (team, user, checkpoint interval). Every user keeps one habit."""
+    """A draw that returns a team's users as (team, user, checkpoint interval in ms), and the number of users per team.
+
+    Every user keeps one interval; None saves nothing.
+    """
     habits = _Draw(spec.checkpoints)
     teams = []
     for team, weight in spec.teams:
@@ -214,7 +217,7 @@ def _users(spec: SyntheticSpec, rng: random.Random) -> tuple[_Draw[list[tuple[st
 
 
 def _shape(spec: SyntheticSpec, size: int) -> tuple[int, int, int, int, float]:
-    """Replicas, GPUs, CPUs and memory of one, and what its size adds to the logarithm of the duration."""
+    """Replicas; milli-GPU, milli-CPU and MiB of each; and what the size adds to the logarithm of the duration."""
     gpus = -(-size // WHOLE_GPU)
     replicas = max(1, -(-gpus // spec.gpus_per_node))
     gpu_milli = size if size < WHOLE_GPU else -(-gpus // replicas) * WHOLE_GPU
@@ -227,7 +230,7 @@ def _shape(spec: SyntheticSpec, size: int) -> tuple[int, int, int, int, float]:
 
 
 def _notebook_size(spec: SyntheticSpec) -> int:
-    """The largest size up to one GPU; the smallest of all when there is none."""
+    """The largest size up to one GPU, or the smallest size if all are larger."""
     sizes = [size for size, _ in spec.sizes]
     return max((size for size in sizes if size <= WHOLE_GPU), default=min(sizes))
 

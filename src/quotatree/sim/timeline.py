@@ -20,7 +20,7 @@ NICE_STEPS_MS: Final = tuple(
 
 
 class Sample(NamedTuple):
-    """The cluster at one moment; amounts in milli-GPU. `fragmented` is free but of no use to the usual request."""
+    """The cluster at one moment, in milli-GPU. `fragmented` is free but of no use to the trace's usual replicas."""
 
     time_ms: int
     capacity: int
@@ -36,10 +36,10 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What was sampled, and the exact sums over the whole time in milli-GPU x milliseconds.
+    """The samples of a run, and exact sums over its whole time in milli-GPU x milliseconds.
 
-    `contended_ms` is how long at least one job waited; `contended_capacity` and `contended_running` are the sums over
-    just that time.
+    `contended_ms` is how long at least one job waited; `contended_capacity` and `contended_running` are sums over that
+    time only.
     """
 
     step_ms: int
@@ -56,7 +56,7 @@ class Timeline:
 
 
 def step_for(span_ms: int) -> int:
-    """A round step that gives about a thousand samples."""
+    """The time between samples, in ms: a round step that gives about a thousand of them over `span_ms`."""
     for step_ms in NICE_STEPS_MS:
         if span_ms <= step_ms * SAMPLES_WANTED:
             return step_ms
@@ -65,7 +65,7 @@ def step_for(span_ms: int) -> int:
 
 @dataclass(slots=True)
 class Recorder:
-    """Keeps the present values; `advance` must be called with the new time before they change."""
+    """Keeps the present values and sums them over time. Call `advance` with the new time before changing any."""
 
     state: State
     step_ms: int
@@ -84,7 +84,7 @@ class Recorder:
     _from_ms: int = 0
     _next_ms: int = 0
     _sums: list[int] = field(default_factory=lambda: [0] * 6)
-    thins: bool = False  # double the step when there are too many samples; else it is as the user said
+    thins: bool = False  # double the step when there are too many samples; False: keep the user's step
     _unusable: dict[tuple[int, ...], float] = field(default_factory=dict)
     _by_node: list[tuple[int, float]] = field(default_factory=list)  # stamp of the node, fragments then
 
@@ -93,7 +93,7 @@ class Recorder:
         self.count_capacity()
 
     def team(self, name: str) -> int:
-        """The number of a team; a new one gets the next."""
+        """The index of a team; a new team gets the next one."""
         index = self.teams.get(name)
         if index is None:
             index = self.teams[name] = len(self.running)
@@ -101,14 +101,14 @@ class Recorder:
         return index
 
     def run(self, team: int, gpu_milli: int, idle: bool) -> None:
-        """So much more (or, negative, less) runs."""
+        """Add `gpu_milli` (negative: subtract) to what the team runs, and to the idle part if `idle`."""
         self.running[team] += gpu_milli
         self.total += gpu_milli
         if idle:
             self.idle += gpu_milli
 
     def count_capacity(self) -> None:
-        """Nodes came or went."""
+        """Count the GPUs again after nodes came or went."""
         self.capacity = WHOLE_GPU * sum(
             node.spec.gpus for node in self.state.nodes if node.state is not NodeState.LOST
         )
@@ -149,7 +149,7 @@ class Recorder:
             self.step_ms *= 2
 
     def _fragmented(self) -> int:
-        """Σ over nodes of free GPU-milli that a replica as the trace asks for, on average, could not use there."""
+        """Free milli-GPU that the usual replicas, averaged by weight, could not use; summed over all nodes."""
         found = 0.0
         by_node = self._by_node
         for node in self.state.nodes:
@@ -185,7 +185,7 @@ def _unusable(free: tuple[int, ...], shapes: tuple[tuple[int, float], ...]) -> f
 
 
 def usual_shapes(weights: dict[int, int]) -> tuple[tuple[int, float], ...]:
-    """The commonest sizes of a replica, with weights that add up to 1."""
+    """The commonest replica sizes in milli-GPU, with weights that add up to 1. `weights` counts replicas by size."""
     chosen = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:SHAPES_WATCHED]
     total = sum(weight for _, weight in chosen)
     return tuple((gpu_milli, weight / total) for gpu_milli, weight in sorted(chosen)) if total else ()

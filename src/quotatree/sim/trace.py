@@ -24,8 +24,8 @@ class TraceJob:
     `submit_ms` counts from the start of the trace and is never negative. `duration_ms` is the time the job ran on the
     cluster it was recorded on, at least 1. `gpu_milli` is whole GPUs as thousands, or a fraction of one (1 to 999),
     or 0. `checkpoint_interval_ms` is None when the job saves nothing or nothing is known. `guaranteed` is None where
-    the trace does not tell guaranteed from best-effort work. `wanted_ms` after its submission its owner ends the job,
-    whether it runs or waits: a replica that an autoscaler takes away again; None is as long as its work takes.
+    the trace does not tell guaranteed from best-effort work. `wanted_ms` is how long after its submission the owner
+    ends the job, running or waiting (a replica that an autoscaler takes away again); None: when its work is done.
     """
 
     id: str
@@ -81,7 +81,7 @@ class Trace:
 
 
 class TraceError(QuotaTreeError):
-    """A trace cannot be read. `line` is 0 when the file as a whole is meant, `column` "" when a whole line is."""
+    """A trace cannot be read. `line` is 0 if the error is about the whole file, `column` "" if about the whole line."""
 
     def __init__(self, file: str, line: int, column: str, value: str, message: str) -> None:
         self.file = file

@@ -12,11 +12,11 @@ from quotatree.sim.work import Rhythm, completed, cut_short
 from quotatree.sim.workload import Submission
 
 Leaving = dict[tuple[int, tuple[int, ...]], tuple[int, int]]
-"""What was told to go and has not left: run and replicas -> milli-GPU, since."""
+"""Replicas that were told to go and have not left: (run, replicas) -> (milli-GPU, since when in ms)."""
 
 
 class Track:
-    """One job. `since_ms` is when its present run began, None while it does not run."""
+    """The record of one job. `since_ms` is when its present run began, None while it does not run."""
 
     __slots__ = (
         "_surplus_since", "_waits_since", "core_milli", "each_milli", "end", "end_ms", "evictions", "first_start_ms",
@@ -42,9 +42,7 @@ class Track:
         self.idle = False
         self.surplus = 0  # replicas beyond the core that run
         self._surplus_since = 0
-        self.leaving: Leaving | None = (
-            None  # most jobs are never told to go: none of a million has an empty one
-        )
+        self.leaving: Leaving | None = None  # most jobs are never evicted: no dict for each of a million
         self._waits_since = spec.submitted_ms
         self.waited_ms = 0
         self.useful = self.lost = self.paused = self.leaving_cost = 0
@@ -55,7 +53,7 @@ class Track:
 
     @property
     def running_milli(self) -> int:
-        """What runs of it, surplus included."""
+        """Milli-GPU of a run of this job, surplus replicas included."""
         return self.core_milli + self.surplus * self.each_milli
 
     # -- its life --------------------------------------------------------------------------------------------
@@ -76,14 +74,14 @@ class Track:
         self.surplus += replicas
 
     def shrink(self, run: int, replicas: tuple[int, ...], now_ms: int) -> int:
-        """Surplus is told to go; nothing is lost with it (P6 charges a restart that nobody makes)."""
+        """Take surplus replicas away. Returns 0: no work is lost (P6 charges a restart that does not happen)."""
         self._book_surplus(now_ms)
         self.surplus -= len(replicas)
         self._begin_leaving(run, replicas, now_ms)
         return 0
 
     def evict(self, replicas: tuple[int, ...], moved: bool, now_ms: int) -> int:
-        """The whole job is told to go. Returns what of this run has to be done again."""
+        """Take the whole job away. Returns the work of this run to be done again, in milli-GPU x ms."""
         assert self.since_ms is not None
         part = cut_short(now_ms - self.since_ms, self.rhythm, self.starts == 1)
         self._book_surplus(now_ms)
@@ -102,7 +100,7 @@ class Track:
         return part.unsaved_ms * self.core_milli
 
     def leave(self, run: int, replicas: tuple[int, ...], now_ms: int) -> int | None:
-        """These have left: how many milli-GPU that frees."""
+        """Note that these replicas have left. Returns the milli-GPU this frees, or None if they were not leaving."""
         if self.leaving is None or (run, replicas) not in self.leaving:
             return None
         milli, since_ms = self.leaving.pop((run, replicas))
@@ -122,7 +120,7 @@ class Track:
         self.since_ms = None
 
     def withdraw(self, now_ms: int) -> None:
-        """Its owner ends it before its work is done: what it did while it ran has served."""
+        """End the job, running or waiting, before its work is done. All work of its last run counts as useful."""
         if self.since_ms is None:
             self.stop_waiting(now_ms)
             return
@@ -135,7 +133,7 @@ class Track:
         self.since_ms = None
 
     def outcome(self, now_ms: int) -> JobOutcome:
-        """As it stands; what is on its way counts up to now, unsaved work as useful."""
+        """The outcome as of `now_ms`. A present run counts up to now, its unsaved work as useful."""
         end, waited_ms = self.end, self.waited_ms
         useful, lost, paused, leaving = self.useful, self.lost, self.paused, self.leaving_cost
         if end is None:
@@ -159,7 +157,7 @@ class Track:
     # -- booking ---------------------------------------------------------------------------------------------
 
     def _book_surplus(self, now_ms: int) -> None:
-        """Surplus serves as long as it runs."""
+        """Book the time of surplus replicas since the last booking; all of it is useful."""
         self.useful += (now_ms - self._surplus_since) * self.surplus * self.each_milli
         self._surplus_since = now_ms
 

@@ -28,7 +28,7 @@ from quotatree.core import (
 
 
 class Checkpoints(Enum):
-    """Who says how often a job saves its state."""
+    """What determines how often a job saves its state: the trace, nothing (never), or one interval for all."""
 
     TRACE = "trace"
     NONE = "none"
@@ -37,7 +37,7 @@ class Checkpoints(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointModel:
-    """`interval_ms` is for INTERVAL; `pause_ms` is how long the work rests while a checkpoint is written."""
+    """How jobs save their state. `interval_ms` is for INTERVAL; `pause_ms` is how long a checkpoint stops the work."""
 
     kind: Checkpoints = Checkpoints.TRACE
     interval_ms: int | None = None
@@ -60,7 +60,10 @@ class CheckpointModel:
             )
 
     def interval_of(self, declared_ms: int | None) -> int | None:
-        """How often a job saves whose trace says `declared_ms`. A pause longer than that saves nothing, ever."""
+        """The checkpoint interval of a job whose trace says `declared_ms`; None if it never saves.
+
+        An interval not longer than the pause leaves no time to work, so it counts as never.
+        """
         if self.kind is Checkpoints.NONE:
             return None
         interval_ms = self.interval_ms if self.kind is Checkpoints.INTERVAL else declared_ms
@@ -77,7 +80,7 @@ class Rhythm(NamedTuple):
 
 
 class Yield(NamedTuple):
-    """What a run of some wall time came to, in milliseconds; the four parts add up to it."""
+    """How the wall time of a run was spent, in milliseconds; the four parts add up to it."""
 
     saved_ms: int
     unsaved_ms: int
@@ -86,22 +89,22 @@ class Yield(NamedTuple):
 
 
 def restart_ms(gpu_milli: int) -> int:
-    """P6: what a restart costs a job of this size."""
+    """The cost of a restart for a job of this total size, in milliseconds (P6)."""
     return RESTART_SMALL_MS if gpu_milli <= SMALL_JOB_MILLI else RESTART_LARGE_MS
 
 
 def run_length_ms(work_ms: int, rhythm: Rhythm, first: bool) -> int:
-    """The wall time of a run that does all of `work_ms`."""
+    """The wall time of a run that does all of `work_ms`. `first`: it is the job's first run, without a restart."""
     needed_ms = work_ms if first else work_ms + rhythm.restart_ms
     if rhythm.interval_ms is None or not rhythm.pause_ms:
         return needed_ms
     each_ms = rhythm.interval_ms - rhythm.pause_ms
-    pauses = max(0, needed_ms - 1) // each_ms  # after the last piece of work nothing is written any more
+    pauses = max(0, needed_ms - 1) // each_ms  # the last piece of work is followed by no checkpoint
     return needed_ms + pauses * rhythm.pause_ms
 
 
 def cut_short(elapsed_ms: int, rhythm: Rhythm, first: bool) -> Yield:
-    """What is left of a run that was told to stop after `elapsed_ms`."""
+    """How a run that was told to stop after `elapsed_ms` spent its time."""
     productive_ms = _productive_ms(elapsed_ms, rhythm)
     restarted_ms = 0 if first else min(productive_ms, rhythm.restart_ms)
     worked_ms = productive_ms - restarted_ms
@@ -110,7 +113,7 @@ def cut_short(elapsed_ms: int, rhythm: Rhythm, first: bool) -> Yield:
 
 
 def completed(elapsed_ms: int, work_ms: int, rhythm: Rhythm, first: bool) -> Yield:
-    """A run that came to its end: all its work counts."""
+    """How a run that did all of its `work_ms` in `elapsed_ms` spent its time."""
     restarted_ms = 0 if first else rhythm.restart_ms
     return Yield(work_ms, 0, restarted_ms, elapsed_ms - work_ms - restarted_ms)
 
@@ -124,7 +127,10 @@ def _productive_ms(elapsed_ms: int, rhythm: Rhythm) -> int:
 
 
 def _saved_ms(elapsed_ms: int, worked_ms: int, restarted_ms: int, rhythm: Rhythm) -> int:
-    """A service has served what it has served; a notebook loses at most an hour (P6)."""
+    """Work of the run that an eviction does not undo: up to the last checkpoint.
+
+    A service loses nothing, because its work was delivered; a notebook loses at most an hour (P6).
+    """
     if rhythm.module is Module.EAS:
         return worked_ms
     saved_ms = 0

@@ -21,7 +21,7 @@ _SETTABLE: Final = ("module", "idle", "quota", "checkpoint_ms", "grace_ms", "max
 
 
 class Submission(NamedTuple):
-    """A job as it is submitted, and how it will spend its runs."""
+    """A job as it is submitted, and how it spends the time of its runs."""
 
     spec: JobSpec
     work_ms: int
@@ -32,14 +32,14 @@ class Submission(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A job that is not submitted at all."""
+    """The reason why a job of the trace is not submitted."""
 
     why: str
 
 
 @dataclass(slots=True)
 class _Chosen:
-    """What rules have set so far."""
+    """The values of one job that the defaults and the rules seen so far have set."""
 
     priority: int
     module: Module
@@ -52,7 +52,7 @@ class _Chosen:
 
 
 class _Prepared:
-    """A rule, with what need not be worked out for every job."""
+    """A rule with its weights summed up and the fields it sets, computed once for all jobs."""
 
     __slots__ = ("bounds", "number", "rule", "sets")
 
@@ -103,7 +103,7 @@ class Workload:
         return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli, until_ms)
 
     def _rhythm(self, interval_ms: int | None, restarts_ms: int, module: Module) -> Rhythm:
-        """One value for all jobs that run alike."""
+        """The Rhythm of these values, shared by all jobs that have the same."""
         found = self._rhythms.get((interval_ms, restarts_ms, module))
         if found is None:
             found = Rhythm(interval_ms, self._setup.checkpoints.pause_ms, restarts_ms, module)
@@ -141,12 +141,12 @@ class Workload:
         return chosen
 
     def _draw(self, job: TraceJob, number: int, what: str) -> float:
-        """A number in [0, 1) that depends on the seed, the rule and the job, and on nothing else."""
+        """A number in [0, 1) that depends only on the seed, the rule, `what` is drawn, and the job."""
         text = f"{self._setup.seed}/{number}/{what}/{job.id}"
         return int.from_bytes(blake2b(text.encode(), digest_size=6).digest(), "big") / (1 << 48)
 
     def _groups_of(self, job: TraceJob) -> tuple[ReplicaGroup, ...]:
-        """One value for all jobs that ask alike."""
+        """The replica groups of a job, shared by all jobs that ask for the same."""
         key = (job.replicas, job.gpu_milli, job.cpu_milli, job.memory_mib, job.models)
         found = self._groups.get(key)
         if found is None:
@@ -162,7 +162,7 @@ class Workload:
 
 
 def _rooms(setup: Setup) -> dict[str, int | None]:
-    """The GPUs each quota may use by itself: the smallest bound on its path."""
+    """For each quota the milli-GPU it may use: the smallest bound on its path; None if there is none."""
     specs = {str(spec.id): spec for spec in setup.quotas}
     rooms: dict[str, int | None] = {}
     for name in specs:

@@ -55,10 +55,10 @@ def load_trace(
     mapping: Mapping | None = None,
     gpus_per_node: int = DEFAULT_GPUS_PER_NODE,
 ) -> Trace:
-    """The trace in a file. Raises TraceError, which names the file, the line, the column and the value.
+    """Read the trace in a file. Raises TraceError, which names the file, the line, the column and the value.
 
-    `format` is a name of FORMATS, or None to tell it from the columns. `mapping` says where teams, priorities and the
-    like come from when not from where the format has them. A job larger than `gpus_per_node` is spread over nodes.
+    `format` is a name of FORMATS; None recognises it by the columns. `mapping` overrides where teams, priorities and
+    other fields come from. A job larger than `gpus_per_node` is spread over several nodes.
     """
     if format is not None and format not in FORMATS:
         raise TraceError(str(path), 0, "", "", f"{format} is not a format; formats are {', '.join(FORMATS)}")
@@ -71,7 +71,7 @@ def load_trace(
 
 
 def _recognised(path: Path) -> Format:
-    """The format whose columns the file has."""
+    """The first format whose required columns the file has; TraceError if there is none."""
     head = first_line(path)
     if head.startswith(("[", "{")):
         return philly_json.FORMAT

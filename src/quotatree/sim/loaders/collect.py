@@ -20,11 +20,11 @@ from quotatree.sim.trace import Trace, TraceError, TraceJob
 
 DAY_MS: Final = 86_400_000
 UNIX_SINCE_MS: Final = 100_000_000_000
-"""A trace whose first job comes later than this (three years) has Unix times; else it counts from its own start."""
+"""Traces whose first job is later than this (three years) have Unix times; the others count from their own start."""
 
 
 class Request(NamedTuple):
-    """What a job asks for: `replicas` equal ones."""
+    """The resources a job asks for: `replicas` replicas of the given size each."""
 
     replicas: int
     gpu_milli: int
@@ -34,7 +34,7 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One kind of file: how it is recognised, what its columns mean, how its rows are read."""
+    """One kind of trace file: the columns to recognise it by, its default mapping, and the function that reads rows."""
 
     name: str
     required: tuple[str, ...]
@@ -43,11 +43,11 @@ class Format:
 
 
 def spread(gpus: int, gpus_per_node: int, nodes: int = 0, cpu_milli: int = 0, memory_mib: int = 0) -> Request:
-    """A job's totals as equal replicas, none larger than a node.
+    """Divide a job's totals into equal replicas, none larger than a node.
 
-    `nodes`, where the trace tells it, is kept when the GPUs divide evenly over it and fit; otherwise the job takes as
-    few nodes as hold its GPUs, each the same number: 12 GPUs on nodes of 8 are 2 × 6. What does not divide is rounded
-    up, so that a job never asks for less than it did.
+    `nodes`, if the trace has it, is kept when the GPUs divide evenly over it and fit; otherwise the job takes as few
+    nodes as hold its GPUs, each with the same number: 12 GPUs on nodes of 8 are 2 × 6. Divisions round up, so that a
+    job never asks for less than it did.
     """
     if nodes > 0 and gpus % nodes == 0 and gpus // nodes <= gpus_per_node:
         replicas = nodes
@@ -59,12 +59,12 @@ def spread(gpus: int, gpus_per_node: int, nodes: int = 0, cpu_milli: int = 0, me
 
 
 def device_milli(gpu_milli: int) -> int:
-    """A request of one replica as devices can serve it (R1): above one GPU, parts of a GPU are rounded up."""
+    """Milli-GPU of one replica as devices can serve it (R1): above one GPU it is rounded up to whole GPUs."""
     return gpu_milli if gpu_milli <= WHOLE_GPU else -(-gpu_milli // WHOLE_GPU) * WHOLE_GPU
 
 
 class Jobs:
-    """The jobs read so far."""
+    """Collects the jobs of one file and makes the Trace of them."""
 
     def __init__(self, table: Table, mapping: Mapping, gpus_per_node: int) -> None:
         self.gpus_per_node = gpus_per_node
@@ -82,7 +82,10 @@ class Jobs:
         request: Request,
         wanted_ms: int | None = None,
     ) -> None:
-        """One more job. An id that was there before gets a number: traces are not always careful."""
+        """Add one job. An id that occurred before gets "#2", "#3" …, because ids in traces are not always unique.
+
+        `wanted_ms`: how long after the submit its owner ends the job; None: the job runs until its work is done.
+        """
         again = self._seen.get(id, 0)
         self._seen[id] = again + 1
         unique = f"{id}#{again + 1}" if again else id
@@ -96,7 +99,7 @@ class Jobs:
         self._skipped[reason] += 1
 
     def trace(self, source: str) -> Trace:
-        """All jobs in order. Unix times will count from the midnight before the first job."""
+        """The trace of all jobs, in order. Unix times are made to count from the midnight before the first job."""
         rows = sorted(self._rows, key=itemgetter(0, 1))
         dated = bool(rows) and rows[0][0] > UNIX_SINCE_MS
         first_ms = rows[0][0] // DAY_MS * DAY_MS if dated else 0
@@ -133,7 +136,7 @@ def _job(
 
 
 class _Label:
-    """One field of the mapping, bound to a column. A text is understood once; it then stands in `_known`."""
+    """One field of the mapping, bound to a column. Each distinct cell text is parsed once and cached in `_known`."""
 
     __slots__ = ("_field", "_source", "_at", "_known")
 

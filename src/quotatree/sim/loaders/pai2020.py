@@ -34,7 +34,7 @@ JOB_COLUMNS: Final = ("job_name", "inst_id", "user", "status", "start_time", "en
 
 
 class Tasks(Table):
-    """The task table with one more column, the user, out of the job table beside it."""
+    """The task table with one more column, `user`, which is filled from the job table in the same folder."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, columns=TASK_COLUMNS)
@@ -69,7 +69,7 @@ def _request(row: Row, replicas: int) -> Request:
 
 
 def _submissions(tasks: Path) -> dict[str, tuple[int | None, str]]:
-    """By job: when it was submitted, and by whom. Empty when there is no job table."""
+    """By job name: submit time in ms (None if missing) and user. Empty if there is no job table in the folder."""
     name = tasks.name.replace("pai_task_table", "pai_job_table")
     path = tasks.with_name(name)
     if path == tasks or not path.is_file():

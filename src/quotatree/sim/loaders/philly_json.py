@@ -25,7 +25,7 @@ _COLUMNS = ("jobid", "vc", "user", "status", "submitted_time")
 
 
 class Entries(Table):
-    """The log as a table of its plain keys."""
+    """The job log as a table: one column for each plain key of an entry."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, columns=_COLUMNS)
@@ -54,7 +54,7 @@ def _read(table: Table, jobs: Jobs) -> None:
 
 
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    """Each job of the list with the line it begins on."""
+    """Yield each job of the list together with the line it begins on."""
     text = whole_text(path)
     decoder, at, line, counted = json.JSONDecoder(), _past_blanks(text, 0), 1, 0
     if text[at : at + 1] != "[":
@@ -85,7 +85,7 @@ def _past_blanks(text: str, at: int) -> int:
 
 
 def _span_ms(row: Row, at: int, attempt: dict[str, object]) -> int | None:
-    """How long an attempt ran; None when a time is missing."""
+    """How long an attempt ran, in ms; None when its start or end is missing."""
     start_ms = _moment_ms(row, f"attempts[{at}].start_time", attempt.get("start_time"))
     end_ms = _moment_ms(row, f"attempts[{at}].end_time", attempt.get("end_time"))
     return None if start_ms is None or end_ms is None else max(0, end_ms - start_ms)

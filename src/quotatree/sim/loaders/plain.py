@@ -44,7 +44,10 @@ _MIB: Final = {"Mi": 1, "Gi": 1024, "Ti": 1024 * 1024}
 
 
 def write_plain(jobs: Iterable[TraceJob], path: Path) -> int:
-    """Write jobs to `path`, packed if it ends in .gz or .xz, and say how many. Jobs may come from an iterator."""
+    """Write jobs to `path`, compressed if it ends in .gz or .xz, and return how many there were.
+
+    `jobs` may be an iterator; it is consumed one job at a time.
+    """
     written = 0
     with _create(path) as text:
         writer = csv.writer(text, lineterminator="\n")
@@ -117,7 +120,7 @@ def _cells(job: TraceJob) -> tuple[object, ...]:
 
 
 def _thousandths(amount: int) -> str:
-    """1500 -> "1.5", without a detour through floating point."""
+    """Write an amount in thousandths as a decimal, without floating point: 1500 -> "1.5"."""
     whole, rest = divmod(amount, 1000)
     return f"{whole}.{rest:03}".rstrip("0") if rest else str(whole)
 

@@ -50,7 +50,7 @@ def _read(table: Table, jobs: Jobs) -> None:
 
 
 def _why_not(row: Row) -> str:
-    """Why this line is no job that ended; "" if it is one."""
+    """The reason to skip this line because it is not a finished job; "" if it is one."""
     job, state = row.name("JobID"), row.text("State")
     if "." in job:
         return "a step of a job, not a job (use sacct -X)"
@@ -64,14 +64,14 @@ def _why_not(row: Row) -> str:
 
 
 def _amounts(row: Row, tres: str) -> dict[str, float]:
-    """ "cpu=64,mem=500G,gres/gpu:a100=8" -> cpu 64, mem 512000 (MiB), gres/gpu:a100 8."""
+    """Parse a TRES cell: "cpu=64,mem=500G,gres/gpu:a100=8" -> cpu 64, mem 512000 (MiB), gres/gpu:a100 8."""
     amounts = {}
     for part in row.text(tres).split(","):
         name, equals, text = part.strip().partition("=")
         if not name:
             continue
         if name not in ("cpu", "mem", "node") and not name.startswith("gres/gpu"):
-            continue  # billing, energy, licences: nothing we place
+            continue  # billing, energy, licences: placement does not use them
         found = _AMOUNT.fullmatch(text)
         if not equals or found is None:
             raise row.wrong(

@@ -25,7 +25,7 @@ _UNREADABLE: Final = (OSError, EOFError, UnicodeDecodeError, csv.Error, lzma.LZM
 
 
 def open_text(path: Path) -> TextIO:
-    """The file as text; .gz and .xz are unpacked on the way."""
+    """Open a file for reading as text, decompressing .gz and .xz. Raises TraceError."""
     try:
         if path.suffix == ".gz":
             return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
@@ -37,7 +37,7 @@ def open_text(path: Path) -> TextIO:
 
 
 def first_line(path: Path) -> str:
-    """The first line that is not blank, without its end; "" for an empty file."""
+    """The first line that is not blank, stripped; "" for an empty file."""
     with open_text(path) as text:
         try:
             return next((line.strip() for line in text if line.strip()), "")
@@ -69,12 +69,12 @@ class Row:
         self.cells = cells
 
     def text(self, column: str) -> str:
-        """The cell as it stands; "" also for a column the table does not have."""
+        """The cell without surrounding blanks; "" also for a column that the table does not have."""
         at = self.table.index.get(column)
         return "" if at is None else self.cells[at].strip()
 
     def name(self, column: str) -> str:
-        """A text that must be there."""
+        """The text of a cell that must not be empty."""
         text = self.text(column)
         if not text:
             raise self.wrong(column, "must not be empty")
@@ -84,7 +84,7 @@ class Row:
         return self.text(column) in MISSING
 
     def number(self, column: str) -> float:
-        """A number, 0 or more."""
+        """The cell as a finite number, 0 or more."""
         text = self.text(column)
         try:
             number = float(text)
@@ -95,18 +95,18 @@ class Row:
         return number
 
     def count(self, column: str) -> int:
-        """A whole number, 0 or more; "8.0" is one."""
+        """The cell as a whole number, 0 or more; "8.0" is accepted."""
         number = self.number(column)
         if number != int(number):
             raise self.wrong(column, "must be a whole number")
         return int(number)
 
     def milli(self, column: str) -> int:
-        """A number in thousandths: GPUs, CPUs, or seconds as milliseconds."""
+        """The cell in thousandths: GPUs as milli-GPU, CPUs as milli-CPU, seconds as milliseconds."""
         return round(self.number(column) * 1000)
 
     def moment_ms(self, column: str) -> int:
-        """A date and time, in Unix milliseconds. Without a zone it is taken as UTC, so hours stay as written."""
+        """A date and time in Unix milliseconds. One without a zone is read as UTC, so that hours stay as written."""
         text = self.text(column)
         try:
             return unix_ms(text)
@@ -135,7 +135,7 @@ class Table:
                 raise TraceError(self.file, 1, name, "", f"this column is missing; {format} needs {needs}")
 
     def rows(self) -> Iterator[Row]:
-        """Every line that is not blank."""
+        """Yield every line that is neither blank nor the header."""
         line = 0
         with open_text(self.path) as text:
             # Slurm does not quote, and a comment of a user may hold a lone quotation mark.
@@ -164,7 +164,7 @@ class Table:
 
 
 def cells_of(header: str, delimiter: str) -> tuple[str, ...]:
-    """The names in a header line."""
+    """The column names in a header line."""
     names = next(csv.reader([header], delimiter=delimiter), [])
     if len(names) > 1 and not names[-1]:
         names.pop()
@@ -172,7 +172,7 @@ def cells_of(header: str, delimiter: str) -> tuple[str, ...]:
 
 
 def unix_ms(text: str) -> int:
-    """Unix milliseconds of an ISO date and time; without a zone it is read as UTC. ValueError if it is none."""
+    """Unix milliseconds of an ISO date and time; without a zone it is read as UTC. ValueError if it is not one."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

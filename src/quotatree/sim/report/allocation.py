@@ -16,7 +16,7 @@ from quotatree.sim.result import SimResult
 from quotatree.sim.timeline import Sample
 
 POINTS_WANTED: Final = 360
-"""More samples than that are averaged in groups: nobody sees them, and the page stays small."""
+"""More samples than this are averaged in groups: they could not be told apart, and the page stays small."""
 
 
 class Layer(NamedTuple):
@@ -52,7 +52,10 @@ def allocation(results: Sequence[SimResult]) -> Figure:
 
 
 def layers_of(results: Sequence[SimResult]) -> list[Layer]:
-    """The quotas, those with most GPU-time first, in the same colours in all runs; of many, the rest is one layer."""
+    """The layers of the plot: quotas by GPU-time, largest first, with the same colours in all runs.
+
+    Quotas that exceed the number of colours are merged into one last layer.
+    """
     amounts: dict[str, int] = {}
     for result in results:
         quotas = _quotas_of_teams(result)
@@ -73,7 +76,7 @@ def layers_of(results: Sequence[SimResult]) -> list[Layer]:
 
 
 def _quotas_of_teams(result: SimResult) -> dict[str, str]:
-    """The timeline is by team. A team whose jobs all go to one quota stands for it; else it keeps its own name."""
+    """The quota that each team of the timeline stands for, or the team's own name if its jobs go to several quotas."""
     quotas: dict[str, set[str]] = {team: set() for team in result.timeline.teams}
     for job in result.jobs:
         quotas.setdefault(job.team, set()).add(job.quota)

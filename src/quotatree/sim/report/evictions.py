@@ -14,7 +14,7 @@ from quotatree.sim.result import SimResult
 
 
 def evictions(results: Sequence[SimResult]) -> Figure | None:
-    """None where nothing was evicted or lost."""
+    """The plot of evictions and lost work by priority; None if nothing was evicted or lost in any run."""
     groups = [{int(name): group for name, group in result.metrics.by_priority} for result in results]
     if not any(group.evictions or group.lost_gpu_hours for run in groups for group in run.values()):
         return None

@@ -17,7 +17,7 @@ def text(value: str) -> Html:
 
 
 def tag(name: str, *inside: Html, **attributes: str) -> Html:
-    """`class_` is class; an underscore in a name is a hyphen."""
+    """An HTML element. In attribute names a trailing underscore is dropped (`class_`) and others become hyphens."""
     told = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value, quote=True)}"'
         for key, value in attributes.items()
@@ -34,7 +34,7 @@ def bullets(items: Sequence[str]) -> Html:
 
 
 def table(header: Sequence[Html], rows: Iterable[Html], class_: str = "") -> Html:
-    """`header` cells are markup of their own; `rows` are whole `tr` elements. Wide tables scroll by themselves."""
+    """An HTML table that scrolls when it is too wide. `header` are cells, `rows` are whole `tr` elements."""
     head = tag("thead", tag("tr", *header))
     body = tag("tbody", joined(rows))
     return tag("div", tag("table", head, body, class_=class_), class_="scroll")

@@ -16,14 +16,14 @@ from quotatree.sim.report.tables import facts_table, group_table, safety_table, 
 from quotatree.sim.result import SimResult
 
 GENERATOR: Final = "quotatree simulate"
-"""By this the command line knows a report that it may write anew."""
+"""The command line recognises a report that it may overwrite by this."""
 REFUSALS_SHOWN: Final = 10
 ROWS_OPEN: Final = 40
-"""Longer tables are folded."""
+"""Tables with more rows than this are folded."""
 
 
 def report_html(results: Sequence[SimResult], command: str = "") -> str:
-    """The page for one run, or for several on the same trace, in the order given."""
+    """The page for one run, or for several, in the order given. `command` is shown as the way to get it again."""
     title = results[0].title if len(results) == 1 else f"{len(results)} policies compared"
     sections = [
         ("runs", "What was run", facts_table(results)),
@@ -108,7 +108,7 @@ def _plotted(plot: Plot, results: Sequence[SimResult]) -> Html:
 
 
 def _inline(drawn: str, plot: Plot) -> Html:
-    """The `svg` element alone, as wide as the page lets it."""
+    """The `svg` element alone, as wide as the page allows."""
     inside = drawn[drawn.index("<svg") :]
     opening, _, rest = inside.partition(">")
     box = opening.partition('viewBox="')[2].partition('"')[0]

@@ -23,12 +23,12 @@ from quotatree.sim.report.waits import waits
 from quotatree.sim.result import SimResult
 
 NO_METADATA: Final = {"Date": None, "Creator": None, "Format": None, "Type": None}
-"""The same bytes today and tomorrow."""
+"""Fields left out of an SVG, so that the same results give the same bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """`absent` is said where `draw` finds nothing to draw."""
+    """One plot of the page. `draw` returns None when there is nothing to draw; then `absent` is shown instead."""
 
     name: str
     title: str
@@ -80,7 +80,7 @@ PLOTS: Final[tuple[Plot, ...]] = (
 
 
 def svg(plot: Plot, results: Sequence[SimResult]) -> str | None:
-    """The plot as an SVG document, the same bytes for the same results. None if there is nothing to draw."""
+    """The plot as an SVG document, the same bytes for the same results; None if there is nothing to draw."""
     with styled(f"quotatree-{plot.name}"):
         figure = plot.draw(results)
         if figure is None:
@@ -91,7 +91,7 @@ def svg(plot: Plot, results: Sequence[SimResult]) -> str | None:
 
 
 def write_plot(name: str, results: Sequence[SimResult], path: Path) -> bool:
-    """Write one plot of PLOTS into a file. False if there was nothing to draw."""
+    """Write the plot of PLOTS called `name` into a file. Returns False if there was nothing to draw."""
     plot = next(plot for plot in PLOTS if plot.name == name)
     text = svg(plot, results)
     if text is None:
@@ -102,6 +102,6 @@ def write_plot(name: str, results: Sequence[SimResult], path: Path) -> bool:
 
 
 def _smaller(text: str) -> str:
-    """A hundredth of a point is enough, and groups need no names: they would be the same in every plot of a page."""
+    """Shorten an SVG: coordinates to hundredths of a point, no ids on groups (they would repeat within a page)."""
     text = re.sub(r'<g id="[^"]*">', "<g>", text)
     return re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)

@@ -22,15 +22,15 @@ DOTS_AT_MOST: Final = 600
 SPANS_AT_MOST: Final = 180
 SPANS_MS: Final = tuple(hours * HOUR_MS for hours in (0.25, 0.5, 1, 2, 4, 6, 12, 24, 48, 168, 720))
 STEPS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-"""Sizes of dots, in GPUs: few different ones, which a reader can compare and which keep the page small."""
+"""Sizes of dots, in GPUs: few distinct ones are easy to compare and keep the page small."""
 SMALLEST_POINTS: Final = 14.0
 EMPTY_IN: Final = 0.15
-"""How high the panel of a run without evictions is."""
+"""Height of the panel of a run without evictions, in inches."""
 BASE: Final = -0.45
-"""Where bars stand, counted from the middle of their row."""
+"""Where bars begin, relative to the middle of their row."""
 LEAST: Final = 0.06
-"""How much of its row a bar has at least: one GPU among thousands is still seen."""
-# Not the colours of the runs: here a colour is a right.
+"""The least height of a bar as a share of its row, so that one GPU among thousands is still visible."""
+# Not the colours of the runs: here a colour stands for a reason.
 REASON_COLOURS: Final = (
     "#332288", "#CC6677", "#117733", "#DDCC77", "#AA4499", "#44AA99", "#882255", "#999933",
 )  # fmt: skip
@@ -42,7 +42,7 @@ Sums = dict[tuple[int, str], dict[int, float]]
 
 
 def preemptions(results: Sequence[SimResult]) -> Figure | None:
-    """None where nothing was taken."""
+    """The timeline of evictions, one panel per run; None if nothing was evicted in any of them."""
     if not any(result.taken for result in results):
         return None
     scale = time_scale(results)
@@ -71,12 +71,12 @@ def reason_of(taken: Taken) -> str:
 
 
 def size_step(gpus: float) -> int:
-    """The nearest step that is not smaller; the largest one for all beyond."""
+    """The smallest step of STEPS that is not below `gpus`; the largest for everything beyond."""
     return next((step for step in STEPS if gpus <= step), STEPS[-1])
 
 
 def span_for(scale: TimeScale) -> float:
-    """A round span of time, in milliseconds, of which the axis has few enough."""
+    """The length of a bar's time span, in ms: the shortest of SPANS_MS of which the axis has at most SPANS_AT_MOST."""
     whole = (scale.last - scale.first) * scale.unit_ms
     return next((span for span in SPANS_MS if whole <= span * SPANS_AT_MOST), whole / SPANS_AT_MOST)
 
@@ -117,7 +117,10 @@ def _all_dots(
     priorities: Sequence[int],
     scale: TimeScale,
 ) -> list[Line2D]:
-    """Each reason has its own line within the row of a priority, so that none hides another."""
+    """Draw a dot for each eviction and return the legend's sizes.
+
+    Within the row of a priority each reason has its own line, so that none hides another.
+    """
     for axes, result in zip(panels, results, strict=True):
         for number, reason in enumerate(reasons):
             shift = (number - (len(reasons) - 1) / 2) * min(0.2, 0.7 / len(reasons))
@@ -151,7 +154,10 @@ def _all_bars(
     priorities: Sequence[int],
     scale: TimeScale,
 ) -> list[Patch]:
-    """In the row of a priority, the reasons' bars stand on each other; all rows and runs have one scale."""
+    """Draw the GPUs evicted in each span of time as bars and return the legend's scale.
+
+    Within the row of a priority the bars of all reasons are stacked; all rows and runs share one scale.
+    """
     span_ms = span_for(scale)
     runs = [sums_of(result.taken, span_ms) for result in results]
     peak = max(_tallest(sums, priority) for sums in runs for priority in priorities)
@@ -201,5 +207,5 @@ def _step(taken: Taken) -> int:
 
 
 def _points(step: int) -> float:
-    """Area, in square points: a doubling of GPUs is seen, and the largest does not cover its neighbours."""
+    """The area of a dot in square points. It grows by half per step, so that large dots leave others visible."""
     return SMALLEST_POINTS * 1.5 ** STEPS.index(step)

@@ -14,12 +14,12 @@ from quotatree.sim.report.style import BAD, FAINT, GOOD, SHORTEST_S, new_figure,
 from quotatree.sim.result import SimResult
 
 TEAMS_SHOWN: Final = 24
-"""The ones worst off; the table below the plot has them all."""
+"""Only the teams that lose most are drawn; the table below the plot has all of them."""
 IN_A_ROW: Final = 3
 
 
 def safety(results: Sequence[SimResult]) -> Figure | None:
-    """None where no run was compared with private clusters."""
+    """The plot of mean waits here and alone; None if no run was compared with private clusters."""
     compared = [result for result in results if result.metrics.safety]
     if not compared:
         return None
@@ -63,7 +63,7 @@ def safety(results: Sequence[SimResult]) -> Figure | None:
 
 
 def quotas_shown(results: Sequence[SimResult]) -> list[str]:
-    """In the order of the file; of many, those that lose most by sharing in any run."""
+    """The quotas to draw, in the order of the file; of too many, those that lose most by sharing in any run."""
     worst: dict[str, float] = {}
     for result in results:
         for team in result.metrics.safety:

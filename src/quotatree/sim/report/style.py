@@ -34,7 +34,7 @@ LAYER_COLOURS: Final = (
 HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 24 * HOUR_MS
 SHORTEST_S: Final = 1.0
-"""Shorter waits stand at the left end of a logarithmic axis: there is no place for 0 on it."""
+"""Shorter waits are drawn at the left end of a logarithmic axis, which has no place for 0."""
 WAIT_TICKS: Final = (
     (1.0, "≤ 1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (21_600.0, "6 h"),
     (86_400.0, "1 d"), (604_800.0, "7 d"), (2_592_000.0, "30 d"), (31_536_000.0, "1 y"),
@@ -70,7 +70,7 @@ _PARAMETERS: Final[dict[Any, Any]] = {
 
 @contextmanager
 def styled(salt: str) -> Iterator[None]:
-    """Draw within this: our style, whatever the user's matplotlibrc says, and ids made from `salt` and content."""
+    """Context in which plots are drawn: our style whatever the user's matplotlibrc says, ids derived from `salt`."""
     with mpl.rc_context(), warnings.catch_warnings():
         # Texts are measured with a font that may lack a letter; the browser draws them with one that has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -113,7 +113,7 @@ def time_scale(results: Sequence[SimResult]) -> TimeScale:
 
 
 def wait_axis(axes: Axes, longest_s: float, shortest_s: float = SHORTEST_S, gap: float = 0.1) -> None:
-    """A logarithmic x axis for waits. Ticks keep a `gap` between them, as a share of the axis."""
+    """Make the x axis logarithmic, for waits. Ticks are at least `gap` apart, as a share of the axis."""
     last = max(longest_s, 10 * shortest_s)
     margin = (last / shortest_s) ** 0.04
     first, last = shortest_s / margin, last * margin
@@ -134,7 +134,7 @@ def run_colour(number: int) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """A name that fits its place. A leading underscore would hide it from a legend."""
+    """The text cut to `length` characters. A leading underscore gets a blank before it: legends hide such names."""
     text = " ".join(text.split())
     text = text if len(text) <= length else text[: length - 1].rstrip() + "…"
     return f" {text}" if text.startswith("_") else text

@@ -16,7 +16,7 @@ GROUPS: Final = ("by_team", "by_module", "by_priority")
 
 
 def facts_table(results: Sequence[SimResult]) -> Html:
-    """What is the same in all runs is told once; where they differ, each says its own."""
+    """A table of facts about the runs: one wide cell where all agree, else one cell for each run."""
     facts = [
         {"title": one.title, "who decides": one.label, **dict(one.facts), "end": _ended(one)}
         for one in results
@@ -34,7 +34,7 @@ def facts_table(results: Sequence[SimResult]) -> Html:
 
 
 def summary_table(results: Sequence[SimResult]) -> Html:
-    """One line for each measure, one column for each run; the change is against the first."""
+    """A table with a row for each measure and a column for each run. Changes are relative to the first run."""
     rows = []
     for measure in MEASURES:
         best = best_of(measure, results)
@@ -48,9 +48,9 @@ def summary_table(results: Sequence[SimResult]) -> Html:
 
 
 def best_of(measure: Measure, results: Sequence[SimResult]) -> frozenset[str]:
-    """How the best value is told, and what is told alike is as good. Nobody is best if all are alike, or alone.
+    """The texts that mark a best value: one, or none if fewer than two different values are shown.
 
-    A run that was cut short is not compared.
+    Values are compared as they are shown, so that equal texts are equally good. Incomplete runs do not take part.
     """
     values = [value for one in results if one.complete and (value := measure.read(one)) is not None]
     told = {human(measure, value) for value in values}
@@ -61,7 +61,7 @@ def best_of(measure: Measure, results: Sequence[SimResult]) -> frozenset[str]:
 
 
 def group_table(heading: str, kind: str, results: Sequence[SimResult]) -> Html:
-    """The metrics of each team, module or priority, run below run."""
+    """A table of the metrics of each team, module or priority, with a row for each run."""
     found = [dict(_groups(one.metrics, kind)) for one in results]
     names = sorted({name for run in found for name in run}, key=lambda name: (name.zfill(3), name))
     rows = []
@@ -120,7 +120,7 @@ def human(measure: Measure, value: float | None) -> str:
 
 
 def span_text(seconds: float) -> str:
-    """In the unit one would say it in."""
+    """A duration in seconds, minutes, hours or days, whichever reads best."""
     for unit_s, name, upto in ((1, "s", 90), (60, "min", 5400), (3600, "h", 172_800)):
         if seconds < upto:
             return f"{seconds / unit_s:.1f} {name}"
@@ -144,7 +144,7 @@ def _value(measure: Measure, result: SimResult, best: frozenset[str], first: flo
 
 
 def _change(measure: Measure, value: float, first: float) -> str:
-    """Of shares in points, of everything else in percent."""
+    """The change against `first`: in points for shares, otherwise in percent or as a factor."""
     if measure.unit is Unit.SHARE:
         told = f"{(value - first) * 100:+.1f} points"
     elif value >= 10 * first:

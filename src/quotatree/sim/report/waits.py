@@ -25,7 +25,7 @@ POINTS_WANTED: Final = 400
 
 
 def waits(results: Sequence[SimResult]) -> Figure:
-    """Left: what `wait` measures. Right: what `high_priority_start` measures."""
+    """Two plots of cumulative shares: `wait` of all jobs on the left, `high_priority_start` on the right."""
     all_jobs = [waits_of(result) for result in results]
     urgent = [urgent_starts_of(result) for result in results]
     figure = new_figure(3.9)
@@ -46,7 +46,7 @@ def waits(results: Sequence[SimResult]) -> Figure:
 
 
 def waits_of(result: SimResult) -> list[float]:
-    """In seconds, in order."""
+    """Waits of all jobs that started, in seconds, sorted."""
     return sorted(job.waited_ms / 1000 for job in result.jobs if job.first_start_ms is not None)
 
 
@@ -59,7 +59,7 @@ def urgent_starts_of(result: SimResult) -> list[float]:
 
 
 def cumulative(ordered: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Times and the share of values up to each, exact there; at most POINTS_WANTED of them."""
+    """Times in seconds, at most POINTS_WANTED of them, and the share of values up to each."""
     times = sorted({max(value, SHORTEST_S) for value in ordered})
     if len(times) > POINTS_WANTED:
         ratio = times[-1] / SHORTEST_S
