@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from quotatree.core import WHOLE_GPU
 
 ORIGIN_MS: Final = 10_000 * 3_600_000
-"""What the core's clock shows at a scenario's time "0s": late enough for "-2h" to be an ordinary time."""
+"""The core's clock at a scenario's time "0s": late enough that "-2h" is not negative."""
 
 _UNIT_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Unreadable(Exception):
-    """The value is not of the wanted kind; carries what is. Never leaves this package: see Table."""
+    """A value is not of the wanted kind; the message says what is allowed. Table turns it into a ScenarioError."""
 
 
 def as_text(value: object) -> str:
@@ -49,7 +49,7 @@ def as_count(value: object) -> int:
 
 
 def as_gpu_milli(value: object) -> int:
-    """8 -> 8000, 0.5 -> 500."""
+    """A number of GPUs in milli-GPU: 8 -> 8000, 0.5 -> 500."""
     return _thousandths(value, "must be a number of GPUs such as 8 or 0.5, in steps of 0.001")
 
 
@@ -58,12 +58,12 @@ def as_cpu_milli(value: object) -> int:
 
 
 def as_gpu_seconds(value: object) -> int:
-    """GPU-seconds as the core counts them, in milli-GPU x milliseconds."""
+    """GPU-seconds in the core's unit, milli-GPU x milliseconds."""
     return _thousandths(value, "must be a number of GPU-seconds, in steps of 0.001") * 1000
 
 
 def as_memory_mib(value: object) -> int:
-    """ "64Gi" -> 65536."""
+    """An amount of memory in MiB: "64Gi" -> 65536."""
     found = _MEMORY.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise Unreadable('must be an amount of memory such as "512Mi", "64Gi" or "2Ti"')
@@ -74,7 +74,7 @@ def as_memory_mib(value: object) -> int:
 
 
 def as_duration_ms(value: object) -> int:
-    """ "90s", "10m", "1h30m"."""
+    """A duration in milliseconds: "90s", "10m", "1h30m"."""
     span_ms = _span_ms(value, 'must be a duration such as "90s", "10m" or "1h30m"')
     if span_ms < 0:
         raise Unreadable("must not be negative")
@@ -82,7 +82,7 @@ def as_duration_ms(value: object) -> int:
 
 
 def as_moment_ms(value: object) -> int:
-    """A time on the core's clock, written relative to the scenario's start: "5m", "-2h"."""
+    """A time on the core's clock from one relative to the scenario's start: "5m", "-2h"."""
     moment_ms = ORIGIN_MS + _span_ms(value, 'must be a time such as "0s", "5m" or, before the start, "-2h"')
     if moment_ms < 0:
         raise Unreadable("must not be more than 10000 hours before the start")
@@ -90,7 +90,7 @@ def as_moment_ms(value: object) -> int:
 
 
 def as_time_ms(value: object) -> int:
-    """A time of the timeline: not before the start."""
+    """A time on the core's clock that is not before the scenario's start."""
     moment_ms = as_moment_ms(value)
     if moment_ms < ORIGIN_MS:
         raise Unreadable("must not be before the start, 0s")
@@ -114,7 +114,7 @@ def as_labels(value: object) -> tuple[tuple[str, str], ...]:
 
 
 def as_map(read: Callable[[object], T]) -> Callable[[object], tuple[tuple[str, T], ...]]:
-    """A table whose every value is read by `read`."""
+    """A reader of a table whose values are all read by `read`."""
 
     def read_map(value: object) -> tuple[tuple[str, T], ...]:
         if not isinstance(value, dict) or not value:
@@ -125,7 +125,7 @@ def as_map(read: Callable[[object], T]) -> Callable[[object], tuple[tuple[str, T
 
 
 def one_of(kind: type[E]) -> Callable[[object], E]:
-    """A member of an enumeration by its value."""
+    """A reader of the values of an enumeration; it returns the member."""
 
     def read_member(value: object) -> E:
         for member in kind:
@@ -137,7 +137,7 @@ def one_of(kind: type[E]) -> Callable[[object], E]:
 
 
 def span_text(span_ms: int) -> str:
-    """The other way round: 90000 -> "1m30s"."""
+    """A duration as a file writes it: 90000 -> "1m30s"."""
     sign, left = ("-", -span_ms) if span_ms < 0 else ("", span_ms)
     parts = []
     for unit in ("h", "m", "s", "ms"):
@@ -148,7 +148,7 @@ def span_text(span_ms: int) -> str:
 
 
 def moment_text(moment_ms: int) -> str:
-    """A time of the core's clock as the file would write it."""
+    """A time on the core's clock as a file writes it, relative to the scenario's start."""
     return span_text(moment_ms - ORIGIN_MS)
 
 

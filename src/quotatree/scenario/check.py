@@ -17,7 +17,7 @@ from quotatree.scenario.seen import Seen
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check found. `checks` counts everything that could have failed."""
+    """The result of a check. `checks` counts everything that could have failed."""
 
     scenario: Scenario
     checks: int

@@ -19,17 +19,17 @@ from quotatree.scenario.model import Behaviour, Entry, Scenario
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Nothing happens, but somebody wants to look at this time: no planning."""
+    """A time to compare with expectations. Nothing happens, so no plan is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class WakeUp:
-    """Time has passed: plan again."""
+    """A time at which to plan again although nothing else happens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The engine reports something. It counts for one run of the job only, later ones have reports of their own."""
+    """An event that the engine reports. It counts for run `run` only: later runs have reports of their own."""
 
     event: JobEnded | JobLeft | JobStarted
     run: int
@@ -40,7 +40,7 @@ Happening = Entry | Look | WakeUp | Report
 
 @dataclass(slots=True)
 class _Run:
-    """What the engine knows of a job's present run; `done_ms` of its duration was saved by earlier runs."""
+    """What the engine knows of a job's present run. Earlier runs have saved `done_ms` of the job's duration."""
 
     since_ms: int
     run: int
@@ -64,14 +64,14 @@ class Engine:
         return self._heap[0][0] if self._heap else None
 
     def pop(self, time_ms: int) -> list[Happening]:
-        """Everything that happens at exactly this time, in the order it was pushed."""
+        """Remove and return everything that happens at exactly this time, in the order it was pushed."""
         found = []
         while self._heap and self._heap[0][0] == time_ms:
             found.append(heapq.heappop(self._heap)[2])
         return found
 
     def event_of(self, report: Report, state: State) -> Event | None:
-        """The event a report stands for, or None when it has been overtaken."""
+        """The event of a report, or None if it no longer applies; of a JobLeft, only the replicas still leaving."""
         event = report.event
         job = state.jobs.get(event.job)
         if job is None:
@@ -84,7 +84,7 @@ class Engine:
         return event
 
     def adopted(self, event: JobAdopted, run: int) -> None:
-        """A job that ran already before the scenario began."""
+        """Note a job that was running before the scenario began."""
         self._begin(event.job.id, run, event.started_ms)
         if event.checkpoint_ms is not None:
             self._runs[event.job.id].saved_at_ms = event.checkpoint_ms
@@ -105,7 +105,7 @@ class Engine:
                 self._let_leave(decision, state, now_ms)
 
     def _begin(self, job_id: JobId, run: int, since_ms: int) -> None:
-        """A run begins; further replicas of the same run change nothing."""
+        """Note that a run begins and push its end. Further replicas of the same run change nothing."""
         before = self._runs.get(job_id)
         if before is not None and before.run == run:
             return
@@ -122,7 +122,7 @@ class Engine:
         if whole and run is not None and behaviour.resumes:
             run.done_ms += self._saved_ms(run, state.jobs[decision.job].spec.checkpoint_interval_ms, now_ms)
         delay_ms = decision.grace_ms
-        # Whoever stood on a lost node has no say in how long it takes.
+        # Work on a lost node does not leave in its own time: the decision's grace holds.
         if decision.reason.code is not Code.NodeLost:
             if behaviour.leaves_after_ms is not None:
                 delay_ms = behaviour.leaves_after_ms
@@ -132,7 +132,7 @@ class Engine:
 
     @staticmethod
     def _saved_ms(run: _Run, interval_ms: int | None, now_ms: int) -> int:
-        """How much of this run a restart need not repeat."""
+        """How much of this run, in milliseconds, a restart need not repeat."""
         if run.saved_at_ms is not None and run.saved_at_ms > run.since_ms:
             return run.saved_at_ms - run.since_ms
         if interval_ms is not None:

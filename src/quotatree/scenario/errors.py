@@ -11,7 +11,7 @@ from quotatree.core import QuotaTreeError, Refused
 
 
 class ScenarioError(QuotaTreeError):
-    """Bad input. `where` leads from the file to the table."""
+    """A scenario file cannot be read. `where` names the file and the table."""
 
     def __init__(self, where: str, message: str) -> None:
         self.where = where
@@ -20,7 +20,7 @@ class ScenarioError(QuotaTreeError):
 
 
 class RuleBroken(ScenarioError):
-    """The core refused it; the message is the core's own, which names field, value and rule."""
+    """The core refuses what the file says. The message is the core's own and names field, value and rule."""
 
     def __init__(self, where: str, refused: Refused) -> None:
         self.rule = refused.rule

@@ -36,8 +36,11 @@ FIGURES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """`jobs` tells where job names stand in the value, so that the loader can check and expand them:
-    "list", "keys" (of a table), "values" (lists in a table), or "none"."""
+    """One word that an expectation may use.
+
+    `jobs` says where job names stand in its value, so that the loader can check and expand them: "list", "keys" (of a
+    table), "values" (lists in a table), or "none".
+    """
 
     read: Callable[[object], object]
     check: Checker
@@ -49,7 +52,7 @@ class Word:
 
 
 def _same(value_of: Callable[[Seen, str], object], text: Callable[[object], str] = str) -> Checker:
-    """A table name -> value: each must be what `value_of` finds."""
+    """A check of a table name -> value: each value must equal what `value_of` finds. Faults print it by `text`."""
 
     def check(seen: Seen, wanted: tuple[tuple[str, object], ...]) -> str | None:
         faults = []
@@ -65,7 +68,7 @@ def _same(value_of: Callable[[Seen, str], object], text: Callable[[object], str]
 
 
 def _among(codes_of: Callable[[Seen, str], list[Code]]) -> Checker:
-    """A table job -> reason codes: each must be among those that `codes_of` finds."""
+    """A check of a table job -> reason codes: each code must be among those that `codes_of` finds."""
 
     def check(seen: Seen, wanted: tuple[tuple[str, tuple[Code, ...]], ...]) -> str | None:
         faults = []

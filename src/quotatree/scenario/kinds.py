@@ -62,7 +62,7 @@ def kind_of(decision: Decision) -> str:
 
 
 def jobs_by_kind(decisions: Iterable[Decision]) -> dict[str, tuple[str, ...]]:
-    """For each kind that occurs, the jobs it happened to, each once, in order."""
+    """For each kind of decision that occurs, the jobs it was about, each once, in order."""
     found: dict[str, dict[str, None]] = {}
     for decision in decisions:
         found.setdefault(kind_of(decision), {})[decision.job] = None
@@ -74,5 +74,5 @@ def preemption_of(decision: Decision) -> Preemption | None:
 
 
 def step_word(step: Step) -> str:
-    """ "siblings-above-min" for Step.SIBLINGS_ABOVE_MIN."""
+    """The step as files spell it: "siblings-above-min" for Step.SIBLINGS_ABOVE_MIN."""
     return step.name.lower().replace("_", "-")

@@ -43,7 +43,7 @@ def load_scenario(path: Path) -> Scenario:
 
 
 def read_scenario(text: str, name: str) -> Scenario:
-    """`name` is what messages call the file."""
+    """The scenario that `text` describes. Messages call the file `name`."""
     try:
         top = Table(name, tomllib.loads(text))
     except tomllib.TOMLDecodeError as why:

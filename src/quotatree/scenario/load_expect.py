@@ -32,7 +32,7 @@ def read_expectations(top: Table, name: str, known: Declarations) -> list[Expect
 
 
 def _read_check(table: Table, word: str, known: Declarations) -> Check:
-    """Job names must be those of the file; in plain lists, patterns stand for several."""
+    """Read one word of an expectation. Job names must occur in the file; patterns are expanded in plain lists only."""
     wanted = table.need(word, WORDS[word].read)
     where = f"{table.where}, {word}"
     place = WORDS[word].jobs
@@ -47,7 +47,7 @@ def _read_check(table: Table, word: str, known: Declarations) -> Check:
 
 
 def read_forbidden(top: Table, name: str, known: Declarations) -> list[Forbidden]:
-    """One Forbidden for each kind of decision that a table names."""
+    """The forbidden decisions of all [[forbid]] tables, one Forbidden for each kind that a table names."""
     found: list[Forbidden] = []
     for raw in top.tables("forbid"):
         table = Table(f"{name}: [[forbid]]", raw)

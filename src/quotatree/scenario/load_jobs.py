@@ -46,7 +46,7 @@ _PLACE: Final = re.compile(r"(.+?)(?::(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*))?")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Jobs that are there from the beginning, and the events that say so."""
+    """Jobs that exist from the beginning, and the events that create them."""
 
     jobs: list[DeclaredJob]
     setup: list[Setup]
@@ -91,7 +91,7 @@ def read_waiting(top: Table, name: str) -> Declared:
 
 
 def read_jobs(table: Table, ids: list[str], submitted_ms: int) -> list[DeclaredJob]:
-    """Equal jobs under `ids`. `submitted_ms` is when they were submitted if the table does not say."""
+    """Equal jobs, one for each of `ids`. `submitted_ms` is their submit time if the table gives none."""
     groups = _read_groups(table)
     behaviour = Behaviour(
         leaves_after_ms=table.take("leaves_after", as_duration_ms, None),
@@ -122,7 +122,10 @@ def read_jobs(table: Table, ids: list[str], submitted_ms: int) -> list[DeclaredJ
 
 
 def _read_groups(table: Table) -> tuple[ReplicaGroup, ...]:
-    """`groups = [{…}, {…}]`, or one group described by the job's own fields. Models and labels hold for all."""
+    """The groups of `groups = [{…}, {…}]`, or the one group that the job's own fields describe.
+
+    The job's models and labels apply to every group that has none of its own.
+    """
     models = table.take("models", as_texts, ())
     labels = table.take("labels", as_labels, ())
     if not table.has("groups"):
@@ -160,7 +163,7 @@ def _places_of(
     running_replicas: int | None,
     nodes: Sequence[NodeSpec],
 ) -> tuple[Placed, ...]:
-    """The part of `place` that belongs to one job: one place for each replica that runs."""
+    """The entries of `place` that belong to job number `job_number`: one for each replica that runs."""
     each = running_replicas if running_replicas is not None else spec.total_replicas
     if len(places) != each * jobs:
         raise table.fail(
@@ -175,7 +178,7 @@ def _places_of(
 
 
 def _place(table: Table, text: str, index: int, shape: Shape, nodes: Sequence[NodeSpec]) -> Placed:
-    """ "node-3:0,1" or "node-3:0-7", or "node-3" for a replica without GPUs."""
+    """Read a place: "node-3:0,1", "node-3:0-7", or "node-3" for a replica without GPUs."""
     found = _PLACE.fullmatch(text)
     assert found is not None  # the pattern matches every text that is not empty
     numbers = {spec.name: i for i, spec in enumerate(nodes)}

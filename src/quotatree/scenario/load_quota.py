@@ -38,7 +38,7 @@ from quotatree.scenario.errors import RuleBroken
 from quotatree.scenario.model import Setup
 from quotatree.scenario.table import Table
 
-# Field of the file, field of QuotaSpec, reader: what may also be changed later (Q6).
+# Fields that may also be changed later (Q6): name in the file, name in QuotaSpec, reader.
 _CHANGEABLE: Final[tuple[tuple[str, str, Callable[[object], object]], ...]] = (
     ("strategy", "strategy", lambda value: parse_strategy(as_text(value))),
     ("reserved", "reserved", lambda value: Resources(as_gpu_milli(value))),
@@ -61,7 +61,7 @@ def read_quotas(top: Table, name: str) -> list[Setup]:
 
 
 def read_quota(table: Table) -> QuotaSpec:
-    """A root draws from pools; everyone else names a parent and a min (Q1)."""
+    """Read a quota: without a parent it is a root and draws from pools, otherwise it has a min (Q1)."""
     quota_id = table.need("id", as_text)
     table.where += f" {quota_id}"
     parent = table.take("parent", as_text, None)
@@ -83,7 +83,7 @@ def read_bounds(table: Table) -> Bounds:
 
 
 def read_draws(table: Table) -> tuple[tuple[str, Bounds], ...]:
-    """`draws = {pool = 64, other = {gpus = 8, cpu = 64}}`, or in short `pool = "default"` and `gpus = 128`."""
+    """Read `draws = {pool = 64, other = {gpus = 8, cpu = 64}}`, or in short `pool = "default"` and `gpus = 128`."""
     if table.either(("draws", "gpus")) == "gpus":
         return ((table.take("pool", as_text, "default"), read_bounds(table)),)
     draws = table.need("draws", _as_pools)
@@ -99,7 +99,7 @@ def read_draws(table: Table) -> tuple[tuple[str, Bounds], ...]:
 
 
 def read_quota_changes(table: Table) -> list[tuple[str, Any]]:
-    """Fields of QuotaSpec and their new values, for those that the table names."""
+    """The fields of QuotaSpec that the table names, with their new values."""
     found: list[tuple[str, Any]] = []
     for field, name, read in _CHANGEABLE:
         if table.has(field):
@@ -117,7 +117,7 @@ def read_quota_changes(table: Table) -> list[tuple[str, Any]]:
 
 
 def as_priorities(field: str) -> Callable[[object], Priorities]:
-    """4 or "6-9"; the core says what is wrong with it."""
+    """A reader of a priority such as 4 or a range such as "6-9"; the core refuses invalid ones as `field`."""
 
     def read(value: object) -> Priorities:
         if isinstance(value, bool) or not isinstance(value, int | str):

@@ -50,7 +50,7 @@ class DeviceState(Enum):
 
 @dataclass(slots=True)
 class Declarations:
-    """What the file has declared so far; later steps may refer to it."""
+    """The jobs and quotas declared so far, to which later steps may refer."""
 
     jobs: dict[str, DeclaredJob] = field(default_factory=dict)
     quotas: dict[str, QuotaSpec] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Declarations:
         self.jobs[job.spec.id] = job
 
     def jobs_named(self, where: str, names: tuple[str, ...]) -> tuple[str, ...]:
-        """The jobs a list means: names, or patterns such as "small-*". Each must mean somebody."""
+        """The jobs that a list of names or patterns such as "small-*" means. Each entry must match at least one job."""
         found: dict[str, None] = {}
         for name in names:
             matching = [job for job in self.jobs if fnmatchcase(job, name)]
@@ -112,7 +112,7 @@ def _submit(table: Table, word: str, time_ms: int, known: Declarations) -> _Read
 
 
 def _for_jobs(make: Callable[[JobId], Event]) -> Callable[[Table, str, int, Declarations], _Read]:
-    """A step that says one thing about one or several jobs."""
+    """A reader of a step that applies one event to each of the jobs it names."""
 
     def read(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:
         del time_ms
@@ -228,7 +228,7 @@ def _for_quota(make: Callable[[str], Event]) -> Callable[[Table, str, int, Decla
 
 def _inner(table: Table, word: str) -> Table:
     inner = table.table(word)
-    assert inner is not None  # `either` has seen it
+    assert inner is not None  # `either` has found the field
     return inner
 
 

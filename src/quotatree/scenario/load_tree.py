@@ -21,7 +21,7 @@ from quotatree.scenario.table import Table
 
 
 def read_settings(table: Table | None) -> tuple[Settings, int | None]:
-    """The cluster's settings, and how long evicted work takes to leave if not its grace."""
+    """The cluster's settings, and how long evicted work takes to leave, in ms; None: its grace period."""
     if table is None:
         return Settings(), None
     usual = Settings()
@@ -48,7 +48,10 @@ def read_pools(top: Table, name: str) -> list[Setup]:
 
 
 def read_nodes(top: Table, name: str) -> tuple[list[Setup], list[Setup], list[NodeSpec]]:
-    """The nodes joining; their changes of state, to be told after the running jobs stand on them; and their specs."""
+    """Events by which nodes join, events that change their state, and the nodes' specs.
+
+    The changes of state must be applied after the running jobs have been placed.
+    """
     joined: list[Setup] = []
     changed: list[Setup] = []
     specs: list[NodeSpec] = []
@@ -90,7 +93,7 @@ def read_node(table: Table, node_name: str) -> NodeSpec:
 
 
 def read_limits(top: Table, name: str) -> list[Setup]:
-    """All limits of one quota are one event (W3)."""
+    """The amount limits, as one event for each quota (W3)."""
     by_quota: dict[str, list[AmountLimit]] = {}
     for raw in top.tables("limits"):
         table = Table(f"{name}: [[limits]]", raw)

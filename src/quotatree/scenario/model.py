@@ -18,9 +18,9 @@ from quotatree.scenario.amounts import ORIGIN_MS
 class Behaviour:
     """How a job behaves on the virtual engine.
 
-    `leaves_after_ms`: how long it takes to leave once it is told to; None means its grace period.
-    `duration_ms`: how long it runs before it succeeds; None means for ever. A restart begins anew, or at the last
-    checkpoint if it `resumes`.
+    `leaves_after_ms`: how long it takes to leave once it is told to; None: its grace period.
+    `duration_ms`: how long it runs before it succeeds; None: for ever. A restart begins anew, or at the last checkpoint
+    if it `resumes`.
     """
 
     leaves_after_ms: int | None = None
@@ -36,7 +36,7 @@ class DeclaredJob:
 
 @dataclass(frozen=True, slots=True)
 class QuotaPatch:
-    """A change of some fields of a quota's spec; the others stay what they are when it happens (Q6)."""
+    """A change of some fields of a quota's spec; all others keep the values they have at that time (Q6)."""
 
     quota: str
     changes: tuple[tuple[str, Any], ...]
@@ -47,7 +47,7 @@ Action = Event | QuotaPatch
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """One thing that is there from the beginning."""
+    """One event that builds the state at the beginning. `where` names its table in messages."""
 
     where: str
     event: Event
@@ -57,8 +57,8 @@ class Setup:
 class Entry:
     """A step of the timeline.
 
-    `refused` are texts that its refusal must contain, empty if it must be accepted. `refusal` is the refusal the
-    loader met already, when the step cannot even be written as an event (an invalid policy).
+    `refused` are texts that its refusal must contain; empty: it must be accepted. `refusal` is set if the loader met
+    one, because the step cannot even be written as an event (an invalid policy).
     """
 
     where: str
@@ -72,7 +72,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One word of the vocabulary in expect.py and what the file says about it."""
+    """One word of the vocabulary in expect.py, and the value the file expects."""
 
     word: str
     wanted: object
@@ -80,7 +80,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What must be so at one time, after everything of that time has happened."""
+    """What must hold at one time, after everything of that time has happened."""
 
     where: str
     time_ms: int
@@ -90,7 +90,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """Decisions that must not be taken, for some jobs, between two times."""
+    """Decisions of one kind that must not be taken for these jobs between two times; `until_ms` None: to the end."""
 
     where: str
     kind: str
@@ -102,7 +102,7 @@ class Forbidden:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A file, read. `refusal` is set when its tree could not even be written down and the file says so."""
+    """The contents of a scenario file. `refusal` is set if its tree cannot be built and the file expects that."""
 
     name: str
     title: str
@@ -123,7 +123,7 @@ class Scenario:
 
     @property
     def last_told_ms(self) -> int:
-        """The last time the file itself mentions."""
+        """The last time that the file itself mentions."""
         times = [entry.time_ms for entry in self.timeline] + [
             expected.time_ms for expected in self.expectations
         ]

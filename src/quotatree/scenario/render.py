@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 def plan_json(scenario: Scenario, instants: Iterable[Instant]) -> Json:
-    """Everything decided and refused, in order of time."""
+    """All decisions and refusals, in order of time."""
     decisions: list[Json] = []
     refusals: list[Json] = []
     for instant in instants:
@@ -89,7 +89,7 @@ def decision_json(decision: Decision, time_ms: int) -> Json:
 
 
 def preemption_json(entry: Preemption | None) -> Json | None:
-    """The ledger's entry (P13)."""
+    """The entry of the preemption ledger (P13), or None."""
     if entry is None:
         return None
     return {
@@ -134,7 +134,7 @@ def resources_json(amount: Resources) -> Json:
 
 
 def gpu_seconds(cost: int) -> int | float:
-    """From the core's unit; a whole number stays one."""
+    """Convert from the core's unit (milli-GPU x ms). A whole number is returned as an int."""
     whole, rest = divmod(cost, GPU_SECOND)
     return whole if not rest else cost / GPU_SECOND
 
@@ -143,7 +143,7 @@ def gpu_seconds(cost: int) -> int | float:
 
 
 def plan_rows(instants: Iterable[Instant]) -> list[tuple[str, str, str, str]]:
-    """Rows of time, decision, job and what there is to say about it."""
+    """Rows of time, kind of decision, job and description; a refused step is a row of kind "refused"."""
     rows = []
     for instant in instants:
         time = moment_text(instant.time_ms)
@@ -155,7 +155,7 @@ def plan_rows(instants: Iterable[Instant]) -> list[tuple[str, str, str, str]]:
 
 
 def decision_text(decision: Decision) -> str:
-    """What a decision says beyond its kind and job: where, at which cost, and why."""
+    """The details of a decision beyond its kind and job: where, at which cost, and why."""
     parts = []
     if isinstance(decision, Start | Hold) and decision.replicas:
         parts.append("on " + places_text(decision.replicas))
@@ -176,7 +176,7 @@ def decision_text(decision: Decision) -> str:
 
 
 def places_text(places: Sequence[ReplicaPlace]) -> str:
-    """ "node-0:0-7, node-1:0-7"."""
+    """Nodes and devices: "node-0:0-7, node-1:0-7"."""
     return ", ".join(f"{p.node}:{_devices_text(p.devices)}" if p.devices else p.node for p in places)
 
 

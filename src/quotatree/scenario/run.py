@@ -25,7 +25,7 @@ A_DAY_MS: Final = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a step of the timeline: `refusal` is None if it was accepted."""
+    """The result of a step of the timeline: `refusal` is None if it was accepted."""
 
     entry: Entry
     refusal: str | None
@@ -33,7 +33,10 @@ class Outcome:
 
 @dataclass(slots=True)
 class Instant:
-    """Everything of one time. `restless` are decisions of a second plan right after the first: there must be none."""
+    """Everything that happened at one time.
+
+    `restless` are decisions of a second plan right after the first; in a steady scenario there must be none.
+    """
 
     time_ms: int
     outcomes: list[Outcome] = field(default_factory=list)
@@ -42,7 +45,7 @@ class Instant:
 
 
 class Player:
-    """One play of one scenario. Raises RuleBroken if the core refuses what stands at the beginning."""
+    """Plays a scenario once. Raises RuleBroken if the core refuses the state at the beginning."""
 
     def __init__(self, scenario: Scenario) -> None:
         if scenario.refusal is not None:
@@ -65,7 +68,10 @@ class Player:
             self._engine.push(expected.time_ms, Look())
 
     def instants(self, until_ms: int | None = None) -> Iterator[Instant]:
-        """Play on until nothing more is to come, or up to and including `until_ms`."""
+        """Play on and yield each time until nothing is to come, or up to and including `until_ms`.
+
+        `until_ms` None means the scenario's own end.
+        """
         if until_ms is None:
             until_ms = self.scenario.until_ms
         for _ in range(INSTANTS):
@@ -78,7 +84,7 @@ class Player:
         raise ScenarioError(self.scenario.name, f"still not at rest at {moment_text(self.now_ms)}")
 
     def at_rest(self) -> list[Decision]:
-        """What would still be decided if nothing more happened, now or (if nothing is to come) a day later."""
+        """Decisions that a plan would still take now, or, if nothing more is to come, a day from now."""
         later_ms = A_DAY_MS if self._engine.next_time_ms() is None else 0
         return _decided_afresh(self.state, self.now_ms + later_ms)
 
@@ -145,7 +151,7 @@ class Player:
         return decided
 
     def _record(self, decisions: list[Decision] | tuple[Decision, ...], instant: Instant) -> None:
-        """Keep what was decided; a wait only when it is news."""
+        """Pass decisions to the engine and keep them in the instant; a Wait only if its reason is new."""
         self._engine.react(decisions, self.state, self.now_ms)
         for decision in decisions:
             if isinstance(decision, Wait):
@@ -158,7 +164,7 @@ class Player:
 
 
 def _decided_afresh(state: State, now_ms: int) -> list[Decision]:
-    """What a planner would decide that has forgotten what it knew to be hopeless. The state stays as it is."""
+    """Decisions of a plan on a copy of the state that has forgotten which attempts failed before."""
     afresh = deepcopy(state)
     afresh.begin()
     afresh.rollback()
@@ -166,5 +172,5 @@ def _decided_afresh(state: State, now_ms: int) -> list[Decision]:
 
 
 def _deciding(decisions: tuple[Decision, ...]) -> list[Decision]:
-    """Those that change anything."""
+    """The decisions that change anything: all but Wait."""
     return [decision for decision in decisions if not isinstance(decision, Wait)]

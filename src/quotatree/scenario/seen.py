@@ -29,10 +29,10 @@ from quotatree.scenario.kinds import jobs_by_kind, preemption_of, step_word
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A time of the scenario, after everything of that time has happened.
+    """One time of the scenario, after everything of that time has happened.
 
-    `state` is a copy: explain and preview take back what they try, but make the planner forget what it knew to be
-    hopeless. Looking must not help the play along.
+    `state` is a copy: explain and preview undo what they try, but make the planner forget which attempts failed, and
+    looking must not change the play.
     """
 
     state: State
@@ -51,18 +51,18 @@ class Seen:
 
 
 def reason_codes(seen: Seen, name: str) -> list[Code]:
-    """Why this job was decided about, once for each decision."""
+    """The reason code of each decision about this job."""
     return [decision.reason.code for decision in seen.decisions if decision.job == name]
 
 
 def step(seen: Seen, name: str) -> str | None:
-    """The step of P4 by which the job started or was held."""
+    """The step of P4 by which the job started or was held; None if it was not."""
     steps = [step_word(d.step) for d in seen.decisions if isinstance(d, Start | Hold) and d.job == name]
     return steps[0] if steps else None
 
 
 def of_preemption(value_of: Callable[[Preemption], int]) -> Callable[[Seen, str], int | None]:
-    """A figure of the ledger's entry (P13) of a preemptor."""
+    """A finder of one figure in the ledger's entry (P13) of a preemptor; it returns None if there is no entry."""
 
     def find(seen: Seen, name: str) -> int | None:
         found = [preemption_of(decision) for decision in seen.decisions if decision.job == name]
@@ -73,7 +73,7 @@ def of_preemption(value_of: Callable[[Preemption], int]) -> Callable[[Seen, str]
 
 
 def lost_work(seen: Seen, name: str) -> int | None:
-    """What the job loses by its evictions at this time, before the weight of its priority."""
+    """The work the job loses by its evictions at this time, before its priority's weight; None if it has none."""
     losses = [d.lost_work for d in seen.decisions if isinstance(d, Evict) and d.job == name]
     return sum(losses) if losses else None
 
@@ -102,7 +102,7 @@ def preemptions(seen: Seen, name: str) -> int | None:
 
 
 def nodes_of(seen: Seen, name: str) -> tuple[str, ...] | None:
-    """The nodes a job's replicas stand on, or are promised to stand on."""
+    """The nodes that a job's replicas stand on or are promised, sorted; None if there is no such job."""
     job = seen.job(name)
     if job is None:
         return None
@@ -112,7 +112,7 @@ def nodes_of(seen: Seen, name: str) -> tuple[str, ...] | None:
 
 
 def node_free(seen: Seen, name: str) -> int | None:
-    """Milli-GPU of a node on which nobody runs, is promised to run, or is still leaving."""
+    """Milli-GPU of a node on which nothing runs, is promised, or is still leaving; None if there is no such node."""
     node = seen.state.node_by_name.get(name)
     if node is None:
         return None
@@ -120,7 +120,7 @@ def node_free(seen: Seen, name: str) -> int | None:
 
 
 def quota_figures(state: State, name: str) -> dict[str, int] | None:
-    """The GPU figures of Q7, in milli-GPU; `queued_jobs` in thousandths of a job, to be read alike."""
+    """The GPU figures of Q7, in milli-GPU; `queued_jobs` in thousandths of a job, so that all read alike."""
     if QuotaId(name) not in state.quotas:
         return None
     report = quota_report(state, QuotaId(name))
@@ -145,7 +145,7 @@ def quota_figures(state: State, name: str) -> dict[str, int] | None:
 
 
 def told_codes(seen: Seen, name: str) -> list[Code]:
-    """Every reason that explain gives for a waiting job, of the whole and of each step it tried (X1)."""
+    """The reason codes that explain gives for a job, overall and for each step it tried (X1)."""
     told = seen.explanation(name)
     if told is None:
         return []
@@ -168,7 +168,7 @@ def preempted_by(seen: Seen, name: str) -> str | None:
 
 
 def exposed_to(seen: Seen, name: str) -> tuple[str, ...] | None:
-    """The quotas whose jobs could take this one (X4)."""
+    """The quotas whose jobs could take this one (X4), sorted; None if it does not run."""
     job = seen.job(name)
     if job is None or not job.running:
         return None
@@ -176,7 +176,7 @@ def exposed_to(seen: Seen, name: str) -> tuple[str, ...] | None:
 
 
 def queue(seen: Seen, name: str) -> tuple[str, ...]:
-    """The jobs of a quota's queue in order."""
+    """The jobs of a quota's queue, in order."""
     places = []
     for job in seen.state.jobs.values():
         if job.quota.id == name and job.queued:
@@ -187,7 +187,7 @@ def queue(seen: Seen, name: str) -> tuple[str, ...]:
 
 
 def previewed(seen: Seen, name: str) -> dict[str, tuple[str, ...]] | None:
-    """Who would start, wait, go, if this job of [[preview]] were submitted now (X3)."""
+    """The jobs by kind of decision if this job of [[preview]] were submitted now (X3); None if there is no such job."""
     spec = seen.previews.get(name)
     if spec is None:
         return None

@@ -18,7 +18,7 @@ D = TypeVar("D")
 
 
 class Table:
-    """A table and the way to it. Call `end` when everything known has been taken."""
+    """A TOML table and where it stands. Call `end` when all known fields have been taken."""
 
     def __init__(self, where: str, fields: object) -> None:
         if not isinstance(fields, Mapping):
@@ -31,33 +31,33 @@ class Table:
         return name in self._fields
 
     def says(self, name: str, value: object) -> bool:
-        """Take the field if it has exactly this value."""
+        """Take the field if it has exactly this value; True if it was taken."""
         if name not in self._fields or self._fields[name] != value:
             return False
         del self._fields[name]
         return True
 
     def need(self, name: str, read: Callable[[object], T]) -> T:
-        """A field that must be there."""
+        """Take a field that must be there."""
         self._asked.append(name)
         if name not in self._fields:
             raise ScenarioError(self.where, f"{name} is missing")
         return self._read(name, read)
 
     def take(self, name: str, read: Callable[[object], T], default: D) -> T | D:
-        """A field that may be there."""
+        """Take a field, or return `default` if it is absent."""
         self._asked.append(name)
         return self._read(name, read) if name in self._fields else default
 
     def table(self, name: str) -> Table | None:
-        """A table inside this one."""
+        """Take a table inside this one; None if it is absent."""
         self._asked.append(name)
         if name not in self._fields:
             return None
         return Table(f"{self.where}, {name}", self._fields.pop(name))
 
     def tables(self, name: str) -> list[object]:
-        """A list of tables inside this one, still raw: the caller finds a name for each."""
+        """Take a list of tables inside this one; empty if absent. They are raw, so that the caller can name each."""
         self._asked.append(name)
         found = self._fields.pop(name, [])
         if isinstance(found, Mapping):
@@ -67,7 +67,7 @@ class Table:
         return found
 
     def names(self, field: str) -> list[str]:
-        """One name, or a prefix and a count: prefix0, prefix1 … From here on messages say whose table this is."""
+        """Take one name, or a prefix and a count: prefix0, prefix1 … Later messages name them as part of `where`."""
         if self.either((field, f"{field}_prefix")) == field:
             only = self.need(field, as_text)
             self.where += f" {only}"
@@ -80,7 +80,7 @@ class Table:
         return [f"{prefix}{i}" for i in range(count)]
 
     def either(self, names: tuple[str, ...]) -> str:
-        """Which one of `names` is there: exactly one must be."""
+        """The one of `names` that is there. It is an error if there is none or more than one."""
         found = [name for name in names if name in self._fields]
         if len(found) != 1:
             said = " and ".join(found) if found else "none of them"
@@ -91,7 +91,7 @@ class Table:
         return ScenarioError(self.where, f"{name} = {value!r}: {message}")
 
     def end(self) -> None:
-        """Refuse what nobody asked for."""
+        """Refuse the first field that was never taken."""
         for name in self._fields:
             close = get_close_matches(name, self._asked, 1)
             hint = f"did you mean {close[0]}? " if close else ""
