@@ -1,6 +1,6 @@
 """What may the jobs of one workspace do in one of its quotas (W3)? The scheduling centre, as a value.
 
-`who` is "role:developer" or "user:ann". Every rule that fits an actor binds him: the strictest wins.
+`who` is "role:developer" or "user:ann". Every rule that fits an actor binds them: the strictest wins.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module, Priorities
 
 
 class Amount(NamedTuple):
-    """All jobs of `who` together use at most `gpu_milli` at these priorities; a job over it waits (W4)."""
+    """A limit on the GPUs that all jobs of `who` use together at these priorities; a job that exceeds it waits (W4)."""
 
     who: str
     priorities: Priorities
@@ -22,7 +22,7 @@ class Amount(NamedTuple):
 
 
 class Ceiling(NamedTuple):
-    """`who` asks for at most this priority; more is refused (W4)."""
+    """The highest priority that `who` may ask for; a higher one is refused (W4)."""
 
     who: str
     priority: int
@@ -30,7 +30,7 @@ class Ceiling(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Centre:
-    """The rules of `workspace` in `quota`. What is left out binds nobody."""
+    """The rules of `workspace` in `quota`. The defaults limit nothing; times are in ms, None: no limit."""
 
     workspace: str
     quota: str
@@ -66,7 +66,7 @@ _ROLES_TEXT: Final = ", ".join(role.value for role in SUBMITTING_ROLES)
 
 
 def check_who(field: str, who: str) -> None:
-    """A rule that names nobody would bind nobody without a word."""
+    """Refuse a `who` that is no role or user: a rule for it would silently bind nobody."""
     kind, colon, name = who.partition(":")
     if not colon or kind not in ("role", "user"):
         raise Refused(field, who, "W3", "must be role:<role> or user:<name>")

@@ -1,4 +1,4 @@
-"""May this actor do this to that (W2)? And what may he see?
+"""May this actor do this to that (W2)? And what may they see?
 
 An outsider, who may not even see the target, gets NotFound, as if it did not exist; an insider without the right gets
 Forbidden, which names the roles that have it. Which role has which right stands in `roles.TABLE` and nowhere else.
@@ -15,7 +15,7 @@ from quotatree.access.roles import TABLE, Action, Grant, Kind, Role
 from quotatree.access.values import QuotaAdmin, TokenInfo
 
 Tree = Mapping[str, str | None]
-"""Every quota's parent; None for a root."""
+"""The parent of every quota; None for a root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class OnPlatform:
 
 @dataclass(frozen=True, slots=True)
 class OnQuota:
-    """`path`: the quota first, its root last. For create-child-quota the quota is the parent to be."""
+    """A quota as a target. `path` starts with it and ends with its root; to create a child it is the future parent's."""
 
     path: tuple[str, ...]
     kind = Kind.QUOTA
@@ -46,7 +46,7 @@ class OnWorkspace:
 
 @dataclass(frozen=True, slots=True)
 class OnJob:
-    """`job` is named in the answer to outsiders: the id they asked for."""
+    """A job as a target. `job` is the id that an outsider asked for; the answer repeats it."""
 
     job: str
     workspace: str
@@ -66,7 +66,7 @@ PLATFORM = OnPlatform()
 
 
 def path_of(quota: str, tree: Tree) -> tuple[str, ...]:
-    """The quota first, its root last. What is not in the tree is NotFound, just as what is not visible."""
+    """The quotas from this one up to its root. Raises NotFound if it is not in the tree, as if it were not visible."""
     if quota not in tree:
         raise NotFound("quota", quota)
     path = [quota]
@@ -76,7 +76,7 @@ def path_of(quota: str, tree: Tree) -> tuple[str, ...]:
 
 
 def check(directory: Directory, actor: str, action: Action, target: Target) -> None:
-    """Return if the actor may; otherwise raise NotFound or Forbidden."""
+    """Raise NotFound or Forbidden unless the actor may do this."""
     if may(directory, actor, action, target):
         return
     _check_visible(directory, actor, target)
@@ -101,7 +101,7 @@ def may(directory: Directory, actor: str, action: Action, target: Target) -> boo
 
 
 def roles_on(directory: Directory, actor: str, target: Target) -> tuple[Role, ...]:
-    """The roles this actor holds towards this target, highest first. Who is disabled holds none."""
+    """The roles that the actor holds towards the target, highest first. A disabled user holds none."""
     user = directory.users.get(actor)
     if user is None or user.disabled:
         return ()
@@ -123,20 +123,20 @@ def roles_on(directory: Directory, actor: str, target: Target) -> tuple[Role, ..
 
 
 def check_role_given(directory: Directory, actor: str, workspace: str, role: Role) -> None:
-    """To give or take a role: an admin manages operators, developers and viewers, owners everybody."""
+    """Raise unless the actor may give or take this role: admins the lower ones, owners also owner and admin."""
     high = role in (Role.OWNER, Role.ADMIN)
     action = Action.MANAGE_OWNERS if high else Action.MANAGE_MEMBERS
     check(directory, actor, action, OnWorkspace(workspace))
 
 
 def check_transfer(directory: Directory, actor: str, source: str, target: str, tree: Tree) -> None:
-    """Q5, W2: both quotas lie below the actor's own, so what he gives one he takes from the other."""
+    """Raise unless the actor may scale both quotas (Q5, W2): for a quota admin both lie below their own."""
     for quota in (source, target):
         check(directory, actor, Action.SCALE_QUOTA, OnQuota(path_of(quota, tree)))
 
 
 def check_token(token: TokenInfo, action: Action) -> None:
-    """A read-only token opens reads only, whatever the rights of its user."""
+    """Raise Forbidden if the token is read-only and the action is not a read, whatever the user's rights."""
     if token.read_only and not action.reads:
         raise Forbidden(action.value, (), f"{action.value} changes something and the token is read-only")
 
@@ -150,7 +150,7 @@ def workspaces_with_visible_jobs(directory: Directory, actor: str) -> frozenset[
 
 
 def visible_quotas(directory: Directory, actor: str, tree: Tree) -> frozenset[str]:
-    """The quotas whose figures the actor may read: what `may` says of each, without asking it of each."""
+    """The quotas whose figures the actor may read: the same answer as `may` for each, computed at once."""
     row = TABLE[Action.SEE_QUOTA]
     held = roles_on(directory, actor, PLATFORM)
     if Role.PLATFORM_ADMIN in held and row.of(Role.PLATFORM_ADMIN) is Grant.YES:
@@ -163,13 +163,13 @@ def visible_quotas(directory: Directory, actor: str, tree: Tree) -> frozenset[st
 
 
 def named_quotas(directory: Directory, actor: str, tree: Tree) -> frozenset[str]:
-    """The quotas whose names the actor may read: visible ones and their ancestors, which explain a wait."""
+    """The quotas whose names the actor may read: the visible ones and their ancestors, which explain waits."""
     seen = visible_quotas(directory, actor, tree)
     return frozenset(above for quota in seen for above in path_of(quota, tree))
 
 
 def visible_users(directory: Directory, actor: str) -> frozenset[str]:
-    """Himself and everybody he shares a workspace with; for a platform admin everybody."""
+    """The actor and everybody they share a workspace with; for a platform admin all users."""
     if Role.PLATFORM_ADMIN in roles_on(directory, actor, PLATFORM):
         return frozenset(directory.users)
     seen = visible_workspaces(directory, actor)
@@ -178,7 +178,7 @@ def visible_users(directory: Directory, actor: str) -> frozenset[str]:
 
 
 def _workspaces_where(directory: Directory, actor: str, action: Action) -> frozenset[str]:
-    """Where one of the actor's roles, in the workspace or above all, has the right without further conditions."""
+    """The workspaces in which a role of the actor, there or on the platform, has the right without conditions."""
     row = TABLE[action]
     held = roles_on(directory, actor, PLATFORM)
     if Role.PLATFORM_ADMIN in held and row.of(Role.PLATFORM_ADMIN) is Grant.YES:
@@ -208,7 +208,7 @@ def _covers(directory: Directory, actor: str, grant: Grant, target: Target) -> b
 
 
 def _check_visible(directory: Directory, actor: str, target: Target) -> None:
-    """Raise NotFound for an outsider, in the words that something missing would get."""
+    """Raise NotFound if the actor may not see the target, with the same message as for a missing one."""
     if isinstance(target, OnQuota):
         if not may(directory, actor, Action.SEE_QUOTA, target):
             raise NotFound("quota", target.path[0])
@@ -228,7 +228,10 @@ def _check_visible(directory: Directory, actor: str, target: Target) -> None:
 
 
 def _sees_binding(directory: Directory, actor: str, target: OnBinding) -> bool:
-    """A binding has two sides. Until it stands, a quota admin must be able to see the workspace by other means."""
+    """True if the actor sees both sides of the binding.
+
+    A quota admin sees the workspace through the binding once it exists; before, they must see it by another role.
+    """
     if not may(directory, actor, Action.SEE_QUOTA, OnQuota(target.path)):
         return False
     if may(directory, actor, Action.SEE_WORKSPACE, OnWorkspace(target.workspace)):

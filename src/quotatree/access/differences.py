@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class Differences(NamedTuple):
-    """Values to write and keys to delete. A workspace brings its members and bindings with it, whole."""
+    """Rows to write and keys to delete. A workspace is always written whole, with its members and bindings."""
 
     users: tuple[User, ...] = ()
     workspaces: tuple[Workspace, ...] = ()
@@ -29,7 +29,7 @@ class Differences(NamedTuple):
 
 
 def differences(before: Directory, after: Directory) -> Differences:
-    """Users and tokens are never deleted, so nothing of them is ever gone."""
+    """What changed between two directories. Users and tokens are never deleted, so they have no `_gone`."""
     return Differences(
         _written(before.users, after.users),
         _written(before.workspaces, after.workspaces),

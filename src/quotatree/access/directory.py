@@ -23,11 +23,11 @@ class Directory:
     users: Mapping[str, User] = field(default_factory=dict)
     workspaces: Mapping[str, Workspace] = field(default_factory=dict)
     centres: Mapping[tuple[str, str], Centre] = field(default_factory=dict)
-    """By (workspace, quota). A binding without an entry has no rules."""
+    """Keys are (workspace, quota). A binding without an entry has no rules."""
     quota_admins: frozenset[QuotaAdmin] = frozenset()
     tokens: Mapping[str, TokenInfo] = field(default_factory=dict)
     sessions: Mapping[str, SessionInfo] = field(default_factory=dict)
-    """By the hash of the cookie."""
+    """Keys are the hashes of cookies."""
 
     # -- looking up ------------------------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ class Directory:
         return _found(self.workspaces, "workspace", name)
 
     def centre(self, workspace: str, quota: str) -> Centre:
-        """The rules of a binding; where none were set, one that allows everything."""
+        """The rules of a binding; if none were set, a Centre that allows everything."""
         return self.centres.get((workspace, quota)) or Centre(workspace, quota)
 
     def bound_to(self, quota: str) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Directory:
     # -- users -----------------------------------------------------------------------------------------------
 
     def with_user(self, user: User) -> Directory:
-        """A new account, or an old one changed. A disabled user is signed out everywhere."""
+        """Add or replace an account. A user who is disabled by it loses all sessions."""
         before = self.users.get(user.name)
         users = {**self.users, user.name: replace(user, version=before.version + 1 if before else 1)}
         if before is not None and _rules(before) and not any(_rules(u) for u in users.values()):
@@ -68,7 +68,10 @@ class Directory:
         return replace(self, quota_admins=self.quota_admins - {QuotaAdmin(user, quota)})
 
     def without_quota(self, quota: str) -> Directory:
-        """A quota is deleted (Q6): nobody is admin of it any more, should the name come back."""
+        """Drop the admins of a deleted quota (Q6), so that a new one of that name starts without any.
+
+        Refused while workspaces are bound to it.
+        """
         bound = self.bound_to(quota)
         if bound:
             raise Refused("quota", quota, "Q6", f"is bound to workspaces: {', '.join(sorted(bound))}")
@@ -77,7 +80,7 @@ class Directory:
     # -- workspaces ------------------------------------------------------------------------------------------
 
     def with_workspace(self, workspace: str, description: str = "", owners: Sequence[str] = ()) -> Directory:
-        """A new workspace. Without owners only platform admins get in."""
+        """Add a workspace. One without owners is open to platform admins only."""
         check_name("workspace", workspace)
         if workspace in self.workspaces:
             raise Refused("workspace", workspace, "E1", "the name is taken")
@@ -106,7 +109,7 @@ class Directory:
         return self._put(replace(found, members=members)) if members != found.members else self
 
     def member_removed(self, workspace: str, user: str, role: Role | None = None) -> Directory:
-        """Take one role, or all of them. What the user submitted stays where it is."""
+        """Take one role of a member, or all if `role` is None. The member's jobs are not touched."""
         found = self.workspace(workspace)
         gone = {m for m in found.members if m.user == user and role in (None, m.role)}
         if not gone:
@@ -125,7 +128,7 @@ class Directory:
         return self._put(replace(found, quotas=quotas)) if quotas != found.quotas else self
 
     def unbound(self, workspace: str, quota: str, active_jobs: Sequence[str] = ()) -> Directory:
-        """W1: refused while jobs of the workspace are active in the quota. The centre goes with the binding."""
+        """Remove a binding and its centre. Refused while the workspace has active jobs in the quota (W1)."""
         found = self._bound_workspace(workspace, quota)
         if active_jobs:
             raise Refused("quota", quota, "W1", f"{workspace} has active jobs there: {_listed(active_jobs)}")
@@ -153,7 +156,7 @@ class Directory:
         return replace(self, tokens={**self.tokens, token.id: token})
 
     def token_revoked(self, token: str, now_ms: int) -> Directory:
-        """From now on it opens nothing. Revoking twice keeps the first time."""
+        """Revoke a token as of `now_ms`. Revoking it again keeps the first time."""
         found = _found(self.tokens, "token", token)
         if found.revoked_ms is not None:
             return self

@@ -1,4 +1,4 @@
-"""What the rights say no with.
+"""What is raised when a right is missing?
 
 QuotaTreeError (core)
 ├── Refused    (core) a rule forbids it, whoever asks (W1-W5)
@@ -12,7 +12,7 @@ from quotatree.core import QuotaTreeError
 
 
 class NotFound(QuotaTreeError):
-    """No such thing, as far as this reader can know. The message depends on what was asked for and nothing else."""
+    """There is no such thing, or this reader may not know of it. The message depends only on what was asked for."""
 
     def __init__(self, kind: str, name: str) -> None:
         self.kind = kind
@@ -22,7 +22,7 @@ class NotFound(QuotaTreeError):
 
 
 class Forbidden(QuotaTreeError):
-    """An insider without the right. `needed` names the roles that have it."""
+    """The actor may see the target but lacks the right. `needed` names the roles that have it."""
 
     def __init__(self, action: str, needed: tuple[str, ...], message: str) -> None:
         self.action = action

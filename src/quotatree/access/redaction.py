@@ -37,13 +37,13 @@ PLAIN_FACTS: Final = frozenset(
         "waited", "wanted",
     }
 )  # fmt: skip
-"""Facts that are figures or words of ours: nobody's name can stand in them."""
+"""Facts whose values are figures or words of our own, so that they cannot contain a name."""
 
 D = TypeVar("D", bound=say.Decision)
 
 
 class JobFacts(NamedTuple):
-    """What redaction must know of a job."""
+    """What redaction needs to know of a job."""
 
     workspace: str
     quota: str
@@ -53,12 +53,12 @@ class JobFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One actor's eyes. Made anew for every answer, by `reader`."""
+    """What one actor may read, and the methods that hide the rest. `reader` makes one for every answer."""
 
     everything: bool
     workspaces: frozenset[str]
     jobs_of: frozenset[str]
-    """Workspaces whose jobs it may see by name."""
+    """Workspaces whose jobs the actor may see by name."""
     quotas: frozenset[str]
     users: frozenset[str]
     directory: Directory
@@ -72,7 +72,7 @@ class Reader:
         return facts is not None and facts.workspace in self.jobs_of
 
     def job(self, job: str) -> JobId:
-        """The id, or what may be said instead. A job nobody knows any more is just a job."""
+        """The job's id if the actor may see it, else a description of it; "[job]" for one that is no longer known."""
         if not job or self.sees(job):
             return JobId(job)
         facts = self.facts(job)
@@ -84,7 +84,10 @@ class Reader:
         return f"[quota at level {len(path_of(quota, self.tree))}]" if quota in self.tree else "[quota]"
 
     def reason(self, reason: Reason, *, of_visible: bool = True) -> Reason:
-        """`of_visible`: it is said about a job the reader sees, so the nodes in it are that job's own."""
+        """The reason with hidden names replaced.
+
+        `of_visible`: it is about a job the actor may see, so a node in it is that job's own and stays.
+        """
         if self.everything:
             return reason
         return Reason(
@@ -112,7 +115,7 @@ class Reader:
         return replace(decision, **changes)
 
     def concerns(self, decision: say.Decision) -> bool:
-        """Is it about, or caused by, a job the reader sees? The rest of a plan is not his business."""
+        """True if the decision is about, or caused by, a job the actor may see; the rest of a plan is not shown."""
         preemptor = decision.preemptor if isinstance(decision, say.Evict | say.Demote) else None
         named = [decision.job, *([preemptor] if preemptor is not None else [])]
         if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
@@ -120,7 +123,7 @@ class Reader:
         return any(self.sees(job) for job in named)
 
     def preemption(self, entry: say.Preemption) -> say.Preemption:
-        """An entry of the ledger (P13). Costs stay: they are what the preemptor's right cost, not who paid."""
+        """An entry of the ledger (P13) with hidden jobs masked. Costs stay: they reveal no name."""
         if self.everything:
             return entry
         return replace(
@@ -132,7 +135,7 @@ class Reader:
         )
 
     def explanation(self, told: Explanation) -> Explanation:
-        """Of a job that the reader may see; the others in it are masked."""
+        """The explanation of a job that the actor may see, with all hidden jobs and quotas in it masked."""
         if self.everything:
             return told
         return replace(
@@ -152,11 +155,11 @@ class Reader:
         return replace(told, quota=self.quota(told.quota), who=self.text(told.who))
 
     def refusal(self, refused: Refused) -> Refused:
-        """What is in the way may be somebody else's."""
+        """The refusal with hidden names in its message replaced; what is in the way may belong to others."""
         return Refused(refused.field, refused.value, refused.rule, self.text(refused.message))
 
     def text(self, text: str) -> str:
-        """Every word that is the name of something the reader may not know is replaced."""
+        """The text with every word replaced that names something the actor may not know."""
         return text if self.everything else re.sub(NAME, lambda word: self._word(word[0]), text)
 
     def _word(self, word: str) -> str:
@@ -194,7 +197,7 @@ class Reader:
 
 
 def reader(directory: Directory, actor: str, tree: Tree, facts: Callable[[str], JobFacts | None]) -> Reader:
-    """`facts` knows the jobs that may be mentioned; it says None for what is not a job."""
+    """What this actor may read. `facts` returns the facts of a job by its id, or None for what is not a job."""
     return Reader(
         everything=Role.PLATFORM_ADMIN in roles_on(directory, actor, PLATFORM),
         workspaces=visible_workspaces(directory, actor),

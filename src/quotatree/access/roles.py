@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class Role(Enum):
-    """A user may hold several. USER is held by everyone who is signed in."""
+    """A role. A user may hold several; USER is held by everyone who is signed in."""
 
     PLATFORM_ADMIN = "platform-admin"
     QUOTA_ADMIN = "quota-admin"
@@ -31,11 +31,11 @@ class Grant(Enum):
     NO = "-"
     YES = "yes"
     OWN = "own"  # the actor's own job or own account
-    BELOW = "below"  # quotas below the one he is admin of, not that one itself
+    BELOW = "below"  # quotas below the one they are admin of, not that one itself
 
 
 class Kind(Enum):
-    """What an action is done to."""
+    """The kind of target that an action has."""
 
     PLATFORM = "platform"
     QUOTA = "quota"
@@ -84,7 +84,7 @@ class Action(Enum):
     SEE_EXPOSURE = "see-exposure"
     SEE_ENDPOINT = "see-endpoint"
     SEE_LOGS = "see-logs"
-    OPEN_JOB = "open-job"  # the token of a notebook: whoever has it can run commands as the job
+    OPEN_JOB = "open-job"  # the token of a notebook: it allows to run commands as the job
     CANCEL_JOB = "cancel-job"
     STOP_JOB = "stop-job"
     HOLD_JOB = "hold-job"
@@ -101,12 +101,12 @@ class Action(Enum):
 
     @property
     def reads(self) -> bool:
-        """Changes nothing, so a read-only token may do it."""
+        """True if the action changes nothing, so that a read-only token may do it."""
         return self.value.startswith(("see-", "explain-"))
 
 
 class Row(NamedTuple):
-    """The grants of one action, in the order of Role."""
+    """The kind of target of one action and its grants, in the order of Role."""
 
     kind: Kind
     grants: tuple[Grant, ...]
@@ -116,7 +116,7 @@ class Row(NamedTuple):
 
     @property
     def needed(self) -> tuple[Role, ...]:
-        """The roles that have the right, at least for something of their own."""
+        """The roles that have the right, at least on their own targets."""
         return tuple(role for role in Role if self.of(role) is not Grant.NO)
 
 

@@ -17,7 +17,7 @@ from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, AmountLimit, Modul
 def check_submit(
     directory: Directory, actor: str, workspace: str, quota: str, module: Module, priority: int
 ) -> None:
-    """The right to submit (W2), the binding (W1), modules and roles of the centre (W3), the ceiling (W4).
+    """Check the right to submit (W2), the binding (W1), the centre's modules and roles (W3), and the ceiling (W4).
 
     A quota that is not bound is refused in the same words whether it exists or not.
     """
@@ -39,18 +39,21 @@ def check_submit(
 
 
 def check_priority(directory: Directory, actor: str, job: OnJob, quota: str, priority: int) -> None:
-    """W4 for a change of priority: the ceiling of him who asks. That the job waits (W5) the core checks."""
+    """Check a change of priority: the right to it, and the ceiling of the actor who asks (W4).
+
+    That the job still waits (W5) is checked by the core.
+    """
     check(directory, actor, Action.SET_PRIORITY, job)
     _check_ceiling(directory, actor, job.workspace, quota, priority)
 
 
 def subjects_of(directory: Directory, actor: str, workspace: str) -> tuple[str, ...]:
-    """What amount limits look at (`JobSpec.subjects`): the member and each of his roles."""
+    """The subjects that amount limits look at (`JobSpec.subjects`): the member and each of their roles."""
     return tuple(f"{workspace}/{who}" for who in _whos(directory, actor, workspace))
 
 
 def limits_of(directory: Directory, quota: str) -> tuple[AmountLimit, ...]:
-    """All amount limits of one quota, of every workspace bound to it, for the core's LimitsSet."""
+    """All amount limits of one quota, from every workspace bound to it, for the core's LimitsSet."""
     smallest: dict[tuple[str, int, int], int] = {}
     for (workspace, bound), centre in sorted(directory.centres.items()):
         for who, priorities, gpu_milli in centre.amounts if bound == quota else ():
@@ -60,7 +63,7 @@ def limits_of(directory: Directory, quota: str) -> tuple[AmountLimit, ...]:
 
 
 def amount_of(directory: Directory, actor: str, workspace: str, quota: str, priority: int) -> int | None:
-    """The strictest amount (W3) that binds this actor at this priority, in milli-GPU; None: no limit."""
+    """The strictest amount limit (W3) for this actor at this priority, in milli-GPU; None: no limit."""
     subjects = subjects_of(directory, actor, workspace)
     amounts = [
         limit.gpu_milli
@@ -71,7 +74,7 @@ def amount_of(directory: Directory, actor: str, workspace: str, quota: str, prio
 
 
 def ceiling_of(directory: Directory, actor: str, workspace: str, quota: str) -> int:
-    """The highest priority this actor may ask for: the lowest of the ceilings on him and on any of his roles."""
+    """The highest priority this actor may ask for: the lowest ceiling on them or on any of their roles."""
     whos = _whos(directory, actor, workspace)
     centre = directory.centre(workspace, quota)
     return min((c.priority for c in centre.ceilings if c.who in whos), default=HIGHEST_PRIORITY)

@@ -16,7 +16,7 @@ from quotatree.core import Refused
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """An account. Never deleted, only disabled: its name stays on its jobs and in the audit.
+    """An account. It is never deleted, only disabled: its name stays on its jobs and in the audit.
 
     `password` is an argon2 hash; `identity` is "issuer subject" of an account that signs in by OIDC.
     """
@@ -43,7 +43,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A team's room: who is in it and which quotas its jobs may name (W1). Both sorted."""
+    """A team: its members, and the quotas that its jobs may name (W1). Both are sorted."""
 
     id: str
     description: str = ""
@@ -65,7 +65,7 @@ class Workspace:
 
 
 class QuotaAdmin(NamedTuple):
-    """`user` may re-divide what is below `quota` (W2)."""
+    """The role of `user` as an admin of `quota`: they may re-divide what is below it (W2)."""
 
     user: str
     quota: str
@@ -73,7 +73,7 @@ class QuotaAdmin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenInfo:
-    """An API token without its secret. `read_only` tokens may do only what changes nothing."""
+    """An API token without its secret. A `read_only` token allows only what changes nothing."""
 
     id: str
     user: str
