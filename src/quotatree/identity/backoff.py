@@ -1,4 +1,4 @@
-"""How long must somebody wait who guessed wrong too often? Kept in memory, bounded, thread-safe.
+"""How long must a caller wait after too many wrong guesses? Kept in memory, bounded, thread-safe.
 
 A try counts as failed from its beginning until it is known to be right, so that many guesses at the same moment
 do not get past the count.
@@ -23,7 +23,7 @@ class _Failures(NamedTuple):
 
 
 class Backoff:
-    """`free` wrong tries cost nothing; every further one doubles the wait, from 1 second to 15 minutes."""
+    """Counts wrong tries by key. The first `free` are free; each further one doubles the wait, from 1 s to 15 min."""
 
     def __init__(self, free: int) -> None:
         self._free = free
@@ -31,7 +31,7 @@ class Backoff:
         self._lock = Lock()
 
     def begin(self, key: str, now_ms: int) -> None:
-        """A try begins. Raises TooManyFailures while the key is blocked; such tries do not count."""
+        """Count a try as failed until `succeeded` is called. While the key is blocked, raise TooManyFailures instead."""
         with self._lock:
             before = self._failures.get(key, _Failures(0, 0))
             if now_ms < before.blocked_until_ms:

@@ -1,4 +1,4 @@
-"""What can go wrong while somebody proves who he is.
+"""What can go wrong while users prove who they are?
 
 QuotaTreeError (core)
 ├── Unauthenticated         no, and no word about why beyond what the asker already knows

@@ -12,7 +12,7 @@ ADMIN: Final = "admin"
 
 
 class FirstStart(NamedTuple):
-    """`token` is for the caller to print, once; the directory keeps its hash only."""
+    """The directory with the new admin. The caller prints `token` once; the directory keeps only its hash."""
 
     directory: Directory
     user: str
@@ -20,7 +20,7 @@ class FirstStart(NamedTuple):
 
 
 def first_start(directory: Directory, now_ms: int) -> FirstStart | None:
-    """None if there are users already: then somebody has been let in before."""
+    """Make the first admin with a token; None if the directory has users already."""
     if directory.users:
         return None
     token = new_token(ADMIN, "first start", now_ms)

@@ -19,7 +19,7 @@ from quotatree.identity.oidc_settings import OidcSettings
 
 
 class Claims(NamedTuple):
-    """What is believed of a valid ID token. `identity` is unique and lasts; `wanted_name` is neither."""
+    """What is taken from a valid ID token. `identity` is unique and lasting; `wanted_name` is neither."""
 
     identity: str
     wanted_name: str
@@ -29,7 +29,10 @@ class Claims(NamedTuple):
 
 
 def claims_of(provider: Provider, id_token: object, nonce: str | None, now_ms: int) -> Claims:
-    """`nonce` is None only where there was none to send: the device flow."""
+    """The claims of an ID token; raises Unauthenticated unless it is valid.
+
+    `nonce` is the one sent with the login; None only for the device flow, which sends none.
+    """
     settings = provider.settings
     if not isinstance(id_token, str):
         raise Unauthenticated("the provider sent no ID token")

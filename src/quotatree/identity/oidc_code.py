@@ -1,8 +1,8 @@
 """Login in a browser: authorization code with PKCE.
 
 A login that has begun is kept in memory for ten minutes under its `state`, and can be finished once, by the browser
-that began it: that one holds a second secret in a cookie (`browser`), so nobody can be signed in as somebody else by
-following a link.
+that began it: it holds a second secret in a cookie (`browser`), so that following a link cannot sign a user in to an
+account that is not theirs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_KEPT: Final = 10_000
 
 
 class Begun(NamedTuple):
-    """Redirect to `url`; set `browser` as a short-lived cookie and bring it back to `finish`."""
+    """A login that has begun: redirect to `url`, set `browser` as a short-lived cookie, and pass it to `finish`."""
 
     url: str
     browser: str
@@ -72,7 +72,10 @@ class CodeLogins:
         return Begun(f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}", browser)
 
     def finish(self, answer: Mapping[str, str], browser: str, now_ms: int) -> Finished:
-        """`answer`: the query the provider sent the browser back with."""
+        """End a login. `answer` is the query with which the provider sent the browser back; `browser` is the cookie.
+
+        Raises Unauthenticated if the login is unknown, too old, of another browser, or refused by the provider.
+        """
         with self._lock:
             waiting = self._waiting.pop(answer.get("state", ""), None)
         if waiting is None or now_ms >= waiting.expires_ms or not matches(browser, waiting.browser_hash):
@@ -101,6 +104,6 @@ def challenge_of(verifier: str) -> str:
 
 
 def local_path(path: str) -> str:
-    """Where to go after the login: a path of ours, never another site."""
+    """The path to go to after the login; "/" if it is not a path of this site."""
     ours = path.startswith("/") and path[1:2] not in ("/", "\\")
     return path if ours and path.isprintable() else "/"

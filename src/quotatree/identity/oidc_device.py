@@ -23,7 +23,7 @@ MOST_KEPT: Final = 1_000
 
 
 class DeviceBegun(NamedTuple):
-    """What the terminal shows, and the handle it asks with."""
+    """What the terminal shows, and the handle with which it asks for the result."""
 
     handle: str
     user_code: str
@@ -67,7 +67,7 @@ class DeviceLogins:
         return begun
 
     def ask(self, handle: str, now_ms: int) -> Claims:
-        """Raises LoginPending until the person has answered; a handle ends with its answer."""
+        """The claims of a confirmed login, once. Raises LoginPending until the user has answered."""
         key = hash_of(handle)
         waiting = self._take_turn(key, now_ms)
         form = {"grant_type": GRANT, "device_code": waiting.device_code}
@@ -87,7 +87,7 @@ class DeviceLogins:
         return claims_of(self._provider, body.get("id_token"), None, now_ms)
 
     def _take_turn(self, key: str, now_ms: int) -> _Waiting:
-        """One question at a time, at most one per interval."""
+        """The login of this handle, if it may be asked for now. Raises LoginPending before its interval has passed."""
         with self._lock:
             waiting = self._waiting.get(key)
             if waiting is not None and now_ms >= waiting.expires_ms:

@@ -20,7 +20,7 @@ class Reply(NamedTuple):
 
 
 class Http(Protocol):
-    """Both raise ProviderFailed if the provider cannot be reached or does not answer with a JSON object."""
+    """HTTP as OIDC needs it. Both methods raise ProviderFailed if there is no answer or it is no JSON object."""
 
     def get(self, url: str) -> Reply: ...
 
@@ -28,7 +28,7 @@ class Http(Protocol):
 
 
 class HttpxHttp:
-    """Over httpx2. Follows no redirects: an endpoint that moves is asked for anew by discovery."""
+    """HTTP over httpx2. Redirects are not followed: discovery tells where an endpoint has moved to."""
 
     def __init__(self, timeout_seconds: float = TIMEOUT_SECONDS, client: httpx2.Client | None = None) -> None:
         self._client = client or httpx2.Client(timeout=timeout_seconds, follow_redirects=False)

@@ -16,9 +16,9 @@ from quotatree.identity.oidc_http import Http, Reply
 from quotatree.identity.oidc_settings import OidcSettings, check_url
 
 KEPT_MS: Final = 3_600_000
-"""How long discovery and keys are believed."""
+"""How long discovery and keys are kept before they are fetched again."""
 REFETCH_MS: Final = 30_000
-"""A key nobody knows may be a new one; but whoever sends made-up key ids must not make us ask all the time."""
+"""The least time between fetches for unknown key ids: such a key may be new, but made-up ids must not cause floods."""
 
 
 class Metadata(NamedTuple):
@@ -27,11 +27,11 @@ class Metadata(NamedTuple):
     jwks_uri: str
     device_endpoint: str | None
     secret_in_form: bool
-    """The provider takes the client's secret in the form only, not as Basic."""
+    """The provider accepts the client's secret only in the form, not as Basic authentication."""
 
 
 class Provider:
-    """One provider. Thread-safe; the time is an argument."""
+    """One OIDC provider. Thread-safe; methods take the present time as an argument."""
 
     def __init__(self, settings: OidcSettings, http: Http) -> None:
         self.settings = settings
@@ -47,7 +47,7 @@ class Provider:
             return self._metadata[1]
 
     def keys(self, now_ms: int, kid: str | None) -> KeySet:
-        """The provider's keys; asked for again when `kid` is not among those we know."""
+        """The provider's keys, fetched again if they are old or `kid` is not among them."""
         uri = self.metadata(now_ms).jwks_uri
         with self._lock:
             if self._keys is not None:

@@ -12,11 +12,11 @@ from quotatree.core import Refused
 ASYMMETRIC: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"}
 )
-"""What an ID token may be signed with. Never `none`, and never a shared secret."""
+"""Algorithms that may sign an ID token: never `none`, never a shared secret."""
 
 
 class GroupGrant(NamedTuple):
-    """Members of `group` hold `role` in `workspace`; without a workspace the role is platform-admin."""
+    """Members of `group` hold `role` in `workspace`; if that is None, the role is platform-admin."""
 
     group: str
     role: Role
@@ -35,7 +35,7 @@ class OidcSettings:
     groups_claim: str = "groups"
     grants: tuple[GroupGrant, ...] = ()
     create_users: bool = True
-    """Whoever the provider lets in gets an account, without any role, at the first login."""
+    """The first login of an unknown user makes them an account, without any role."""
     leeway_seconds: int = 60
 
     def __post_init__(self) -> None:
@@ -58,7 +58,7 @@ class OidcSettings:
 
 
 def check_url(name: str, url: str) -> str:
-    """https, or http to this very machine, where nobody listens in."""
+    """The URL, if it is https, or http to this machine, where nobody can listen in; else raises Refused."""
     parts = urlsplit(url)
     local = parts.hostname in ("localhost", "127.0.0.1", "::1")
     if not parts.hostname or parts.username is not None or parts.fragment:

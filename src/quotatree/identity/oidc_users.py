@@ -1,7 +1,7 @@
-"""Which user is this, and which roles do his groups give him? Pure: a directory in, a directory out.
+"""Which user is this, and which roles do their groups give them? Pure: a directory in, a directory out.
 
 A user is known by issuer and subject, never by a name or an e-mail address: these can be given to somebody else. Of the
-roles that the settings tie to groups, a login gives those whose group he is in and takes the others away.
+roles that the settings tie to groups, a login gives those whose group the user is in and takes the others away.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from quotatree.identity.oidc_settings import OidcSettings
 
 
 def signed_in(directory: Directory, settings: OidcSettings, claims: Claims) -> tuple[Directory, str]:
-    """The directory after this login, and the user's name. The same login again changes nothing."""
+    """The directory after this login, and the user's name. A repeated login changes nothing."""
     known = next((u for u in directory.users.values() if u.identity == claims.identity), None)
     if known is None:
         known = _new_user(directory, settings, claims)
@@ -48,7 +48,10 @@ def _new_user(directory: Directory, settings: OidcSettings, claims: Claims) -> U
 
 
 def _with_platform_role(directory: Directory, settings: OidcSettings, claims: Claims, name: str) -> Directory:
-    """If no group is tied to the role, it is given and taken by hand. The last platform admin stays."""
+    """Give or take the role platform-admin as the groups say.
+
+    It stays as it is if no group is tied to it, and the last platform admin keeps it.
+    """
     groups = {grant.group for grant in settings.grants if grant.role is Role.PLATFORM_ADMIN}
     user = directory.user(name)
     wanted = bool(groups & claims.groups) if groups else user.platform_admin
@@ -61,7 +64,10 @@ def _with_platform_role(directory: Directory, settings: OidcSettings, claims: Cl
 
 
 def _with_groups(directory: Directory, settings: OidcSettings, claims: Claims, user: str) -> Directory:
-    """Workspaces that do not exist (yet) are passed over; a last owner stays owner."""
+    """Give and take the workspace roles that are tied to groups.
+
+    Workspaces that do not exist are skipped; the last owner of a workspace keeps the role.
+    """
     tied = {(g.workspace, g.role) for g in settings.grants if g.workspace is not None}
     given = {
         (g.workspace, g.role) for g in settings.grants if g.workspace is not None and g.group in claims.groups

@@ -1,7 +1,7 @@
 """Is this the user's password? argon2id; the answer takes as long for a user who does not exist.
 
-Wrong guesses are slowed down twice: by user and address after 5, so that an attacker cannot lock out the user
-himself; and by user alone after 50, so that many addresses do not help.
+Wrong guesses are slowed down twice: by user and address after 5, so that an attacker elsewhere cannot lock out the
+user; and by user alone after 50, so that many addresses do not help.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ LONGEST: Final = 1024
 FREE_BY_ADDRESS: Final = 5
 FREE_BY_USER: Final = 50
 AT_ONCE: Final = 2
-"""Hashing takes 64 MiB and a core for a while: a flood of logins must not starve the rest of the server."""
+"""How many hashes are computed at once: each takes 64 MiB and a core, and logins must not starve the server."""
 
 
 class Verified(NamedTuple):
-    """`new_hash` is to be stored instead of the old one, if the parameters have changed since."""
+    """A user whose password was right. `new_hash`, if not None, replaces the stored one: the parameters have changed."""
 
     user: str
     new_hash: str | None
@@ -42,7 +42,7 @@ class Passwords:
         self._room = BoundedSemaphore(AT_ONCE)
 
     def hash(self, password: str) -> str:
-        """For `User.password`. The password itself never stands in the refusal."""
+        """The hash for `User.password`. A refusal never repeats the password."""
         if not SHORTEST <= len(password) <= LONGEST:
             raise Refused("password", "…", "W2", f"must have {SHORTEST} to {LONGEST} characters")
         with self._room:
@@ -51,7 +51,10 @@ class Passwords:
     def verify(
         self, directory: Directory, name: str, password: str, now_ms: int, address: str = ""
     ) -> Verified:
-        """Raises Unauthenticated, in the same words and time whether the user exists, is disabled or has no password."""
+        """The user with this password. Raises TooManyFailures or Unauthenticated.
+
+        The words and the time are the same whether the user does not exist, is disabled or has no password.
+        """
         here = f"{name}\n{address}"
         self._by_address.begin(here, now_ms)
         self._by_user.begin(name, now_ms)

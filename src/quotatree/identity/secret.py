@@ -14,7 +14,7 @@ from typing import Final
 _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SECRET_BYTES: Final = 32
 SECRET_LENGTH: Final = 43
-"""32 bytes in base 62."""
+"""Characters of 32 bytes in base 62."""
 
 
 def new_secret() -> str:
@@ -31,5 +31,5 @@ def hash_of(secret: str) -> str:
 
 
 def matches(secret: str, expected_hash: str) -> bool:
-    """In a time that does not depend on where the two differ."""
+    """True if the secret has this hash; the time does not depend on where the two differ."""
     return hmac.compare_digest(hash_of(secret), expected_hash)

@@ -14,7 +14,7 @@ LIFETIME_MS: Final = 12 * 3_600_000
 
 
 class NewSession(NamedTuple):
-    """`cookie` and `csrf` go to the browser and are never kept; `info` goes into the directory."""
+    """A new session. `cookie` and `csrf` go to the browser and are not kept; `info` goes into the directory."""
 
     cookie: str
     csrf: str
@@ -28,7 +28,10 @@ def new_session(user: str, now_ms: int, lifetime_ms: int = LIFETIME_MS) -> NewSe
 
 
 def authenticate_session(directory: Directory, cookie: str, now_ms: int) -> SessionInfo:
-    """Found by its hash, so how long the search takes says nothing about any cookie."""
+    """The session of a cookie; raises Unauthenticated if there is none, it has expired, or its user is disabled.
+
+    It is found by the cookie's hash, so the time of the search says nothing about any cookie.
+    """
     session = directory.sessions.get(hash_of(cookie))
     user = directory.users.get(session.user) if session is not None else None
     if session is None or user is None or user.disabled or now_ms >= session.expires_ms:
@@ -37,11 +40,11 @@ def authenticate_session(directory: Directory, cookie: str, now_ms: int) -> Sess
 
 
 def check_csrf(session: SessionInfo, csrf: str) -> None:
-    """Every request of a browser that changes something brings the second secret along in a header."""
+    """Raise Forbidden unless `csrf` is the session's second secret. Browsers send it with every change, in a header."""
     if not matches(csrf, session.csrf_hash):
         raise Forbidden("csrf", (), "the request does not carry the session's CSRF token")
 
 
 def expired_sessions(directory: Directory, now_ms: int) -> tuple[str, ...]:
-    """Keys for `Directory.without_sessions`."""
+    """Keys of all expired sessions, for `Directory.without_sessions`."""
     return tuple(key for key, session in directory.sessions.items() if now_ms >= session.expires_ms)

@@ -1,7 +1,6 @@
 """API tokens: `qt_` and 43 random characters. Shown once; only the hash is kept.
 
-The first characters are the token's id, by which it is found and talked about; the rest, 33 characters with 196 bits,
-is nobody's business.
+The first 10 characters are the token's id, by which it is found and named; the other 33, with 196 bits, stay secret.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _NOT_FOUND_HASH: Final = "0" * 64
 
 
 class NewToken(NamedTuple):
-    """`text` is shown to the user once and never kept; `info` goes into the directory."""
+    """A new token. `text` is shown to the user once and not kept; `info` goes into the directory."""
 
     text: str
     info: TokenInfo
@@ -39,7 +38,7 @@ def new_token(
 
 
 def authenticate_token(directory: Directory, text: str, now_ms: int) -> TokenInfo:
-    """The token this is, if it opens anything now. Wrong, expired, revoked: all answered alike."""
+    """The token with this text, if it is valid now. Wrong, expired and revoked ones raise the same Unauthenticated."""
     well_formed = text.startswith(PREFIX) and len(text) == len(PREFIX) + SECRET_LENGTH
     token = directory.tokens.get(_id_of(text)) if well_formed else None
     right = matches(text, token.secret_hash if token is not None else _NOT_FOUND_HASH)
