@@ -26,7 +26,7 @@ from quotatree.client.workspaces import Webhooks, Workspaces
 
 
 class Client:
-    """Not for several threads at once. Every method raises ClientError (see `quotatree.client.errors`)."""
+    """A client of one server; not for several threads at once. Methods raise ClientError (`quotatree.client.errors`)."""
 
     def __init__(
         self,
@@ -57,17 +57,17 @@ class Client:
         return found
 
     def health(self) -> t.HealthOut:
-        """What the server can do now; also told while it cannot write."""
+        """The server's health; also answered while the server cannot write."""
         found: t.HealthOut = self._transport.get("/readyz")
         return found
 
     def preview(self, changes: Sequence[Any]) -> t.PreviewOut:
-        """What these changes would do, one after the other and then planned once. Nothing is changed."""
+        """The decisions if these changes were made in order and then planned once. Nothing is changed."""
         seen: t.PreviewOut = self._transport.change("POST", "/previews", {"changes": list(changes)})
         return seen
 
     def snapshot(self) -> dict[str, Any]:
-        """Pools, nodes, quotas and active jobs, as `quotatree plan` reads them."""
+        """Pools, nodes, quotas and active jobs, in the format that `quotatree plan` reads."""
         found: dict[str, Any] = self._transport.get("/snapshot")
         return found
 

@@ -1,4 +1,4 @@
-"""What can go wrong between a program and the server.
+"""What can go wrong between a program and the server?
 
 ClientError
 ├── NotReachable       no answer: not there, cut off, too slow; a change may or may not have been made
@@ -11,7 +11,7 @@ ClientError
     ├── NotFound       there is no such thing, or it is not for this user
     ├── Conflict       somebody else changed it first
     ├── TooMany        too many failed logins: wait
-    ├── Pending        a login that nobody has confirmed yet
+    ├── Pending        a login that has not been confirmed yet
     └── Unavailable    nothing can be written now; nothing was changed
 """
 
@@ -22,7 +22,7 @@ from typing import Any, Final
 
 
 class ClientError(Exception):
-    """Root of what the client raises on purpose."""
+    """Base class of everything the client raises on purpose."""
 
 
 class NotReachable(ClientError):
@@ -34,7 +34,10 @@ class BadAnswer(ClientError):
 
 
 class ApiError(ClientError):
-    """`code` is stable; `field`, `value` and `rule` say what a rule refused; `errors` are the fields that are wrong."""
+    """The server's refusal. `code` is stable; `field`, `value` and `rule` tell what a rule refused.
+
+    `errors` are (field, message) pairs of the fields that are wrong.
+    """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
@@ -114,5 +117,5 @@ BY_CODE: Final[Mapping[str, type[ApiError]]] = {
 
 
 def error_of(status: int, problem: Mapping[str, Any]) -> ApiError:
-    """The error for an answer that is no success. A code nobody has told us of is an ApiError all the same."""
+    """The error for an answer that is not a success; a plain ApiError if its code is unknown."""
     return BY_CODE.get(str(problem.get("code")), ApiError)(status, problem)

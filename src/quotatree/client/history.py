@@ -26,7 +26,7 @@ class Events(Noun):
         kind: Sequence[str] = (),
         after: int = 0,
     ) -> Iterator[t.EventOut]:
-        """Oldest first, up to now."""
+        """Yield the events with a number above `after`, oldest first, up to now."""
         while True:
             asked = {"workspace": tuple(workspace), "job": job, "kind": tuple(kind), "after": after}
             page: t.EventPage = self._http.get("/events", {**asked, "limit": PAGE})
@@ -45,9 +45,11 @@ class Events(Noun):
         opened: Callable[[], None] = lambda: None,
         reconnect: bool = True,
     ) -> Iterator[t.EventOut]:
-        """Events as they happen, without end. A cut connection is made again where it was cut: nothing is missed.
+        """Yield events as they happen, without end. After a cut the stream goes on after the last event received.
 
-        `opened` is called whenever the server listens: what is read then, and the events from then on, leave no gap.
+        `after` None begins with what happens from now on, also after a cut before the first event. `opened` is called
+        whenever the server has begun to listen: what is read from then on and the events that follow leave no gap.
+        Without `reconnect` a cut connection raises NotReachable, and a stream that the server ends is over.
         """
         last = after
         while True:
@@ -90,7 +92,7 @@ class Preemptions(Noun):
         before_ms: int | None = None,
         most: int | None = None,
     ) -> Iterator[t.LedgerOut]:
-        """The ledger, newest first."""
+        """The entries of the preemption ledger, newest first."""
         asked = {"quota": tuple(quota), "job": job, "from_ms": from_ms, "before_ms": before_ms}
         return self._pages("/preemptions", asked, most)
 
@@ -107,7 +109,7 @@ class Audit(Noun):
         before_ms: int | None = None,
         most: int | None = None,
     ) -> Iterator[t.AuditOut]:
-        """Who did what, newest first."""
+        """The entries of the audit log, newest first."""
         asked = {
             "workspace": tuple(workspace), "actor": actor, "action": action, "target": target,
             "from_ms": from_ms, "before_ms": before_ms,

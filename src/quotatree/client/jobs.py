@@ -11,12 +11,12 @@ from quotatree.client.noun import Noun, name
 
 class Jobs(Noun):
     def submit(self, job: t.JobIn, *, key: str | None = None) -> t.Submitted:
-        """Queue a job. Safe to repeat with the same key: there will be one job."""
+        """Queue a job. Repeating it with the same key is safe: only one job is made."""
         made: t.Submitted = self._http.create("/jobs", job, key)
         return made
 
     def submit_many(self, jobs: Sequence[t.JobIn], *, key: str | None = None) -> t.SubmittedMany:
-        """Up to 1000 in one commit, each with its own outcome."""
+        """Queue up to 1000 jobs in one commit; each has its own outcome."""
         made: t.SubmittedMany = self._http.create("/jobs/batch", {"jobs": list(jobs)}, key)
         return made
 
@@ -35,7 +35,7 @@ class Jobs(Noun):
         positions: bool = False,
         most: int | None = None,
     ) -> Iterator[t.JobOut]:
-        """Newest first. `positions`: with each waiting job's place in its queue."""
+        """Jobs, newest first. With `positions`, each waiting job has its place in the queue."""
         asked = {
             "workspace": tuple(workspace),
             "quota": tuple(quota),
@@ -51,7 +51,7 @@ class Jobs(Noun):
         return self._pages("/jobs", asked, most)
 
     def get(self, job: str, *, positions: bool = False) -> t.JobOut:
-        """`positions`: with its place in the queue, if it waits."""
+        """One job; with `positions` and its place in the queue if it waits."""
         found: t.JobOut = self._http.get(f"/jobs/{name(job)}", {"positions": positions or None})
         return found
 
@@ -60,17 +60,17 @@ class Jobs(Noun):
         return found["items"]
 
     def explain(self, job: str) -> t.ExplanationOut:
-        """Why it waits, what was tried and what would help; or who preempted it."""
+        """Why the job waits, what was tried and what would help; or what preempted it."""
         found: t.ExplanationOut = self._http.get(f"/jobs/{name(job)}/explanation")
         return found
 
     def exposure(self, job: str) -> Sequence[t.ExposureOut]:
-        """By whom a running job could be taken, and under which rule."""
+        """The quotas whose jobs could preempt this running job, and by which rule."""
         found: t.Exposures = self._http.get(f"/jobs/{name(job)}/exposure")
         return found["items"]
 
     def history(self, job: str, *, most: int | None = None) -> Iterator[t.DecidedOut]:
-        """Every decision about it, newest first."""
+        """Every decision about the job, newest first."""
         return self._pages(f"/jobs/{name(job)}/history", {}, most)
 
     def cancel(self, job: str, *, key: str | None = None) -> t.Done:
@@ -91,15 +91,15 @@ class Jobs(Noun):
         return self._do(job, "checkpoint")
 
     def stop(self, job: str) -> t.Done:
-        """So that it can be started again."""
+        """Stop the job so that it can be started again."""
         return self._do(job, "stop")
 
     def start(self, job: str) -> t.Done:
-        """A stopped job, again."""
+        """Start a stopped job again."""
         return self._do(job, "start")
 
     def restart(self, job: str) -> t.Done:
-        """The replicas of a running service, one after another; or a stopped job again."""
+        """Restart the replicas of a running service one after another, or start a stopped job again."""
         return self._do(job, "restart")
 
     def resize(self, job: str, min_replicas: int | None = None, *, replicas: int | None = None) -> t.Done:
@@ -109,7 +109,7 @@ class Jobs(Noun):
         return done
 
     def endpoint(self, job: str) -> t.EndpointOut:
-        """Where it answers; `address` is None while it does not."""
+        """Where the job can be reached; `address` is None while it cannot."""
         found: t.EndpointOut = self._http.get(f"/jobs/{name(job)}/endpoint")
         return found
 
@@ -125,8 +125,11 @@ class Jobs(Noun):
         follow: bool = False,
         gap: Callable[[int], None] = lambda _: None,
     ) -> Iterator[bytes]:
-        """What a replica printed, as it printed it. With `follow` until nothing more can come, whatever happens to
-        the connection. `gap` is told how many bytes had been thrown away before they could be read."""
+        """Yield the output of a replica as it was printed.
+
+        With `follow` it goes on until the log is complete, also over broken connections. `gap` is called with the
+        number of bytes that were discarded before they could be read.
+        """
         asked = LogAsked(job, replica, run, tail_lines, follow)
         return read_logs(self._http, asked, offset, limit, gap)
 

@@ -16,7 +16,7 @@ PAUSE_SECONDS: Final = 1.0
 
 
 class LogAsked(NamedTuple):
-    """`run` None: the last one there is when the first answer comes, and then always that one."""
+    """The log that was asked for. `run` None is the last run when the first answer comes, and stays that one."""
 
     job: str
     replica: int
@@ -26,9 +26,9 @@ class LogAsked(NamedTuple):
 
 
 class _Place:
-    """How far we are: the byte to come next (None: wherever the first answer begins), and where to stop.
+    """How far a log has been read: the next byte (None: wherever the first answer begins), and where to stop.
 
-    Who follows stops where the log is closed; who does not, where it ended when he first asked.
+    With `follow` reading stops where the log is closed, without it where the log ended at the first answer.
     """
 
     def __init__(self, asked: LogAsked, offset: int | None, left: int | None) -> None:

@@ -16,7 +16,7 @@ class Noun:
         self._http = transport
 
     def _pages(self, path: str, params: Params, most: int | None) -> Iterator[Any]:
-        """Every item, page after page; `most`: not more than so many."""
+        """Yield every item, page after page, but at most `most` of them."""
         left, cursor = most, None
         while left is None or left > 0:
             limit = PAGE if left is None else min(PAGE, left)
@@ -30,5 +30,5 @@ class Noun:
 
 
 def name(text: str) -> str:
-    """A name as part of a path: whatever it contains, it stays one part."""
+    """The text as one part of a path, with everything in it escaped."""
     return quote(text, safe="")

@@ -1,4 +1,4 @@
-"""Users, their tokens, and how one gets a token in the first place."""
+"""Users, their tokens, and how a user gets a token in the first place."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Tokens(Noun):
         return found["items"]
 
     def create(self, token: t.TokenIn) -> t.NewTokenOut:
-        """The answer shows the token, this once."""
+        """Make a token. Only this answer shows its text."""
         made: t.NewTokenOut = self._http.change("POST", "/tokens", token)
         return made
 
@@ -46,7 +46,7 @@ class Tokens(Noun):
 
 
 class Logins(Noun):
-    """For a client without a token."""
+    """Ways to get a token with a client that has none."""
 
     def by_password(self, user: str, password: str, token: t.TokenIn) -> t.NewTokenOut:
         """Sign in, make a token, sign out: a terminal keeps a token, not a session."""
@@ -57,11 +57,11 @@ class Logins(Noun):
         return made
 
     def begin_device(self) -> t.DeviceOut:
-        """Show the code and the address to a person; then ask with the handle."""
+        """Begin a device login. Show the code and the address to the user, then call `finish_device` with the handle."""
         begun: t.DeviceOut = self._http.change("POST", "/oidc/device")
         return begun
 
     def finish_device(self, handle: str) -> t.DeviceTokenOut:
-        """Raises Pending until the person has confirmed."""
+        """The token of a device login; raises Pending until the user has confirmed."""
         made: t.DeviceTokenOut = self._http.change("POST", "/oidc/device/token", {"handle": handle})
         return made

@@ -10,7 +10,7 @@ from quotatree.client.noun import Noun, name
 
 class Quotas(Noun):
     def list(self) -> Sequence[t.QuotaOut]:
-        """Parents before children."""
+        """All visible quotas, parents before their children."""
         found: t.Quotas = self._http.get("/quotas")
         return found["items"]
 
@@ -19,7 +19,7 @@ class Quotas(Noun):
         return found
 
     def queue(self, quota: str, *, most: int | None = None) -> Iterator[t.QueuePlace]:
-        """Who waits, first to last."""
+        """The jobs that wait in the quota, in order."""
         return self._pages(f"/quotas/{name(quota)}/queue", {}, most)
 
     def create(self, quota: t.QuotaIn, *, key: str | None = None) -> t.Done:
@@ -27,7 +27,7 @@ class Quotas(Noun):
         return done
 
     def update(self, quota: str, change: t.QuotaChange, *, version: int | None = None) -> t.Done:
-        """What is left out stays; None takes a setting away."""
+        """Change the fields that are given. A field that is left out stays; None removes a setting."""
         done: t.Done = self._http.change("PATCH", f"/quotas/{name(quota)}", change, version)
         return done
 
@@ -36,7 +36,7 @@ class Quotas(Noun):
         return done
 
     def transfer(self, what: t.TransferIn, *, key: str | None = None) -> t.Done:
-        """From one child to its sibling, in one step."""
+        """Move capacity from one child to its sibling, in one step."""
         done: t.Done = self._http.create("/quota-transfers", what, key)
         return done
 
@@ -53,7 +53,7 @@ class Quotas(Noun):
         return found
 
     def pai_policies(self, quota: str) -> t.PaiOut:
-        """In the spelling of Alibaba Cloud PAI."""
+        """The policies in the spelling of Alibaba Cloud PAI."""
         found: t.PaiOut = self._http.get(f"/quotas/{name(quota)}/policies", {"spelling": "pai"})
         return found
 
@@ -64,7 +64,7 @@ class Quotas(Noun):
         return done
 
     def history(self, quota: str, *, after: int = 0) -> Sequence[t.EventOut]:
-        """What was done to it, oldest first."""
+        """Events of the quota with a number above `after`, oldest first, at most 500."""
         found: t.EventPage = self._http.get(f"/quotas/{name(quota)}/history", {"after": after, "limit": 500})
         return found["items"]
 

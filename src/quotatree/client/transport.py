@@ -36,7 +36,7 @@ class Transport:
         http: httpx2.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`http` replaces the network, for tests."""
+        """`http` replaces the network and `sleep` the pauses, for tests."""
         self._sleep = sleep
         headers = {"Accept": "application/json"}
         if token is not None:
@@ -61,7 +61,7 @@ class Transport:
         return self._repeated("GET", path, params=params)
 
     def create(self, path: str, body: Any, key: str | None = None) -> Any:
-        """A POST that may be repeated: by a key of the caller's, or one made here."""
+        """Send a POST that is safe to repeat, by the caller's key or a new one."""
         headers = {"Idempotency-Key": key or secrets.token_urlsafe(18)}
         return self._repeated("POST", path, body=body, headers=headers)
 
@@ -69,14 +69,14 @@ class Transport:
         self, method: str, path: str, body: Any = None, version: int | str | None = None,
         params: Params | None = None, headers: Mapping[str, str] | None = None,
     ) -> Any:  # fmt: skip
-        """Sent once. `version`: only if it is still this one; "*" for whatever is there."""
+        """Send a request once. With `version` it succeeds only if the target still has it; "*" accepts any."""
         sent = dict(headers or {})
         if version is not None:
             sent["If-Match"] = version if isinstance(version, str) else f'"{version}"'
         return self._once(method, path, body=body, params=params, headers=sent)
 
     def stream(self, path: str, params: Params, headers: Mapping[str, str]) -> Any:
-        """An answer that does not end; a context manager of httpx2."""
+        """A response without end, as a context manager of httpx2."""
         timeout = httpx2.Timeout(CONNECT_SECONDS, read=60.0)
         return self._http.stream(
             "GET", PREFIX + path, params=_listed(params), headers=dict(headers), timeout=timeout
@@ -112,7 +112,10 @@ class Transport:
 
 
 def read(answer: httpx2.Response) -> Any:
-    """The body of a success; otherwise raise what the server said."""
+    """The body of a successful answer; otherwise raises the server's error.
+
+    A 503 that is not a problem is returned too: /readyz says with it what is missing.
+    """
     try:
         data = answer.json() if answer.content else None
     except ValueError:
@@ -134,7 +137,7 @@ def _timed(error: ApiError, answer: httpx2.Response) -> ApiError:
 
 
 def _listed(params: Params) -> dict[str, Any]:
-    """Without what was not asked for; true and false as the server spells them."""
+    """Query parameters without those that are None or empty; booleans as the server spells them."""
     return {
         name: {True: "true", False: "false"}.get(value, value) if isinstance(value, bool) else value
         for name, value in params.items()

@@ -1,4 +1,4 @@
-"""Workspaces with their members, quotas and scheduling centres; and webhooks, which tell somebody of their events."""
+"""Workspaces with their members, quotas and scheduling centres; and webhooks, which send their events elsewhere."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Workspaces(Noun):
         return done
 
     def remove_member(self, workspace: str, user: str, role: str | None = None) -> t.Done:
-        """One role, or all of them."""
+        """Take one role of a member, or all if `role` is None."""
         path = f"/workspaces/{name(workspace)}/members/{name(user)}"
         done: t.Done = self._http.change("DELETE", path, params={"role": role})
         return done

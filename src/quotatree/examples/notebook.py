@@ -76,7 +76,7 @@ def page(token: str) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Quiet: the request line carries the token."""
+            """Log nothing: the request line contains the token."""
 
     return Page
 

@@ -42,7 +42,7 @@ def main() -> int:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Quiet: health is asked every second."""
+            """Log nothing: /health is asked every second."""
 
     server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("QUOTATREE_PORT", "8000"))), Answers)
     signal.signal(signal.SIGTERM, lambda *_: Thread(target=server.shutdown).start())

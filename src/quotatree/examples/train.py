@@ -83,7 +83,7 @@ def arguments() -> argparse.Namespace:
 
 
 def advance(state: State) -> None:
-    """The batch of a step depends on nothing but its number."""
+    """Do one step. Its batch depends only on the step's number."""
     chance = np.random.default_rng(state.step)
     inputs = chance.normal(size=(BATCH, FEATURES))
     error = inputs @ state.weights - inputs @ truth()

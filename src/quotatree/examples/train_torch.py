@@ -56,7 +56,7 @@ def main() -> int:
         optimizer.step()
         step += 1
         leave = torch.tensor([len(noticed)], device=device)
-        dist.all_reduce(leave, dist.ReduceOp.MAX)  # who was told first tells the others
+        dist.all_reduce(leave, dist.ReduceOp.MAX)  # a notice to one worker reaches all of them
         if (leave.item() or step % asked.save_every == 0 or step == asked.steps) and dist.get_rank() == 0:
             fresh = path.with_suffix(".new")
             torch.save(
