@@ -20,34 +20,34 @@ WHOLE_GPU: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a unit occupies on one node; it all becomes free when the unit goes."""
+    """What a unit occupies on one node. All of it becomes free when the unit is evicted."""
 
     node: int
     devices: tuple[tuple[int, int], ...]
-    """(device index, milli-GPU) pairs, each device once."""
+    """Pairs of device index and milli-GPU, each device once."""
     cpu_milli: int = 0
     memory_mib: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Something that can be evicted, and only as a whole."""
+    """Something that can be evicted, but only as a whole."""
 
     id: str
     cost: int
     priority: int
     places: tuple[Place, ...]
     frees_own: int = 0
-    """Milli-GPU that its eviction takes off the deficit of the preemptor's own quota."""
+    """Milli-GPU by which its eviction reduces the deficit of the preemptor's own quota."""
     frees_all: int = 0
-    """The same for the deficit of the quotas above."""
+    """Milli-GPU by which its eviction reduces the deficit of the quotas above."""
     started_at: int = 0
-    """Not used by the optimum: rules that prefer the newest need it."""
+    """Not used by the optimum; rules that prefer the newest need it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeFree:
-    """What is free on a node before anybody leaves: milli-GPU of each device, CPU, memory."""
+    """What is free on a node before any eviction: milli-GPU of each device, CPU, memory."""
 
     devices: tuple[int, ...]
     cpu_milli: int = 0
@@ -56,7 +56,7 @@ class NodeFree:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Equal replicas of the preemptor. One replica stands on one node: on whole devices, or on part of one device."""
+    """Equal replicas of the preemptor. Each stands on one node: on whole devices, on part of one device, or on none."""
 
     replicas: int
     gpu_milli: int
@@ -86,7 +86,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """Replicas of one group on one node; of a fraction, on one device of it."""
+    """Replicas of one group on one node. `device` is set for fractions only: the device they stand on."""
 
     group: int
     node: int
@@ -95,18 +95,18 @@ class Hosted:
 
 
 class Cluster:
-    """The problem seen from its nodes and devices."""
+    """The problem indexed by nodes and devices."""
 
     __slots__ = ("cpu_milli", "memory_mib", "occupants", "on_node", "problem")
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        # of node and device: (unit, milli) of everybody on it
+        # [node][device]: (unit, milli-GPU) of each unit on the device
         self.occupants: list[list[list[tuple[int, int]]]] = [
             [[] for _ in node.devices] for node in problem.nodes
         ]
         self.on_node: list[list[tuple[int, Place]]] = [[] for _ in problem.nodes]
-        # what a node would have if everybody left
+        # what a node would have if all its units were evicted
         self.cpu_milli = [node.cpu_milli for node in problem.nodes]
         self.memory_mib = [node.memory_mib for node in problem.nodes]
         for index, unit in enumerate(problem.units):
@@ -118,7 +118,10 @@ class Cluster:
                     self.occupants[place.node][device].append((index, milli))
 
     def clearable(self, node: int, leave_out: Container[int] = ()) -> Counter[tuple[int, ...]]:
-        """How many devices become entirely free when exactly these units go; the empty tuple: free already."""
+        """By set of units: how many devices of the node become entirely free when exactly these are evicted.
+
+        The empty tuple counts devices that are free already. Devices in `leave_out` are not counted.
+        """
         free = self.problem.nodes[node].devices
         found: Counter[tuple[int, ...]] = Counter()
         for device, (milli, occupants) in enumerate(zip(free, self.occupants[node], strict=True)):
@@ -127,7 +130,7 @@ class Cluster:
         return found
 
     def most(self, node: int, group: Group) -> int:
-        """Replicas that CPU and memory of the node would allow if everybody left."""
+        """Replicas that CPU and memory of the node would allow if all its units were evicted, at most the group's."""
         most = group.replicas
         if group.cpu_milli:
             most = min(most, self.cpu_milli[node] // group.cpu_milli)
@@ -137,7 +140,7 @@ class Cluster:
 
 
 def validate(problem: Problem) -> None:
-    """Refuse a problem that does not describe a cluster, naming what is wrong."""
+    """Raise ValueError, naming what is wrong, if the problem does not describe a cluster."""
     for number, group in enumerate(problem.groups):
         if group.gpu_milli > WHOLE_GPU and group.gpu_milli % WHOLE_GPU:
             raise ValueError(
@@ -164,7 +167,7 @@ def validate(problem: Problem) -> None:
 
 
 def places_fit(problem: Problem, evicted: Iterable[int], hosted: Iterable[Hosted]) -> bool:
-    """Do all replicas stand as `hosted` says, and are both deficits covered, once the `evicted` units are gone?"""
+    """True if without the `evicted` units all replicas fit where `hosted` says and both deficits are covered."""
     gone = [problem.units[index] for index in evicted]
     if sum(unit.frees_own for unit in gone) < problem.deficit_own:
         return False

@@ -31,7 +31,7 @@ from exact.problem import WHOLE_GPU, Cluster, Hosted, Problem, Unit, places_fit,
 from exact.spots import Spot, could_ever_fit, spots_of, spots_under
 
 EXTRA_SPOTS: Final = 24
-"""Spots that the first solve sees beyond the number of replicas."""
+"""How many spots the first solve sees beyond the number of replicas."""
 LARGEST_COEFFICIENT: Final = 1_000_000
 TOLERANCE: Final = 1e-5
 """In units of the scaled objective: ten times HiGHS's own feasibility tolerance."""
@@ -44,18 +44,18 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The cheapest set of units, by id in the problem's order, and where the replicas then stand."""
+    """The cheapest set of units, by id in the problem's order, and where the replicas stand once they are gone."""
 
     status: Status
     cost: int
     units: tuple[str, ...]
     hosted: tuple[Hosted, ...] = ()
     resolution: int = 0
-    """A set cheaper by no more than this could have been overlooked; 0: none at all."""
+    """A set cheaper by up to this much could have been overlooked; 0: none."""
 
 
 class SolverMissing(ImportError):
-    """HiGHS is an optional dependency."""
+    """HiGHS, an optional dependency, is not installed."""
 
 
 class SolverFailed(RuntimeError):
@@ -63,10 +63,10 @@ class SolverFailed(RuntimeError):
 
 
 def solve(problem: Problem, *, ladder: bool = False, extra_spots: int = EXTRA_SPOTS) -> Solution:
-    """The cheapest set of units that lets the preemptor in.
+    """The cheapest set of units whose eviction lets the preemptor in.
 
-    With `ladder`, units above the lowest sufficient priority are left alone, whatever they cost (P5).
-    `extra_spots` changes the time it takes and never the cost.
+    With `ladder`, units above the lowest sufficient priority are never evicted, whatever the cost (P5).
+    `extra_spots` changes how long it takes, never the cost.
     """
     validate(problem)
     rungs: list[tuple[Unit, ...]] = [problem.units]
@@ -108,7 +108,7 @@ def _optimum(problem: Problem, extra_spots: int) -> Solution | None:
 
 
 def _solve_on(cluster: Cluster, spots: list[list[Spot]], dearest: int | None) -> Solution | None:
-    """The optimum with replicas on these spots only, and no unit dearer than `dearest`; None if there is none."""
+    """The optimum with replicas on these spots only and no unit dearer than `dearest`; None if there is none."""
     problem = cluster.problem
     model = _Model()
     hosted: list[tuple[int, Hosted]] = []
@@ -143,7 +143,7 @@ def _solve_on(cluster: Cluster, spots: list[list[Spot]], dearest: int | None) ->
 
 
 def _units_in_play(problem: Problem, nodes: set[int]) -> list[int]:
-    """All units on these nodes; of the others only the cheapest that the deficits could need."""
+    """Indexes of the units on these nodes, and of the cheapest others that could cover the deficits."""
     inside: list[int] = []
     outside: dict[tuple[int, int], list[int]] = {}
     for index, unit in enumerate(problem.units):
@@ -160,7 +160,7 @@ def _units_in_play(problem: Problem, nodes: set[int]) -> list[int]:
 
 
 def _weights(costs: list[int]) -> tuple[list[float], int]:
-    """Objective coefficients for these costs, and the `Solution.resolution` that comes with them."""
+    """Objective coefficients for these costs, and the `Solution.resolution` that results from them."""
     divisor = gcd(*costs) or 1
     largest = max(costs, default=0) // divisor
     if largest <= LARGEST_COEFFICIENT:
@@ -172,7 +172,7 @@ def _weights(costs: list[int]) -> tuple[list[float], int]:
 def _add_node(
     model: _Model, cluster: Cluster, node: int, stands: list[tuple[int, Hosted]], x: dict[int, int]
 ) -> None:
-    """The rows of one node: its devices, CPU and memory, for the replicas that might stand there."""
+    """Add the rows of one node: devices, CPU and memory for the replicas that might stand there."""
     groups = cluster.problem.groups
     free = cluster.problem.nodes[node]
     whole = [(column, groups[s.group].gpus, s.replicas) for column, s in stands if groups[s.group].gpus]
@@ -215,9 +215,9 @@ def _add_node(
 def _add_cuts(
     model: _Model, clearable: Counter[tuple[int, ...]], whole: list[tuple[int, int, int]], x: dict[int, int]
 ) -> None:
-    """Implied by the other rows for integers, not for fractions of replicas: they make the relaxation tight."""
+    """Add rows that hold for every integer solution already; they make the linear relaxation tight."""
     total = sum(clearable.values())
-    stuck: Counter[int] = Counter()  # devices that are not for whole replicas while the unit stays
+    stuck: Counter[int] = Counter()  # by unit: devices that no whole replica can use while it stays
     for units, devices in clearable.items():
         for unit in units:
             stuck[unit] += devices
@@ -229,7 +229,7 @@ def _add_cuts(
 
 
 def _all_gone(model: _Model, units: list[int]) -> int:
-    """A column that is 1 only if all these units go."""
+    """A column that can be 1 only if all these units are evicted."""
     if len(units) == 1:
         return units[0]
     gone = model.column(0, integer=False)
@@ -238,7 +238,10 @@ def _all_gone(model: _Model, units: list[int]) -> int:
 
 
 def _checked(problem: Problem, chosen: list[int], hosted: Sequence[Hosted], resolution: int) -> Solution:
-    """The answer with its cost in integers, less the units that turn out not to be needed (only free ones can be)."""
+    """The answer with its cost in integers, without units that are not needed (only units of cost 0 can be).
+
+    Raises SolverFailed if the replicas do not fit.
+    """
     if not places_fit(problem, chosen, hosted):
         raise SolverFailed(f"the preemptor does not fit without {[problem.units[i].id for i in chosen]}")
     for index in sorted(chosen, key=lambda i: -problem.units[i].cost):
@@ -251,7 +254,7 @@ def _checked(problem: Problem, chosen: list[int], hosted: Sequence[Hosted], reso
 
 
 class _Model:
-    """A mixed integer program under construction: all columns start at 0, rows are sparse."""
+    """A mixed integer program under construction. All columns have the lower bound 0; rows are sparse."""
 
     __slots__ = ("_costs", "_indexes", "_integer", "_lower", "_most", "_starts", "_upper", "_values")
 
@@ -285,7 +288,7 @@ class _Model:
             self.row([(column, 1), (limit, -1)], at_most=0)
 
     def run(self) -> list[int] | None:
-        """The values of all columns at the minimum, rounded; None if there is no solution."""
+        """The values of all columns at the minimum, rounded; None if the program is infeasible."""
         highspy = _highspy()
         solver = highspy.Highs()
         for option, value in _OPTIONS.items():
@@ -318,7 +321,7 @@ _OPTIONS: Final[dict[str, bool | int | float]] = {
 
 
 def _highspy() -> Any:
-    """The one place that knows the package: it is optional, and its types are incomplete."""
+    """The package highspy, imported only here because it is optional. Its types are incomplete."""
     try:
         import highspy
     except ImportError as missing:

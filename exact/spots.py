@@ -17,8 +17,8 @@ from exact.problem import Cluster, Group, Problem
 class Spot:
     """A node, or for a fraction a device, that can host replicas of one group.
 
-    `prices`: the first, second ... replica here cost at least this much more; they never fall. Summed over all
-    spots in use they are at most the cost of what was evicted.
+    `prices` are lower bounds on what the first, second ... replica here adds to the cost; they never fall. Their sum
+    over all spots in use is at most the cost of the evicted units.
     """
 
     node: int
@@ -27,7 +27,7 @@ class Spot:
 
 
 def spots_of(cluster: Cluster, group: Group) -> list[Spot]:
-    """Everywhere a replica of the group could ever stand, the cheapest first."""
+    """All spots where a replica of the group could ever stand, cheapest first."""
     if not group.replicas:
         return []
     shares = []
@@ -60,7 +60,7 @@ def spots_of(cluster: Cluster, group: Group) -> list[Spot]:
 
 
 def _prices(items: list[tuple[int, int]], free: int, each: int, most: int) -> tuple[int, ...]:
-    """Lower bounds on what each further replica costs, from the (amount, cost) pieces that can be freed."""
+    """Lower bounds on the cost of each further replica. `items` are the (amount, cost) pieces that can be freed."""
     most = min(most, (free + sum(amount for amount, _ in items)) // each)
     costs = [0, *_cover(items, [max(0, count * each - free) for count in range(1, most + 1)])]
     prices: list[int] = []
@@ -72,10 +72,10 @@ def _prices(items: list[tuple[int, int]], free: int, each: int, most: int) -> tu
 
 
 def _cover(items: list[tuple[int, int]], needs: list[int]) -> list[int]:
-    """The cheapest cost of freeing at least each of the (rising) needs."""
+    """For each of the (rising) needs, the lowest cost of freeing at least that much."""
     if not needs:
         return []
-    if needs[0] == sum(amount for amount, _ in items):  # everything has to go
+    if needs[0] == sum(amount for amount, _ in items):  # all items are needed
         return [sum(cost for _, cost in items)] * len(needs)
     frontier = [(0, 0)]  # (cost, amount), both rising: nothing cheaper frees as much
     for amount, cost in items:
@@ -88,7 +88,7 @@ def _cover(items: list[tuple[int, int]], needs: list[int]) -> list[int]:
 
 
 def could_ever_fit(problem: Problem, spots: list[list[Spot]]) -> bool:
-    """Whether each group has enough room, and each deficit enough units, if everybody left (the prefilter of P7)."""
+    """True if evicting all units would give each group enough room and cover both deficits (the prefilter of P7)."""
     for group, group_spots in zip(problem.groups, spots, strict=True):
         if sum(len(spot.prices) for spot in group_spots) < group.replicas:
             return False
@@ -97,6 +97,6 @@ def could_ever_fit(problem: Problem, spots: list[list[Spot]]) -> bool:
 
 
 def spots_under(cost: int, replicas: int, spots: list[Spot]) -> int:
-    """How many of the spots (they are in order of price) could be part of anything cheaper than `cost`."""
+    """How many of the spots, which are sorted by price, could be part of a set cheaper than `cost`."""
     others = sorted(price for spot in spots for price in spot.prices)[: max(0, replicas - 1)]
     return bisect_left(spots, cost - sum(others), key=lambda spot: spot.prices[0])
