@@ -25,6 +25,7 @@ JOBS = 100
 
 
 def own_ms(words: list[str], env: dict[str, str]) -> float:
+    """Run a command and return its processor time (user and system) in ms."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-m", "quotatree", *words], env=env, check=True, stdout=subprocess.DEVNULL

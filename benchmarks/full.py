@@ -10,7 +10,10 @@ from benchmarks.instances import GPUS_PER_NODE, HOUR_MS, NOW_MS, Instance, Insta
 def full_cluster(
     nodes: int, gpus_each: int, request: tuple[int, int], priorities: tuple[int, ...], seed: int
 ) -> Instance:
-    """`nodes` 8-GPU nodes full of jobs with `gpus_each` GPUs; the quota is as full as the nodes."""
+    """A cluster of `nodes` 8-GPU nodes full of jobs of `gpus_each` GPUs; the quota has nothing free either.
+
+    `request` is (replicas, GPUs of each).
+    """
     random = Random(f"full/{nodes}/{gpus_each}/{seed}")
     jobs: list[InstanceJob] = []
     for node in range(nodes):

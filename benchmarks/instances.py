@@ -24,7 +24,7 @@ REQUESTS: Final = (
     (1, 1), (1, 2), (1, 4), (1, 8),
     (2, 8), (4, 8), (8, 8), (16, 8), (4, 4), (8, 4), (8, 2), (16, 1),
 )  # fmt: skip
-"""(replicas, GPUs of each)"""
+"""Pairs of replicas and GPUs of each."""
 
 SECOND_MS: Final = 1000
 MINUTE_MS: Final = 60 * SECOND_MS
@@ -38,7 +38,7 @@ RESTART_LARGE_MS: Final = 60 * SECOND_MS
 
 @dataclass(frozen=True, slots=True)
 class InstanceJob:
-    """A running job. `layout`: the devices it has on each of its nodes, one replica a node."""
+    """A running job. `layout` lists its nodes with the devices it has there, one replica on each node."""
 
     id: str
     priority: int
@@ -46,11 +46,11 @@ class InstanceJob:
     layout: tuple[tuple[int, tuple[int, ...]], ...]
     started_ms: int
     checkpoint_ms: int | None
-    """None: it never saved anything, so everything since its start would be lost."""
+    """When the job last saved; None: never, so all work since its start would be lost."""
 
 
 class Request(NamedTuple):
-    """What wants to start: equal replicas, each on one node."""
+    """The job that wants to start: equal replicas, each on one node."""
 
     replicas: int
     gpus_each: int
@@ -58,7 +58,7 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A full cluster, and a request that wants in."""
+    """A full cluster and a request that does not fit without evictions."""
 
     seed: int
     nodes: int
@@ -67,13 +67,13 @@ class Instance:
     request: Request
     now_ms: int
     quota_free_gpus: int
-    """What every quota on the request's path still has free; what it lacks, evictions must free."""
+    """Free GPUs of every quota on the request's path; evictions must free the rest of the request."""
 
 
 def instance(seed: int, gpus: int, request: tuple[int, int] | None = None) -> Instance:
     """A cluster of `gpus` in 8-GPU nodes, 97 to 100 % full. The same arguments give the same instance.
 
-    Something always has to go: a request that fits on free devices finds its quota short.
+    An eviction is always needed: a request that fits on free devices finds its quota short.
     """
     random = Random(f"{seed}/{gpus}")
     nodes = gpus // GPUS_PER_NODE
@@ -94,24 +94,24 @@ def instance(seed: int, gpus: int, request: tuple[int, int] | None = None) -> In
 
 
 def instances(count: int, gpus: int, first_seed: int = 0) -> Iterator[Instance]:
-    """A series of instances of one cluster size."""
+    """Yield `count` instances of one cluster size, with rising seeds."""
     return (instance(seed, gpus) for seed in range(first_seed, first_seed + count))
 
 
 def lost_work(job: InstanceJob, now_ms: int) -> int:
-    """Rule P6 for a training job, in milli-GPU × milliseconds."""
+    """The work a training job loses by an eviction (P6), in milli-GPU × milliseconds."""
     overhead_ms = RESTART_SMALL_MS if job.gpus <= 8 else RESTART_LARGE_MS
     saved_ms = job.started_ms if job.checkpoint_ms is None else job.checkpoint_ms
     return (overhead_ms + now_ms - saved_ms) * job.gpus * WHOLE_GPU
 
 
 def cost(job: InstanceJob, now_ms: int) -> int:
-    """Rule P5: lost work, doubled with every priority."""
+    """The cost of evicting a job (P5): its lost work, doubled for every priority above 1."""
     return lost_work(job, now_ms) << (job.priority - 1)
 
 
 def to_problem(given: Instance) -> Problem:
-    """The same instance for the exact oracle: every job may be evicted, and frees quota on the whole path."""
+    """The instance as a problem of the exact oracle. Every job may be evicted and frees quota on the whole path."""
     free = [[WHOLE_GPU] * given.gpus_per_node for _ in range(given.nodes)]
     units = []
     for job in given.jobs:
@@ -142,7 +142,7 @@ def to_problem(given: Instance) -> Problem:
 
 
 def _sizes(random: Random, gpus: int) -> list[int]:
-    """Job sizes that fill 97 to 100 % of the cluster (often all), none above a quarter of it, large ones first."""
+    """Job sizes that fill 97 to 100 % of the cluster, none above a quarter of it (or one node), large ones first."""
     target = round(gpus * min(1.0, random.uniform(0.97, 1.015)))
     sizes: list[int] = []
     while target > 0:
@@ -157,9 +157,10 @@ Layout = tuple[tuple[int, tuple[int, ...]], ...]
 
 
 def _placed(random: Random, free: list[list[int]], sizes: list[int]) -> Iterator[tuple[int, Layout]]:
-    """Large jobs on whole nodes or on half nodes, small ones mostly where they fit best; `free` shrinks accordingly.
+    """Yield the size and layout of each job, and take its devices out of `free`.
 
-    What finds no place is cut into single-GPU jobs: clusters are full of those for the same reason.
+    Jobs larger than a node stand on whole nodes or on half nodes, small ones mostly where they fit best. A job that
+    finds no place is replaced by single-GPU jobs, as real clusters are full of them for the same reason.
     """
     for size in sizes:
         each = min(size, GPUS_PER_NODE)
@@ -192,7 +193,7 @@ def _nodes_for(random: Random, free: list[list[int]], count: int, each: int) -> 
 
 
 def _request(random: Random, free: list[list[int]]) -> Request:
-    """A request of at most half the cluster; three times out of four one that does not fit as things are."""
+    """A request of at most half the cluster; three times out of four one that does not fit on free devices."""
     shapes = [Request(*shape) for shape in REQUESTS if 2 * shape[0] * shape[1] <= len(free) * GPUS_PER_NODE]
     blocked = [shape for shape in shapes if not _fits(free, shape)]
     return random.choice(blocked if blocked and random.random() < 0.75 else shapes)

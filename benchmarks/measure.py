@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A plot that belongs to a table: the name of its file, what one sees on it, and its SVG."""
+    """A plot that belongs to a table: its file name, a description and its SVG."""
 
     name: str
     shows: str
@@ -25,7 +25,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Table:
-    """A titled table that prints as Markdown, so that the docs can hold what a run printed."""
+    """A titled table that prints as Markdown, so that the docs can contain it."""
 
     title: str
     columns: tuple[str, ...]
@@ -63,7 +63,7 @@ def verdict(seen: float, budget: float) -> str:
 
 
 def timed(call: Callable[[], T]) -> tuple[T, float]:
-    """The answer, and how many milliseconds it took."""
+    """The result of the call, and the milliseconds it took."""
     started = perf_counter()
     answer = call()
     return answer, (perf_counter() - started) * 1000
@@ -74,8 +74,7 @@ def middle(times: Sequence[float]) -> float:
 
 
 def settle() -> None:
-    """What was built stays: keep the collector from walking over it in the middle of a measurement, as a server
-    does after loading its state."""
+    """Keep the garbage collector off what was built while times are measured, as a server does after loading."""
     gc.collect()
     gc.freeze()
 

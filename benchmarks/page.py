@@ -16,9 +16,9 @@ Suite = Callable[[], list[Table]]
 
 
 def run(suites: Mapping[str, Suite], page: Path, arguments: list[str]) -> str | None:
-    """Run the suites named in the arguments, or all, and print them; `--write` puts them into the page.
+    """Run the suites named in the arguments, or all, and print their tables; `--write` puts them into the page.
 
-    What was wrong with the arguments, or None.
+    Returns a message if the arguments are wrong, else None.
     """
     names = [a for a in arguments if not a.startswith("-")] or list(suites)
     unknown = [name for name in names if name not in suites]
@@ -37,7 +37,7 @@ def run(suites: Mapping[str, Suite], page: Path, arguments: list[str]) -> str | 
 
 
 def _write(page: Path, order: list[str], written: str, tables: list[Table]) -> None:
-    """Put a suite's tables under its own mark; suites that did not run keep what is there."""
+    """Put a suite's tables under its own mark in the page; other suites keep what is there."""
     head, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     body, _, tail = rest.partition(END)
     blocks = dict.fromkeys(order, "")

@@ -1,7 +1,7 @@
 """What would most other schedulers evict? Their common rule, on the same problem as the exact oracle.
 
 Candidates in order of priority, the newest first; remove one after another until the preemptor fits; then, in the
-reverse order, put back whoever turns out not to be needed. No costs, no look at which node becomes free. It is the
+reverse order, put back each one that turns out not to be needed. No costs, no look at which node becomes free. It is the
 rule reduced to its essence, not a port of any one scheduler; the tables compare against it.
 """
 
@@ -13,9 +13,9 @@ from exact.problem import WHOLE_GPU, Group, Problem, Unit
 
 
 def evict(problem: Problem, room: Room | None = None) -> tuple[Unit, ...] | None:
-    """The units this rule evicts, in the order it found them; None if the preemptor does not fit without any of them.
+    """The units that this rule evicts, in the order it found them; None if evicting all would not be enough.
 
-    A `Room` may be built beforehand, to time the search alone; it is left as it was.
+    A `Room` may be built beforehand, to time the search alone. It is left unchanged.
     """
     room = room or Room(problem)
     removed: list[Unit] = []
@@ -40,10 +40,10 @@ def evict(problem: Problem, room: Room | None = None) -> tuple[Unit, ...] | None
 
 
 class Room:
-    """What is free while units come and go, and how many replicas of each group every node could take.
+    """What is free while units are removed and put back, and how many replicas of each group every node could take.
 
-    A change costs time for the nodes it touches only. Groups that compete are placed by `_pack`, a heuristic as
-    in the peers, and only after each of them alone would fit.
+    A change takes time only for the nodes it touches. If there are several groups, `_pack` places them together by a
+    heuristic, as peers do, once each of them alone would fit.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -68,7 +68,7 @@ class Room:
         self._change(unit, -1)
 
     def fits(self) -> bool:
-        """Whether quotas and nodes have room for the whole preemptor."""
+        """True if quotas and nodes have room for the whole preemptor."""
         if self.deficit_own > 0 or self.deficit_all > 0:
             return False
         if any(total < group.replicas for total, group in zip(self.totals, self.groups, strict=True)):
@@ -91,7 +91,7 @@ class Room:
                 self.slots[number][node] = slots
 
     def _slots(self, node: int, group: Group) -> int:
-        """Replicas of the group that the node could take now, were it for this group alone."""
+        """How many replicas of the group the node could take now if no other group used it."""
         return min(
             _on_devices(self.milli[node], group),
             self.cpu_milli[node] // group.cpu_milli if group.cpu_milli else group.replicas,
@@ -99,7 +99,7 @@ class Room:
         )
 
     def _pack(self) -> bool:
-        """The largest replicas first, each on the first node that takes it, fractions on the fullest device."""
+        """True if all groups fit together, by first fit: large replicas first, fractions on the fullest device."""
         touched: dict[int, tuple[list[int], int, int]] = {}
         for number, group in enumerate(self.groups):
             missing = group.replicas
@@ -134,7 +134,7 @@ def _on_devices(milli: Sequence[int], group: Group) -> int:
 
 
 def _place(milli: list[int], group: Group) -> bool:
-    """Put one replica on the devices of a node, if they have room for it."""
+    """Put one replica on the devices of a node; False if they have no room for it."""
     if group.gpus:
         whole = [device for device, free in enumerate(milli) if free == WHOLE_GPU][: group.gpus]
         for device in whole if len(whole) == group.gpus else ():

@@ -20,7 +20,7 @@ GPU_HOUR = 1000 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One instance: what each rule gave. Costs in milli-GPU x ms."""
+    """The result of each rule for one instance. Costs and lost work in milli-GPU x ms."""
 
     gang: bool
     optimum: int

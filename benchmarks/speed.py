@@ -24,7 +24,7 @@ SIZES = (1, 2, 4, 8)
 
 
 def decision() -> list[Table]:
-    """One replica must preempt, at 1,000 / 10,000 / 100,000 running jobs."""
+    """Time one replica that must preempt, at 1,000, 10,000 and 100,000 running jobs."""
     limits = budgets()["decision"]
     table = Table(
         "One decision with victims, one replica of 1, 2, 4 or 8 GPUs",
@@ -49,7 +49,7 @@ def decision() -> list[Table]:
 
 
 def growth() -> list[Table]:
-    """The same decision from 100 to 10,000 nodes: it must not grow with the cluster (A4)."""
+    """Time the same decision on 100 to 10,000 nodes: it must not grow with the cluster (A4)."""
     table = Table(
         "Growth of one decision with the cluster",
         (
@@ -77,7 +77,7 @@ def growth() -> list[Table]:
 
 
 def gang() -> list[Table]:
-    """200 replicas of a whole node each on 1,000 nodes."""
+    """Time a gang of 200 replicas of a whole node each, on 1,000 nodes."""
     limits = budgets()["gang"]
     table = Table(
         "A 200-replica gang that must preempt, 1,000 nodes",
@@ -120,7 +120,7 @@ def gang() -> list[Table]:
 
 
 def reclaims() -> list[Table]:
-    """4,000 waiting one-GPU jobs each take one GPU on 500 full nodes: one plan."""
+    """Time one plan in which 4,000 waiting one-GPU jobs each take one GPU, on 500 full nodes."""
     limit = budgets()["reclaims"]["whole_plan_seconds"]
     table = Table(
         "4,000 one-GPU reclaims on 500 nodes, one plan",
@@ -143,7 +143,10 @@ def reclaims() -> list[Table]:
 
 
 def _decisions(state: State, given: Instance, rounds: int) -> tuple[list[float], list[float]]:
-    """Submit, plan, let the victims leave and everybody settle; the first use of each size apart."""
+    """Times in ms of deciding about one arrival after another: the first of each size, and the warm ones.
+
+    After each decision its victims leave and the preemptor starts.
+    """
     first: list[float] = []
     warm: list[float] = []
     now_ms = given.now_ms
@@ -164,7 +167,7 @@ def _decisions(state: State, given: Instance, rounds: int) -> tuple[list[float],
 
 
 def _warm_up(state: State, given: Instance) -> None:
-    """Build the gang's indexes: a small gang of the same shape, previewed and taken back."""
+    """Build the gang's indexes: plan a small gang of the same shape, then roll it back."""
     state.begin()
     apply(state, ev.JobSubmitted(_request("warm-up", 2, 8, given.now_ms)), given.now_ms)
     plan(state, given.now_ms)
@@ -184,7 +187,7 @@ def _preemption(made: say.Plan) -> say.Preemption:
 
 
 def _peers_ms(given: Instance, repeat: int) -> float:
-    """Median time of the peers' search over the four request sizes."""
+    """Median time in ms of the peers' search over the four request sizes."""
     times = []
     for size in SIZES:
         problem = to_problem(replace(given, request=Request(1, size)))

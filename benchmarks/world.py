@@ -28,13 +28,13 @@ PREEMPTOR = JobId("preemptor")
 
 
 def state_of(given: Instance) -> State:
-    """The running cluster of an instance; the request is not submitted yet."""
+    """The running cluster of an instance; its request is not submitted yet."""
     state = State()
     for index in range(given.nodes):
         apply(state, ev.NodeJoined(NodeSpec(f"node-{index:05}", gpus=given.gpus_per_node)), 0)
     used = sum(job.gpus for job in given.jobs)
     bound = used + given.quota_free_gpus
-    # A quota may promise more than is up: nodes that count as capacity but take nothing make room for that.
+    # A quota may promise more than is up: cordoned nodes count as capacity but take no work.
     for index in range(-(-max(0, bound - given.nodes * given.gpus_per_node) // given.gpus_per_node)):
         apply(state, ev.NodeJoined(NodeSpec(f"spare-{index}", gpus=given.gpus_per_node)), 0)
         apply(state, ev.NodeChanged(f"spare-{index}", NodeState.CORDONED), 0)

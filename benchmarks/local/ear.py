@@ -25,14 +25,14 @@ class Ear:
         threading.Thread(target=self._listen, name="ear", daemon=True).start()
 
     def when(self, word: str) -> float:
-        """The moment at which it was first said; waits for it."""
+        """When the word first arrived (`perf_counter`). Waits for it up to DEADLINE_SECONDS."""
         with self._changed:
             if not self._changed.wait_for(lambda: word in self._heard, DEADLINE_SECONDS):
                 raise TimeoutError(f"nobody said {word}")
             return self._heard[word]
 
     def says(self, word: str, then: str = "") -> str:
-        """A shell command that says it first."""
+        """A shell command that writes the word into the pipe and then runs `then`."""
         return f"echo {word} >{self.path}; {then}"
 
     def _listen(self) -> None:

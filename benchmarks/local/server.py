@@ -35,12 +35,12 @@ from quotatree.store import Store
 ROOT = Path(__file__).resolve().parents[2]
 RUN_AS = pwd.getpwuid(os.geteuid()).pw_name
 LARGE, SMALL = "large", "small"
-"""Two quotas: one with all GPUs but one, and one with a single GPU in which the higher take from the lower."""
+"""Two quotas: one with all GPUs but one; one with a single GPU, in which higher priorities preempt lower ones."""
 
 
 @contextmanager
 def serving(nodes: str = "8x8") -> Iterator[tuple[Client, Path]]:
-    """A client of a fresh server, and a directory for what else is needed. In the end nothing runs any more."""
+    """A client of a fresh server, and a scratch directory. On exit the server and all its jobs are ended."""
     with tempfile.TemporaryDirectory() as scratch:
         os.chmod(scratch, 0o711)
         directory = Path(scratch, "server")
@@ -63,7 +63,7 @@ def serving(nodes: str = "8x8") -> Iterator[tuple[Client, Path]]:
 
 
 def _end_all(directory: Path) -> None:
-    """A server that ends leaves its jobs alone; a benchmark does not."""
+    """End all jobs that the server has left running."""
     engine = LocalEngine(directory, run_as=RUN_AS)
     engine.open(lambda _: None)
     for one in engine.observe().running:

@@ -61,7 +61,7 @@ asyncio.run(main())
 
 @dataclass
 class Seen:
-    """What the clients of one stretch of time saw."""
+    """What the clients saw during one stretch of time."""
 
     took_ms: list[float] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
@@ -116,7 +116,7 @@ def _restarts(running: _Service, *, alone: bool = False) -> None:
 
 
 def _added(running: _Service) -> Table:
-    """One replica that answers at once, asked directly and through the proxy."""
+    """Compare one replica that answers at once, asked directly and through the proxy."""
     table = Table(
         "What the proxy adds",
         ("asked", "clients", "requests", "dropped", "requests/s", "p50 ms", "p99 ms", "longest ms"),
@@ -131,7 +131,7 @@ def _added(running: _Service) -> Table:
 
 
 class _Service:
-    """One service under an engine of its own."""
+    """A service under an engine of its own."""
 
     def __init__(self, directory: Path, work_seconds: float = WORK_SECONDS) -> None:
         self.directory = directory
@@ -188,7 +188,7 @@ class _Service:
         return 0 if found is None else found.ready
 
     def _readiness(self) -> int:
-        """How often a replica became ready."""
+        """How often a replica has become ready so far."""
         text = (self.directory / "engine" / "jobs" / JOB / "runs" / "1" / "journal").read_text()
         return text.count('"is":"ready"')
 
@@ -207,7 +207,7 @@ class _Service:
 
 
 def _load(port: int, clients: int, story: Callable[[], None]) -> Seen:
-    """Clients ask for as long as the story takes."""
+    """Let clients send requests for as long as `story` runs, and return what they saw."""
     seen = Seen()
     ended = threading.Event()
 

@@ -37,7 +37,7 @@ LOOK_EVERY_SECONDS: Final = 0.5
 
 
 class Seen(NamedTuple):
-    """One run. Latencies are sorted, in milliseconds."""
+    """The measurements of one run. Latencies are sorted."""
 
     seconds: float
     latency_ms: list[float]
@@ -107,7 +107,7 @@ def run_policy(policy: Policy, database: str | None) -> Seen:
 
 
 def furnish(client: Client, policy: Policy) -> None:
-    """The tree, its nodes, and one workspace bound to all of it."""
+    """Create the nodes, the quotas and one workspace bound to all of them."""
     client.workspaces.create({"id": WORKSPACE, "owners": ["admin"]})
     for group in range(GROUPS):
         cpu = QUOTAS_PER_GROUP * UNITS
@@ -125,7 +125,7 @@ def furnish(client: Client, policy: Policy) -> None:
 
 
 def _generate(server: Served) -> dict[str, Any]:
-    """Returns when the last job has been submitted."""
+    """Run the generator and return what it printed, once the last job has been submitted."""
     where = urlsplit(server.url)
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.server.generator", str(where.hostname), str(where.port)],
@@ -144,7 +144,7 @@ def _until_all_ended(client: Client) -> None:
 
 
 def _check(jobs: list[Any]) -> None:
-    """Every job that was submitted is there once, and has succeeded."""
+    """Exit with a message unless every submitted job is there once and has succeeded."""
     ended = [job for job in jobs if job["phase"] == "Succeeded"]
     for each in CLASSES:
         there = sum(1 for job in ended if job["name"] == each.name)
@@ -160,7 +160,7 @@ def _mean_wait(jobs: list[Any], name: str) -> float:
 
 
 def _grown(before: dict[str, float], after: dict[str, float], prefix: str) -> float:
-    """By how much all counters with this beginning have grown together."""
+    """The growth of all counters with this prefix together."""
     return sum(value - before.get(name, 0.0) for name, value in after.items() if name.startswith(prefix))
 
 

@@ -51,6 +51,7 @@ class Happening(NamedTuple):
 
 
 def floor_seconds(policy: Policy) -> float:
+    """Virtual seconds until the last job of one group has ended."""
     state = _group(policy)
     heap = [
         Happening(one.at_ms, order, ev.JobSubmitted(_spec(one.quota, one.job_class, one.number, one.at_ms)))
@@ -70,7 +71,7 @@ def floor_seconds(policy: Policy) -> float:
             event = happening.event
             if isinstance(event, ev.JobEnded):
                 if runs.get(event.job) != happening.run:
-                    continue  # it was taken away in the middle of this run
+                    continue  # the job was evicted in the middle of this run
                 last_ms = now_ms
             decided += apply(state, event, now_ms)
         for decision in (*decided, *plan(state, now_ms).decisions):

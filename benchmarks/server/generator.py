@@ -20,11 +20,11 @@ from typing import Final
 from benchmarks.server.load import CLASSES, JobClass, body, quotas, submissions
 
 LEAD_SECONDS: Final = 0.5
-"""From the last connection to the first job."""
+"""Time between opening the connections and the first job."""
 
 
 class Sent:
-    """What became of the requests."""
+    """Latencies by class, and the requests that were refused."""
 
     def __init__(self) -> None:
         self.latency_ms: defaultdict[str, list[float]] = defaultdict(list)

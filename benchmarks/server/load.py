@@ -41,7 +41,7 @@ BY_NAME: Final = {each.name: each for each in CLASSES}
 
 
 class Policy(NamedTuple):
-    """Who may take from whom inside a quota (P1)."""
+    """Which priorities may preempt which inside a quota (P1)."""
 
     name: str
     says: str
@@ -53,7 +53,7 @@ POLICIES: Final = (
     Policy("small-yields", "medium and large may take small", "5-9", "1-4"),
     Policy("large-takes", "large may take medium and small", "7-9", "1-6"),
 )
-"""Kueue's "any lower priority" is not one policy here, for `low` must lie below `high` (P1): these are its two halves."""
+"""The two halves of Kueue's "any lower priority", which is not one policy here: `low` must lie below `high` (P1)."""
 
 
 class Submission(NamedTuple):
@@ -72,7 +72,7 @@ def quotas_of(group: int) -> list[str]:
 
 
 def submissions(quota: str, job_class: JobClass) -> Iterator[Submission]:
-    """One set of the generator, in order."""
+    """The jobs of one class for one quota, in order."""
     for number in range(job_class.jobs):
         yield Submission(number * job_class.every_ms, quota, job_class, number)
 
@@ -82,12 +82,12 @@ def jobs_in_all() -> int:
 
 
 def capacity_seconds() -> float:
-    """How long the work takes if no unit is ever idle."""
+    """How long the work takes if no unit is ever unused."""
     return sum(each.jobs * each.units * each.run_ms for each in CLASSES) / UNITS / 1000
 
 
 def body(quota: str, job_class: JobClass) -> dict[str, Any]:
-    """The job as it is posted. A timer that is told to stop is gone at once, and begins from zero when it runs again."""
+    """The job as it is posted. Its grace is 0, so an evicted timer leaves at once; its next run begins from zero."""
     return {
         "workspace": WORKSPACE,
         "quota": quota,

@@ -46,13 +46,13 @@ ROUNDS: Final = 150
 AT_ONCE: Final = 2_000
 PAGE: Final = 10
 RARE: Final = 20
-"""So many of the finished jobs were cancelled, so that a page of them is as full here as there."""
+"""How many of the finished jobs are cancelled ones: the same in both stores, so that a page of them is equally full."""
 PLACE: Final = r.PlacementRow("", 1, 0, "node-0", (0,), 1000, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A server with so many jobs, most of them finished."""
+    """A running server with a filled store; most of its jobs are finished."""
 
     store: Store
     controller: Controller
@@ -96,7 +96,7 @@ def _submit_batch(server: Standing, number: int) -> None:
 
 
 def _end_and_start(server: Standing, number: int) -> None:
-    """A running job is cancelled, and the next one takes its place: a plan that decides."""
+    """Cancel a running job, so that the plan starts the next one in its place."""
     state = server.controller.ask(lambda world, _: world.state)
     server.controller.step()
     running = next(job.id for job in state.result(0).jobs.values() if job.phase is Phase.RUNNING)
@@ -145,7 +145,7 @@ def _request(quota: str) -> do.JobRequest:
 
 
 def _standing(stack: ExitStack, finished: int, waiting: int) -> Standing:
-    """Beside them 640 jobs run, one on each GPU."""
+    """A server with so many finished and waiting jobs; beside them 640 jobs run, one on each GPU."""
     directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quotatree-bench-")))
     store = Store.open(str(directory / "store.db"))
     stack.callback(store.close)

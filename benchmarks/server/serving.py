@@ -34,13 +34,13 @@ class Served:
         return cpu_seconds(self.pid)
 
     def peak_mib(self) -> float:
-        """The most memory it ever had (resident)."""
+        """The most resident memory the server ever had."""
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8")
         found = re.search(r"VmHWM:\s+(\d+) kB", status)
         return int(found[1]) / 1024 if found else 0.0
 
     def metrics(self) -> dict[str, float]:
-        """The server's own figures, by name with labels."""
+        """The server's own metrics, by name with labels."""
         with urlopen(f"{self.url}/metrics") as answer:  # our own loopback address
             lines = answer.read().decode().splitlines()
         pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
@@ -55,7 +55,7 @@ def cpu_seconds(pid: int | str) -> float:
 
 @contextmanager
 def served(database: str | None = None) -> Iterator[Served]:
-    """`database` None: SQLite in a new directory. One that is named must be empty."""
+    """Run a server on an empty store: the given database, or SQLite in a new directory if it is None."""
     with tempfile.TemporaryDirectory(prefix="quotatree-bench-") as scratch:
         port = _free_port()
         words = [
@@ -97,7 +97,7 @@ def _free_port() -> int:
 
 
 def _token(process: subprocess.Popen[str]) -> str:
-    """The admin's token, which the first start prints; returns when the server is about to listen."""
+    """The admin's token, which the first start prints. Returns when the server is about to listen."""
     assert process.stdout is not None
     token = None
     for _ in range(START_LINES):

@@ -1,7 +1,7 @@
 """Was every team as well off as alone, and every single job? A replay beside each team in a cluster of its own.
 
 Two yardsticks for a team, its mean wait (that of quotatree.sim.metrics) and its mean time from submit to end, in which
-lost work shows too; and one for jobs: who came to its end later than it would have alone.
+lost work shows too; and one for jobs: those that ended later than they would have alone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from quotatree.sim.metrics import SAFE_WITHIN_S
 from quotatree.sim.outcome import JobOutcome
 
 LATE_MS = 60_000
-"""Twice the grace of a victim: what is later by less had to wait for somebody to leave, and for nothing else."""
+"""Twice the grace of a victim. A job that is later by less only had to wait for victims to leave."""
 
 
 @dataclass(frozen=True, slots=True)
 class Safety:
-    """Teams, how many of them wait no longer and come to their end no later, and jobs that do by more than LATE_MS."""
+    """How teams and jobs fare beside being alone.
+
+    `by_wait` teams wait no longer on average, `by_completion` teams end no later, `late_jobs` end later by more than
+    LATE_MS, the latest of all by `latest_s`.
+    """
 
     teams: int
     by_wait: int
@@ -28,7 +32,7 @@ class Safety:
 
 
 def safety(here: Iterable[JobOutcome], alone: dict[str, JobOutcome]) -> Safety:
-    """Of the jobs that came to their end in both."""
+    """Compare the jobs that ended both here and alone."""
     pairs: dict[str, list[tuple[int, int]]] = {}
     later_ms: list[int] = []
     for job in here:

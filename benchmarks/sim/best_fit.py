@@ -12,7 +12,7 @@ from quotatree.core import WHOLE_GPU, NodeSpec, Shape
 
 
 class Machine:
-    """What is left of a node."""
+    """A node and what is free on it."""
 
     def __init__(self, spec: NodeSpec) -> None:
         self.model, self.cpu_milli, self.memory_mib = spec.model, spec.cpu_milli, spec.memory_mib
@@ -40,7 +40,7 @@ class Machine:
 
 
 def best_fit_percent(nodes: list[NodeSpec], pods: list[Shape]) -> float:
-    """GPUs allocated after all the pods have come, in percent."""
+    """The GPUs allocated after all pods have arrived, in percent of the cluster's."""
     machines = [Machine(spec) for spec in nodes]
     gpus = sum(spec.gpus for spec in nodes)
     cpu_weight = max(spec.gpus for spec in nodes) * WHOLE_GPU

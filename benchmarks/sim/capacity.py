@@ -26,12 +26,12 @@ ROOT: Final = QuotaId("earth")
 POOL: Final = "default"
 LOADS: Final = (1.0, 1.4)
 APPLIED_AT_MS: Final = 9 * HOUR_MS
-"""The table of a day is put in force at 9 o'clock."""
+"""The time of day at which a day's table takes effect: 9 o'clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One row. `mode` None: quotas stay as they were on the first day."""
+    """One row of the table. `mode` None: quotas stay as on the first day."""
 
     label: str
     mode: ScaleMode | None
@@ -74,10 +74,11 @@ def capacity() -> list[Table]:
 
 
 def timeline(days: Sequence[Day], mode: ScaleMode | None) -> Iterator[TimedEvents]:
-    """Each day's table from the first change on: first what grows the cluster, then who gives, then who gets, then what leaves.
+    """Yield the steps that apply each day's table, from the second day on.
 
-    A day's table is put in force every day, so that what was refused is tried again. Every step stands alone: one that is
-    refused does not keep the others from happening, but nodes leave only if the root could be scaled.
+    Of one day: nodes that join, quotas from the largest decrease to the largest increase, nodes that leave. The table is
+    applied every day, so that refused steps are tried again. Steps are independent: a refused one does not stop the
+    others, but nodes leave only if the root could be scaled.
     """
     there = days[0].total // NODE
     before = days[0]
@@ -154,7 +155,7 @@ def _says(days: Sequence[Day], jobs: Trace) -> str:
 
 
 def _applied(days: Sequence[Day], variant: Variant, result: SimResult) -> tuple[str, str, str]:
-    """Of the decreases: in force on their day, on a later one, never (while the table asked for them)."""
+    """How many decreases took effect on their day, on a later day, and never while the table asked for them."""
     if variant.mode is None:
         return ("–", "–", "–")
     refused = {refusal.what for refusal in result.refusals}

@@ -19,7 +19,10 @@ class Counted(NamedTuple):
 
 
 def fifo_waits(jobs: Iterable[Counted], capacity: int) -> list[int]:
-    """How long each job waits, in the order of the queue: nobody starts before the one ahead, none is refused."""
+    """How long each job waits, in ms, in the order of the queue.
+
+    No job starts before the one ahead of it. Raises ValueError for a job larger than `capacity`.
+    """
     ends: list[tuple[int, int]] = []
     free, head_ms = capacity, 0
     waits = []

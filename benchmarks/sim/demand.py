@@ -18,7 +18,7 @@ LOOKS_EVERY_MS = 5 * MINUTE_MS
 
 @dataclass(frozen=True, slots=True)
 class DayCurve:
-    """GPUs wanted: a cosine between `low` at 4 o'clock and `high` at 16 o'clock, every day alike."""
+    """Demand in GPUs: a cosine between `low` at 4:00 and `high` at 16:00, the same every day."""
 
     low: float
     high: float
@@ -30,19 +30,19 @@ class DayCurve:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Takes `share` of the demand with replicas of `gpus` GPUs each."""
+    """A service that takes `share` of the demand with replicas of `gpus` GPUs each."""
 
     name: str
     share: float
     gpus: int
 
     def replicas(self, demand_gpus: float) -> int:
-        """As many as hold its share; a rounding error of the curve is no reason for one more."""
+        """The replicas needed for its share; rounded first, so that a rounding error does not add one."""
         return math.ceil(round(self.share * demand_gpus / self.gpus, 6))
 
 
 def lives(wanted: Callable[[int], int], until_ms: int) -> Iterator[tuple[int, int, int]]:
-    """(replica, from, to): when each replica is wanted, as seen every LOOKS_EVERY_MS."""
+    """Yield (replica, from ms, to ms) for each time a replica is wanted, as seen every LOOKS_EVERY_MS."""
     since: list[int] = []
     for time_ms in range(0, until_ms, LOOKS_EVERY_MS):
         count = wanted(time_ms)
@@ -55,7 +55,7 @@ def lives(wanted: Callable[[int], int], until_ms: int) -> Iterator[tuple[int, in
 
 
 def replica_jobs(service: Service, curve: DayCurve, until_ms: int, priority: int) -> list[TraceJob]:
-    """The service as jobs of one replica each, in the order of their submission."""
+    """The service as jobs of one replica each, in the order of submission."""
     found = [
         TraceJob(
             f"{service.name}-{replica:02}@{from_ms // MINUTE_MS:05}",

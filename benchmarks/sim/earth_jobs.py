@@ -21,14 +21,14 @@ from quotatree.sim.trace import TraceJob
 SEED: Final = 1
 MEDIAN_S: Final = 234.0
 MEAN_S: Final = 5_131.0
-"""Run times of GPU jobs on Earth, from helios_cluster_summary.csv."""
+"""Median and mean run time of GPU jobs on Earth, from helios_cluster_summary.csv."""
 SHORTEST_S: Final = 4 * 3_600.0
 LONGEST_S: Final = 14 * 86_400.0
 NODE: Final = 8
 
 
 class Stream(NamedTuple):
-    """`load`: GPUs asked for on average, as a share of the quota; `size`: GPUs of a job on average."""
+    """Jobs of one kind. `load`: mean demand as a share of the quota; `size`: mean GPUs of a job."""
 
     load: float
     size: float
@@ -43,7 +43,7 @@ class Demand(NamedTuple):
 
 
 def demand_of(minutes: Sequence[Minute]) -> Demand:
-    """Of one virtual cluster, or of several laid end to end."""
+    """The demand of one virtual cluster, or of several whose minutes are concatenated."""
     quota = fmean(minute.quota for minute in minutes)
     large = fmean(minute.running_large for minute in minutes)
     small = fmean(minute.running for minute in minutes) - large
@@ -56,7 +56,7 @@ def demand_of(minutes: Sequence[Minute]) -> Demand:
 
 
 def sizes_around(mean: float, allowed: Sequence[int]) -> tuple[tuple[int, float], ...]:
-    """The two allowed sizes next to the mean, with the shares that give just this mean."""
+    """The allowed sizes next to the mean, with the shares that give this mean."""
     below = max((size for size in allowed if size <= mean), default=allowed[0])
     above = min((size for size in allowed if size >= mean), default=allowed[-1])
     if below >= above:
@@ -68,9 +68,9 @@ def sizes_around(mean: float, allowed: Sequence[int]) -> tuple[tuple[int, float]
 def earth_jobs(
     days: Sequence[Day], series: Mapping[str, Sequence[Minute]], factor: float = 1.0
 ) -> list[TraceJob]:
-    """All jobs of all virtual clusters, in order. Those without a series are taken to be like all others together.
+    """All jobs of all virtual clusters, in order, with `factor` times the load that was seen.
 
-    `factor`: so many times the load that was seen.
+    A virtual cluster without a series is given the demand of all others together.
     """
     usual = demand_of([minute for minutes in series.values() for minute in minutes])
     jobs: list[TraceJob] = []
@@ -110,7 +110,7 @@ def _stream_jobs(
 
 
 def run_s(rng: random.Random) -> float:
-    """A run time between the bounds: drawn until one is."""
+    """A random run time between the bounds, in seconds; others are drawn again."""
     while True:
         drawn_s = math.exp(rng.gauss(math.log(MEDIAN_S), _sigma()))
         if SHORTEST_S <= drawn_s <= LONGEST_S:
@@ -118,13 +118,13 @@ def run_s(rng: random.Random) -> float:
 
 
 def mean_run_s() -> float:
-    """The mean of a lognormal cut at both ends."""
+    """The mean run time in seconds: that of a lognormal cut off at both ends."""
     low, high = ((math.log(bound) - math.log(MEDIAN_S)) / _sigma() for bound in (SHORTEST_S, LONGEST_S))
     return MEAN_S * (_normal(high - _sigma()) - _normal(low - _sigma())) / (_normal(high) - _normal(low))
 
 
 def _sigma() -> float:
-    """The mean of a lognormal is its median times exp(sigma² / 2)."""
+    """Sigma of the lognormal, whose mean is its median times exp(sigma² / 2)."""
     return math.sqrt(2 * math.log(MEAN_S / MEDIAN_S))
 
 

@@ -51,7 +51,7 @@ DEMAND_PERCENT = 130
 
 
 class Filled(NamedTuple):
-    """How one fill ended."""
+    """The result of filling the cluster once."""
 
     percent: float
     microseconds_a_pod: float
@@ -126,7 +126,7 @@ def read_pods(name: str) -> list[Shape]:
 
 
 def read_published() -> dict[tuple[str, str], list[float]]:
-    """Allocation at the end of each published run, by pod list and policy."""
+    """Allocation in percent at the end of each published run, by pod list and policy."""
     found: dict[tuple[str, str], list[float]] = {}
     with lzma.open(trace("fgd-expected-results/analysis_allo_discrete.csv.xz"), "rt") as file:
         for row in csv.DictReader(file):
@@ -136,7 +136,7 @@ def read_published() -> dict[tuple[str, str], list[float]]:
 
 
 def arrivals(pods: list[Shape], nodes: list[NodeSpec], seed: int) -> list[Shape]:
-    """The pods, and random ones of them again if they ask for too little, in random order, until enough is asked for."""
+    """The pods in random order until they ask for DEMAND_PERCENT; if too few, random ones are repeated."""
     random = Random(seed)
     arriving = list(pods)
     enough = _capacity_milli(nodes) * DEMAND_PERCENT // 100
@@ -154,7 +154,7 @@ def _capacity_milli(nodes: Iterable[NodeSpec]) -> int:
 
 
 def fill(nodes: list[NodeSpec], pods: list[Shape]) -> Filled:
-    """Through the core: what it does for a job that comes, and nothing else."""
+    """Fill the cluster through the core: submit each pod, plan, and cancel it if it did not start."""
     state = State()
     apply(state, ev.PoolDeclared("default", mixed=True), 0)
     for node in nodes:

@@ -47,7 +47,7 @@ HABITS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One row. `guaranteed_priority` is what the trace's 7 becomes; `mixed`: every job has its own checkpoint habit."""
+    """One row. `guaranteed_priority` replaces the trace's 7; `mixed`: jobs have different checkpoint intervals."""
 
     label: str
     checkpoint_minutes: int | None = 30
@@ -89,7 +89,7 @@ def guaranteed() -> list[Table]:
 
 
 def shifted(recorded: Trace, seed: int, up_to_ms: int) -> Trace:
-    """The same jobs, each submitted up to so much earlier or later, never before 0."""
+    """The same jobs, each submitted up to `up_to_ms` earlier or later, but not before 0."""
     rng = random.Random(seed)
     moved = [
         replace(job, submit_ms=max(0, job.submit_ms + rng.randint(-up_to_ms, up_to_ms)))

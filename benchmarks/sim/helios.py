@@ -18,11 +18,11 @@ from benchmarks.sim.traces import trace
 
 FOLDER: Final = "helios-earth-vc"
 ARTEFACT: Final = "2020-05-09"
-"""On this one day everything is booked to one virtual cluster; the day before and the day after agree."""
+"""On this day everything is booked to one virtual cluster; the days before and after agree with each other."""
 
 
 class Day(NamedTuple):
-    """`number` counts from the first day of the table."""
+    """The quotas of one day. `number` counts from the first day of the table."""
 
     number: int
     date: str
@@ -41,7 +41,7 @@ class Change(NamedTuple):
 
 
 class Minute(NamedTuple):
-    """GPUs of one virtual cluster; `large` are those of jobs with 8 GPUs or more."""
+    """GPUs and jobs of one virtual cluster in one minute; `large` are jobs with 8 GPUs or more."""
 
     quota: int
     running: int
@@ -53,7 +53,7 @@ class Minute(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """What the counts say, before anybody simulates anything. Shares are of 1."""
+    """What the counts say without a simulation. Shares are fractions of 1."""
 
     quota: float
     allocated: float
@@ -70,7 +70,7 @@ def read_days() -> list[Day]:
 
 
 def days_of(rows: Iterable[Mapping[str, str]]) -> list[Day]:
-    """All days but the artefact; a virtual cluster that never has a GPU is left out."""
+    """All days but the artefact. Virtual clusters that never have a GPU are left out."""
     table = [
         (
             number,
@@ -96,7 +96,7 @@ def changes(days: Sequence[Day]) -> list[Change]:
 
 
 def by_day(days: Sequence[Day], vc: str) -> list[int]:
-    """The quota on every day number; a day that is missing is like the one before."""
+    """The quota for every day number; a missing day has that of the day before."""
     found: list[int] = []
     for day in days:
         found += [found[-1]] * (day.number - len(found)) if found else []
@@ -105,7 +105,7 @@ def by_day(days: Sequence[Day], vc: str) -> list[int]:
 
 
 def read_series() -> dict[str, list[Minute]]:
-    """May 2020 of the virtual clusters that have a series, by name."""
+    """The minutes of May 2020, by virtual cluster; only some have them."""
     folder = trace(f"{FOLDER}/series")
     return {path.name.partition(".")[0]: _minutes(path) for path in sorted(folder.glob("*.csv.xz"))}
 
@@ -123,7 +123,7 @@ def _minutes(path: Path) -> list[Minute]:
 
 
 def sharing(series: Iterable[Sequence[Minute]]) -> Sharing:
-    """Would idle GPUs of some have served the demand that waits with others? A count of GPUs, blind to nodes."""
+    """How much waiting demand idle GPUs of other virtual clusters could have served, counting GPUs without nodes."""
     quota = running = pending = idle = waits = fits = minutes = 0
     for moment in zip(*series, strict=True):
         asked = sum(vc.pending for vc in moment)

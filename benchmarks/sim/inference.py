@@ -55,7 +55,7 @@ class Tree(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One row. `tree`: how inference and the teams stand to each other."""
+    """One row. `tree`: where inference stands in relation to the teams."""
 
     label: str
     baseline: str = PRODUCT
@@ -151,7 +151,7 @@ def inference() -> list[Table]:
 
 
 def workload() -> Trace:
-    """Five virtual clusters of the week, and the services."""
+    """The jobs of five virtual clusters of the week, and the services."""
     week = load_trace(trace("philly-pollux/philly_week_2017-10-20.csv.gz"))
     vcs = {vc for chosen in TEAMS.values() for vc in chosen}
     jobs = [job for job in week.jobs if job.team in vcs]
@@ -161,7 +161,7 @@ def workload() -> Trace:
 
 
 def _in_the_week_ms(job: TraceJob) -> int:
-    """How long it would run until the end of the week if it started at once."""
+    """How long the job would run within the week if it started at once."""
     return min(job.duration_ms, WEEK_MS - job.submit_ms)
 
 

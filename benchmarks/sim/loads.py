@@ -23,11 +23,11 @@ NODE = NodeSpec("node", gpus=GPUS_PER_NODE)
 HOUR_MS = 3_600_000
 URGENT_TAKES_MINOR = SelfLevel(Priorities(7, 9), Priorities(1, 4), frozenset(Module), Scope.OWN)
 PRIORITIES = ((1, 50.0), (3, 20.0), (5, 15.0), (7, 10.0), (9, 5.0))
-"""Philly's traces say nothing of priorities: each job draws one."""
+"""Philly's trace has no priorities: each job draws one of these, by weight."""
 
 
 def philly(scale: float) -> tuple[Setup, Trace]:
-    """All of Philly on its virtual clusters, each `scale` of what it was; urgent jobs preempt, idle GPUs are lent."""
+    """All of Philly with each virtual cluster scaled by `scale`; urgent jobs preempt, idle GPUs are lent."""
     with trace("philly-pollux/philly_vc_nodes.csv").open(newline="") as file:
         gpus = tuple((row["vc"], int(row["node num"]) * GPUS_PER_NODE) for row in csv.DictReader(file))
     played = load_trace(trace("philly-pollux/philly.csv.gz"))
@@ -38,7 +38,7 @@ def philly(scale: float) -> tuple[Setup, Trace]:
 
 
 def stationary(jobs: int, nodes: int, load: float, spec: SyntheticSpec) -> tuple[Setup, Trace]:
-    """`jobs` jobs that ask for `load` of the cluster's GPU-hours, evenly over as long as that takes."""
+    """Synthetic jobs that ask for `load` of the cluster's GPU-hours, spread evenly over the time this takes."""
     even = replace(spec, jobs=jobs, days=1.0, diurnal_depth=0.0, weekend_factor=1.0)
     asked_s = sum(job.total_gpu_milli * job.duration_ms for job in stream(even)) / WHOLE_GPU / 1000
     played = generate(replace(even, days=asked_s / (nodes * GPUS_PER_NODE * load) / DAY_S))

@@ -1,7 +1,7 @@
 """Whose work is lost? Our victims against the rule most schedulers use, with and without checkpoints.
 
-Everybody has the same rights: priorities 7-9 may take 1-6 of their own team, and a team within its quota takes back
-what others use above theirs. What differs is who is chosen.
+All rules have the same rights: priorities 7-9 may take 1-6 of their own team, and a team within its quota takes back
+what others use above theirs. What differs is which victims are chosen.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def lost_work() -> list[Table]:
 
 
 def results() -> list[tuple[str, SimResult]]:
-    """Each checkpoint model with each rule."""
+    """The result of each rule under each checkpoint model, with the model's name."""
     rows = [(saves, name, model) for saves, model in MODELS for name in RULES]
     setups = [philly.setup(SCALE, name, Strategy.TRAVERSE, philly.MIXED, model) for _, name, model in rows]
     found, _ = replayed(setups)

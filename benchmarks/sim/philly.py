@@ -22,7 +22,7 @@ HOUR_MS = 3_600_000
 HOURLY = CheckpointModel(Checkpoints.INTERVAL, HOUR_MS)
 EQUAL: tuple[tuple[int, float], ...] = ()
 MIXED = ((1, 60.0), (4, 25.0), (8, 15.0))
-"""Priorities and their shares."""
+"""Pairs of priority and weight."""
 HIGH_TAKES_LOW = SelfLevel(Priorities(7, 9), Priorities(1, 6), frozenset(Module), Scope.OWN)
 
 
@@ -52,7 +52,10 @@ def setup(
     priorities: tuple[tuple[int, float], ...] = EQUAL,
     checkpoints: CheckpointModel = HOURLY,
 ) -> Setup:
-    """Every job may run idle. With several priorities, 7 to 9 may take 1 to 6 within their own team."""
+    """Philly with quotas scaled by `scale`. Every job may run idle.
+
+    With `priorities`, each job draws one, and 7 to 9 may take 1 to 6 within their own team.
+    """
     tree = quotas(scale, strategy, HIGH_TAKES_LOW if priorities else None)
     return Setup(
         name=f"philly at {scale}",

@@ -22,7 +22,7 @@ from quotatree.sim.trace import TraceJob
 
 SCALES = (0.5, 0.35, 0.25)
 KNOWN_S = {0.35: (24_614, 7), 0.25: (116_815, 1_724)}
-"""Mean waits, static and one pool, strict FIFO and GPUs counted only, as others worked them out."""
+"""Mean waits in seconds (static, one pool) under strict FIFO with GPUs counted only, as others computed them."""
 BASELINES = ("static", "pool-fifo", "borrow", "peers", PRODUCT)
 TIGHT = 0.25
 COLUMNS = (
@@ -70,7 +70,7 @@ def known() -> Table:
 
 
 def static_and_pool(jobs: list[TraceJob], gpus: dict[str, float]) -> tuple[float, float]:
-    """Mean waits in seconds, each team alone and all together."""
+    """Mean waits in seconds: with each team alone, and with all in one pool."""
     waits: list[int] = []
     for team, own in gpus.items():
         waits += fifo_waits([_counted(job) for job in jobs if job.team == team], int(own))
@@ -86,7 +86,7 @@ def _counted(job: TraceJob) -> Counted:
 
 
 def equal_results(scale: float) -> tuple[list[SimResult], Alone]:
-    """All jobs of one priority."""
+    """The results with all jobs of one priority."""
     results, (alone,) = replayed([philly.setup(scale, name) for name in BASELINES], [philly.setup(scale)])
     return results, alone
 
@@ -113,7 +113,7 @@ def equal_table(scale: float, results: list[SimResult], alone: Alone) -> Table:
 
 
 def mixed_setups() -> list[tuple[str, Setup]]:
-    """Rows with a note on what is special about them, for seeded priorities."""
+    """The setups for seeded priorities, each with what to add to its label."""
     names = ("static", "borrow", "peers", "kube", PRODUCT)
     rows = [("", philly.setup(TIGHT, name, Strategy.TRAVERSE, philly.MIXED)) for name in names]
     default = philly.setup(TIGHT, PRODUCT, Strategy.INTELLIGENT, philly.MIXED)
@@ -147,7 +147,7 @@ def mixed_table(labels: list[str], results: list[SimResult], alone: Alone) -> Ta
 def pictures(
     about: str, labels: list[str], results: list[SimResult], names: tuple[str, ...]
 ) -> list[Picture]:
-    """Plots of the report, with each run by the name it has in the table, cut short for a legend."""
+    """Plots of the report, in which each run has its label in the table, shortened for a legend."""
     short = [label.replace(" (model)", "").replace("strategy ", "") for label in labels]
     named = [replace(result, name=name) for name, result in zip(short, results, strict=True)]
     found = []

@@ -33,16 +33,16 @@ UPTO_TWO_NODES = tuple((size, weight) for size, weight in SyntheticSpec().sizes 
 MINUTES = SyntheticSpec(
     duration_median_s=600.0, duration_sigma=1.0, duration_max_s=7_200.0, sizes=UPTO_TWO_NODES
 )
-"""Short and not too large, so that filling and emptying the cluster is as small a part of a trace as can be."""
+"""Short and small jobs, so that filling and emptying the cluster is a small part of the trace."""
 A_WEEK = SyntheticSpec(duration_median_s=3_600.0, duration_sigma=1.4, duration_max_s=2.0 * DAY_S)
-"""A million of these keep 10,000 nodes busy for about a week."""
+"""A million of these jobs keep 10,000 nodes busy for about a week."""
 SAID_EVERY = 16
 """Calls of the progress callback between two lines on stderr."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One replay, as it went."""
+    """The measurements of one replay."""
 
     name: str
     nodes: int
@@ -63,7 +63,7 @@ class Measured:
 
 
 def replay() -> list[Table]:
-    """All of Philly, with preemption and lending."""
+    """Time all of Philly, with preemption and lending."""
     limit = budgets()["replay"]
     table = Table(
         "The whole Philly trace, with preemption and idle lending",
@@ -82,7 +82,7 @@ def replay() -> list[Table]:
 
 
 def growth_of_replay() -> list[Table]:
-    """The same load for longer and longer."""
+    """Time the same load for longer and longer traces."""
     limit = budgets()["replay"]["growth_ratio"]
     tables = []
     for load in LOADS:
@@ -106,7 +106,7 @@ def growth_of_replay() -> list[Table]:
 
 
 def million() -> list[Table]:
-    """One million jobs on ten thousand nodes, to the end."""
+    """Time one million jobs on ten thousand nodes, to the end."""
     m = _alone(_million)
     table = Table(
         "One million synthetic jobs on 10,000 nodes",
@@ -134,7 +134,7 @@ def _million() -> Measured:
 
 
 def _alone(work: Callable[..., Measured], *arguments: float) -> Measured:
-    """Run it in a fresh process."""
+    """Run `work` in a fresh process."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
 
@@ -157,7 +157,7 @@ def measured(setup: Setup, trace: Trace, on_progress: OnProgress | None = None) 
 
 
 def _peak_mib() -> float:
-    """The most memory this process had. Where the kernel tells, without what its parent had when it was started."""
+    """The most memory this process had; where /proc exists, without what its parent had at the fork."""
     status = Path("/proc/self/status")
     if status.exists():
         lines = dict(line.split(":", 1) for line in status.read_text(encoding="ascii").splitlines())
@@ -166,7 +166,7 @@ def _peak_mib() -> float:
 
 
 class _Teller:
-    """Says on stderr how far a long replay is."""
+    """Prints on stderr how far a long replay is."""
 
     def __init__(self) -> None:
         self._calls = 0

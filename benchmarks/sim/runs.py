@@ -13,12 +13,12 @@ from quotatree.sim.result import SimResult, simulate
 from quotatree.sim.setup import Setup
 
 Alone = dict[str, JobOutcome]
-"""Every job, by id, as it went in a cluster of its team's own."""
+"""The outcome of every job in a cluster of its team's own, by job id."""
 
 
 def replayed(setups: Sequence[Setup], alone: Sequence[Setup] = ()) -> tuple[list[SimResult], list[Alone]]:
-    """Philly under each of `setups`, and each team of `alone` in its own cluster."""
-    philly.trace()  # before the processes part, so that each has it
+    """The results of Philly under each of `setups`, and for each of `alone` the outcomes of all teams on their own."""
+    philly.trace()  # load it before the processes fork, so that each has it
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         runs: list[Future[SimResult]] = [pool.submit(_run, setup) for setup in setups]
         private = [
@@ -33,7 +33,7 @@ def _run(setup: Setup) -> SimResult:
 
 
 def _run_alone(setup: Setup, number: int) -> Alone:
-    """The team at this place, by number of jobs."""
+    """The outcomes of one team on its own; `number` counts teams from the one with most jobs."""
     teams = private_clusters(setup, philly.trace())
     return {job.id: job for job in outcomes_alone(teams[number])}
 

@@ -11,12 +11,12 @@ DAY_MS = 24 * HOUR_MS
 
 
 def nodes(count: int, pool: str = "default") -> tuple[NodeSpec, ...]:
-    """Nodes of 8 GPUs; the replays ask for GPUs only."""
+    """Nodes of 8 GPUs. They have default CPU and memory: the replays ask for GPUs only."""
     return tuple(NodeSpec(f"{pool}-{number:03}", pool, gpus=8) for number in range(count))
 
 
 def checkpoints(minutes: int | None) -> CheckpointModel:
-    """All jobs save their state so often, or never."""
+    """A model in which all jobs save their state every `minutes`; None: never."""
     if minutes is None:
         return CheckpointModel(Checkpoints.NONE)
     return CheckpointModel(Checkpoints.INTERVAL, minutes * MINUTE_MS)
