@@ -4,7 +4,7 @@ import pytest
 
 from quotatree.access.centre import Amount, Ceiling, Centre
 from quotatree.access.roles import Role
-from quotatree.access.submitting import amount_of, limits_of, subjects_of
+from quotatree.access.submitting import limits_of, subjects_of
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Start
@@ -23,19 +23,8 @@ from tests.access.teams import company, ruled
 GPUS = 1000
 
 
-def test_the_strictest_amount_wins():
-    """W3's own example: 100 GPUs at 1-7 and 10 GPUs at 7-9 limit a priority-7 job to 10."""
-    people = ruled(
-        Amount("role:developer", Priorities(1, 7), 100 * GPUS),
-        Amount("role:developer", Priorities(7, 9), 10 * GPUS),
-    )
-    allowed = [amount_of(people, "dina", "vision", "lab.vision", p) for p in (1, 6, 7, 8, 9)]
-    assert allowed == [100 * GPUS, 100 * GPUS, 10 * GPUS, 10 * GPUS, 10 * GPUS]
-    assert amount_of(people, "oto", "vision", "lab.vision", 7) is None
-
-
 def test_the_core_holds_the_strictest_amount():
-    """The same example, told to the core: 8 GPUs at priority 7 start, 8 more wait, 8 at priority 6 start."""
+    """W3's own example, 100 GPUs at 1-7 and 10 GPUs at 7-9: 8 GPUs at priority 7 start, 8 more wait, 8 at priority 6 start."""
     people = ruled(
         Amount("role:developer", Priorities(1, 7), 100 * GPUS),
         Amount("user:dina", Priorities(7, 9), 10 * GPUS),

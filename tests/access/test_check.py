@@ -16,7 +16,6 @@ from quotatree.access.check import (
     check,
     check_role_given,
     check_token,
-    check_transfer,
     may,
     named_quotas,
     path_of,
@@ -212,12 +211,12 @@ def test_an_admin_gives_roles_below_his_own_and_an_owner_gives_every_role(role: 
         check_role_given(company(), "adam", "vision", role)
 
 
-def test_a_quota_admin_redivides_below_his_quota_and_never_enlarges_it():
-    check_transfer(company(), "quentin", "lab.vision", "lab.speech", TREE)
-    with pytest.raises(NotFound):
-        check_transfer(company(), "quentin", "ops", "lab", TREE)
+def test_a_quota_admin_scales_quotas_below_their_own_and_never_their_own():
+    check(company(), "quentin", Action.SCALE_QUOTA, TARGETS["lab.vision"])
     with pytest.raises(Forbidden, match="below"):
-        check_transfer(company(), "quentin", "lab", "ops", TREE)
+        check(company(), "quentin", Action.SCALE_QUOTA, TARGETS["lab"])
+    with pytest.raises(NotFound):
+        check(company(), "quentin", Action.SCALE_QUOTA, TARGETS["ops"])
 
 
 def test_a_read_only_token_reads_and_nothing_more():

@@ -12,7 +12,6 @@ from quotatree.identity.sessions import (
     LIFETIME_MS,
     authenticate_session,
     check_csrf,
-    expired_sessions,
     new_session,
 )
 
@@ -50,12 +49,3 @@ def test_a_request_without_the_csrf_token_is_forbidden():
     for wrong in ("", session.cookie, session.info.csrf_hash):
         with pytest.raises(Forbidden, match="CSRF"):
             check_csrf(session.info, wrong)
-
-
-def test_expired_sessions_are_found_to_be_swept():
-    old, young = new_session("ann", NOW_MS, 10), new_session("ann", NOW_MS, 20)
-    people = Directory().with_user(User("ann")).with_session(old.info).with_session(young.info)
-    assert expired_sessions(people, NOW_MS + 10) == (old.info.id_hash,)
-    assert set(people.without_sessions(expired_sessions(people, NOW_MS + 10)).sessions) == {
-        young.info.id_hash
-    }

@@ -129,12 +129,6 @@ def check_role_given(directory: Directory, actor: str, workspace: str, role: Rol
     check(directory, actor, action, OnWorkspace(workspace))
 
 
-def check_transfer(directory: Directory, actor: str, source: str, target: str, tree: Tree) -> None:
-    """Raise unless the actor may scale both quotas (Q5, W2): for a quota admin both lie below their own."""
-    for quota in (source, target):
-        check(directory, actor, Action.SCALE_QUOTA, OnQuota(path_of(quota, tree)))
-
-
 def check_token(token: TokenInfo, action: Action) -> None:
     """Raise Forbidden if the token is read-only and the action is not a read, whatever the user's rights."""
     if token.read_only and not action.reads:

@@ -62,17 +62,6 @@ def limits_of(directory: Directory, quota: str) -> tuple[AmountLimit, ...]:
     return tuple(AmountLimit(quota, *key, gpu_milli) for key, gpu_milli in sorted(smallest.items()))
 
 
-def amount_of(directory: Directory, actor: str, workspace: str, quota: str, priority: int) -> int | None:
-    """The strictest amount limit (W3) for this actor at this priority, in milli-GPU; None: no limit."""
-    subjects = subjects_of(directory, actor, workspace)
-    amounts = [
-        limit.gpu_milli
-        for limit in limits_of(directory, quota)
-        if limit.subject in subjects and limit.low <= priority <= limit.high
-    ]
-    return min(amounts, default=None)
-
-
 def ceiling_of(directory: Directory, actor: str, workspace: str, quota: str) -> int:
     """The highest priority this actor may ask for: the lowest ceiling on them or on any of their roles."""
     whos = _whos(directory, actor, workspace)

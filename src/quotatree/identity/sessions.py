@@ -43,8 +43,3 @@ def check_csrf(session: SessionInfo, csrf: str) -> None:
     """Raise Forbidden unless `csrf` is the session's second secret. Browsers send it with every change, in a header."""
     if not matches(csrf, session.csrf_hash):
         raise Forbidden("csrf", (), "the request does not carry the session's CSRF token")
-
-
-def expired_sessions(directory: Directory, now_ms: int) -> tuple[str, ...]:
-    """Keys of all expired sessions, for `Directory.without_sessions`."""
-    return tuple(key for key, session in directory.sessions.items() if now_ms >= session.expires_ms)

@@ -65,3 +65,13 @@ def test_directory_changes_survive_a_restart_and_a_failed_one_leaves_no_trace(se
         server.do(do.RevokeToken(actor="pat", token="t1"))
     server.do(do.RevokeToken(actor="ann", token="t1"))
     assert not server.world.directory.tokens["t1"].valid(server.now_ms)
+
+
+def test_sessions_that_have_expired_are_dropped_when_another_is_opened(server: Server):
+    until_ms = server.now_ms + 9
+    server.do(do.OpenSession(actor="ann", session=SessionInfo("old", "ann", "x", server.now_ms, until_ms)))
+    server.pass_time(1)
+    server.do(
+        do.OpenSession(actor="ann", session=SessionInfo("new", "ann", "x", server.now_ms, server.now_ms + 9))
+    )
+    assert list(server.world.directory.sessions) == ["new"]
