@@ -325,5 +325,5 @@ def _highspy() -> Any:
     try:
         import highspy
     except ImportError as missing:
-        raise SolverMissing("the exact optimum needs HiGHS: pip install 'quotatree[exact]'") from missing
+        raise SolverMissing("the exact optimum needs HiGHS: pip install 'quotatree[dev]'") from missing
     return highspy

@@ -23,7 +23,7 @@ from exact.problem import (
 )
 from exact.solve import Solution, SolverMissing, Status, solve
 
-pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra quotatree[exact]")
+pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra quotatree[dev]")
 
 SEEDS = range(1200)
 
@@ -133,7 +133,7 @@ def test_a_problem_that_is_no_cluster_is_refused(problem: Problem, message: str)
 
 def test_without_highs_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(SolverMissing, match=r"quotatree\[exact\]"):
+    with pytest.raises(SolverMissing, match=r"quotatree\[dev\]"):
         solve(Problem((NodeFree((1000,)),), (), (Group(1, 1000),)))
 
 

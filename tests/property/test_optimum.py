@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra quotatree[exact]")
+pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra quotatree[dev]")
 
 from exact.problem import Group, NodeFree, Place, Problem, Unit
 from exact.solve import Status, solve
