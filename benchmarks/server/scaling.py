@@ -87,12 +87,11 @@ def scaling() -> list[Table]:
 
 
 def _submit(server: Standing, number: int) -> None:
-    server.do(do.SubmitJob(actor="root", key=None, request=_request(QUOTAS[number % len(QUOTAS)])))
+    server.do(_job(QUOTAS[number % len(QUOTAS)]))
 
 
 def _submit_batch(server: Standing, number: int) -> None:
-    requests = tuple(_request(quota) for quota in QUOTAS)
-    server.do(do.SubmitJobs(actor="root", key=None, requests=requests))
+    server.do(do.SubmitJobs(actor="root", jobs=tuple(_job(quota) for quota in QUOTAS)))
 
 
 def _end_and_start(server: Standing, number: int) -> None:
@@ -140,8 +139,8 @@ QUESTIONS: Final[dict[str, Callable[[Standing, int], None]]] = {
 }
 
 
-def _request(quota: str) -> do.JobRequest:
-    return do.JobRequest(workspace="bench", quota=quota, groups=ONE_GPU, name="job")
+def _job(quota: str) -> do.SubmitJob:
+    return do.SubmitJob(actor="root", workspace="bench", quota=quota, groups=ONE_GPU, name="job")
 
 
 def _standing(stack: ExitStack, finished: int, waiting: int) -> Standing:
@@ -166,9 +165,9 @@ def _standing(stack: ExitStack, finished: int, waiting: int) -> Standing:
             do.CreateQuota(actor="root", spec=QuotaSpec(QuotaId(quota), QuotaId("root"), Bounds(64_000)))
         )
         server.do(do.BindQuota(actor="root", workspace="bench", quota=quota))
-    jobs = [_request(QUOTAS[number % len(QUOTAS)]) for number in range(640 + waiting)]
+    jobs = [_job(QUOTAS[number % len(QUOTAS)]) for number in range(640 + waiting)]
     for start in range(0, len(jobs), 1_000):
-        server.do(do.SubmitJobs(actor="root", key=None, requests=tuple(jobs[start : start + 1_000])))
+        server.do(do.SubmitJobs(actor="root", jobs=tuple(jobs[start : start + 1_000])))
     server.controller.step()
     return server
 

@@ -128,17 +128,18 @@ class Server:
         self.do(do.UpdateQuota(actor="root", spec=replace(before, self_level=policy, child_level=child)))
 
     def submit(self, actor: str = "ann", **changes: Any) -> str:
-        return self.do(do.SubmitJob(actor=actor, request=request(**changes))).id
+        return self.do(submission(actor=actor, **changes)).id
 
 
-def request(
+def submission(
     gpus: int = 1, replicas: int = 1, seconds: float | None = 60, leaves_after: float = 0, **changes: Any
-) -> do.JobRequest:
+) -> do.SubmitJob:
     program: dict[str, Any] = {"leaves_after": leaves_after}
     if seconds is not None:
         program["seconds"] = seconds
-    return do.JobRequest(
+    return do.SubmitJob(
         **{
+            "actor": "ann",
             "workspace": "vision",
             "quota": "a",
             "groups": (ReplicaGroup(replicas, Shape(gpus * 1000, 0, 0)),),

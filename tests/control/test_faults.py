@@ -14,7 +14,7 @@ from quotatree.core.snapshots import snapshot
 from quotatree.store.rows import JobRow
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
-from tests.control.server import Server, request
+from tests.control.server import Server, submission
 from tests.engines.contract import replicas_running
 
 
@@ -27,7 +27,7 @@ def test_a_failed_commit_changes_nothing_and_the_same_command_succeeds_later(ser
     before = snapshot(server.world.state)
     directory = server.world.directory
     server.store.fail_commits = 1
-    submit = do.SubmitJob(actor="ann", request=request())
+    submit = submission()
     with pytest.raises(Unavailable):
         server.do(submit)
     assert snapshot(server.world.state) == before
@@ -62,7 +62,7 @@ def test_while_the_store_is_away_commands_are_refused_reads_work_and_it_heals_by
 def test_a_commit_whose_answer_got_lost_is_found_to_be_in(server: Server):
     """The store is there again a moment later: it is asked, and the client hears what was done."""
     server.store.lose_answers = 1
-    submit = do.SubmitJob(actor="ann", request=request(), key="k1")
+    submit = submission(key="k1")
     answer = server.do(submit)
     assert server.mode() is Mode.LEADING
     assert [row.id for row in server.store.table(JobRow)] == [answer.id]
@@ -73,7 +73,7 @@ def test_a_commit_whose_answer_got_lost_is_found_to_be_in(server: Server):
 def test_a_commit_in_doubt_is_said_to_be_and_found_later(server: Server):
     """Nobody answers whether it was in: neither "done" nor "nothing was changed" would be true."""
     server.store.lose_answers, server.store.then_away = 1, True
-    submit = do.SubmitJob(actor="ann", request=request(), key="k1")
+    submit = submission(key="k1")
     with pytest.raises(Unavailable, match="not known whether"):
         server.do(submit)
     with pytest.raises(Unavailable, match="read only"):
@@ -121,7 +121,7 @@ def test_a_store_that_fails_while_a_broken_batch_is_tried_piece_by_piece(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ):
     """One command breaks the plan, the next one's commit fails: who was answered already is not answered again."""
-    calls = [server.controller.call(do.SubmitJob(actor="ann", request=request(name=name))) for name in "abc"]
+    calls = [server.controller.call(submission(name=name)) for name in "abc"]
 
     def broken(turn: Turn) -> None:
         if any(card.name == "b" for card in turn.world.cards.values()):
@@ -164,7 +164,7 @@ def test_one_command_that_breaks_does_not_take_others_with_it(server: Server, mo
 
     monkeypatch.setitem(dispatch.HANDLERS, do.CheckpointJob, broken)
     bad = server.controller.call(do.CheckpointJob(actor="ann", job="x"))
-    good = server.controller.call(do.SubmitJob(actor="ann", request=request()))
+    good = server.controller.call(submission())
     server.step()
     with pytest.raises(Fault):
         bad.result(0)
@@ -180,8 +180,8 @@ def test_a_batch_that_breaks_is_tried_again_piece_by_piece(server: Server, monke
         honest(turn)
 
     monkeypatch.setattr("quotatree.control.batch.book_decisions", breaks_on_four)
-    good = [server.controller.call(do.SubmitJob(actor="ann", request=request())) for _ in range(2)]
-    bad = server.controller.call(do.SubmitJob(actor="ann", request=request(replicas=4)))
+    good = [server.controller.call(submission()) for _ in range(2)]
+    bad = server.controller.call(submission(replicas=4))
     server.step()
     assert all(call.result(0).id for call in good)
     with pytest.raises(Fault):
@@ -190,7 +190,7 @@ def test_a_batch_that_breaks_is_tried_again_piece_by_piece(server: Server, monke
 
 
 def test_what_the_store_does_not_accept_fails_alone(server: Server):
-    good = server.controller.call(do.SubmitJob(actor="ann", request=request()))
+    good = server.controller.call(submission())
     bad = server.controller.call(do.DescribeWorkspace(actor="root", workspace="vision", description="\ud800"))
     server.step()
     assert good.result(0).id

@@ -22,7 +22,7 @@ from quotatree.core.model.policy import Module
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
 from tests.control.living_engine import LivingEngine
-from tests.control.server import Server, request
+from tests.control.server import Server, submission
 from tests.control.test_walks import _check_devices, _check_written, random_command
 from tests.property.accounting import check_jobs, check_nodes, check_quotas, check_units
 
@@ -36,12 +36,12 @@ def living_command(dice: random.Random, jobs: list[str]) -> do.Command:
     job = dice.choice(jobs) if jobs else "eas-none"
     total = dice.randint(1, 4)
     module = dice.choice((Module.EAS, Module.EAS, Module.DSW))
-    wish = request(
-        gpus=1, replicas=1 if module is Module.DSW else dice.randint(1, 4), seconds=None, module=module,
+    submit = submission(
+        actor="pat", gpus=1, replicas=1 if module is Module.DSW else dice.randint(1, 4), seconds=None, module=module,
         quota=dice.choice(("a", "b", "team")), priority=dice.randint(1, 9), grace_ms=5_000,
     )  # fmt: skip
     own: list[do.Command] = [
-        do.SubmitJob(actor="pat", request=wish),
+        submit,
         do.RestartService(actor="pat", job=job),
         do.StopJob(actor="pat", job=job),
         do.ResubmitJob(actor="pat", job=job),

@@ -15,7 +15,7 @@ from quotatree.control.loop import Controller, LoopSettings, Mode
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import Batch, EventRow, JobRow
 from tests.control.kept_store import KeptStore
-from tests.control.server import Server, request
+from tests.control.server import Server, submission
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_job_runs_to_its_end_in_real_time(store: KeptStore):
     ended = threading.Event()
     server.listen(lambda _: ended.set() if "job.ended" in {e.kind for e in store.table(EventRow)} else None)
     server.start()
-    many = [server.call(do.SubmitJob(actor="ann", request=request(seconds=0.01))) for _ in range(3)]
+    many = [server.call(submission(seconds=0.01)) for _ in range(3)]
     assert len({call.result(30).id for call in many}) == 3
     assert ended.wait(30)
     server.stop()
@@ -46,12 +46,12 @@ def test_a_job_runs_to_its_end_in_real_time(store: KeptStore):
 def test_a_stopped_server_answers_what_waits_and_refuses_the_rest(store: KeptStore):
     server = controller(store, "one")
     server.start()
-    before = server.call(do.SubmitJob(actor="ann", request=request()))
+    before = server.call(submission())
     server.stop()
     assert before.result(0).id
     assert server.health.mode is Mode.STOPPED
     with pytest.raises(Unavailable):
-        server.call(do.SubmitJob(actor="ann", request=request())).result(0)
+        server.call(submission()).result(0)
     with pytest.raises(Unavailable):
         server.ask(lambda world, _: len(world.cards)).result(0)
 
@@ -59,10 +59,10 @@ def test_a_stopped_server_answers_what_waits_and_refuses_the_rest(store: KeptSto
 def test_a_second_server_stands_by_and_takes_over_when_the_first_stops(store: KeptStore):
     first, second = controller(store, "one"), controller(store, "two", lease_ms=150)
     first.start()
-    first.call(do.SubmitJob(actor="ann", request=request(seconds=None))).result(30)
+    first.call(submission(seconds=None)).result(30)
     second.start()
     with pytest.raises(Unavailable, match="standing by"):
-        second.call(do.SubmitJob(actor="ann", request=request())).result(30)
+        second.call(submission()).result(30)
     first.stop()
     answered = None
     for _ in range(1000):
@@ -83,7 +83,7 @@ def test_a_repeated_request_is_known_for_a_day_also_when_it_is_not_at_hand(tmp_p
 
     def submit(key: str) -> do.Answer:
         server.pass_time(0.001)
-        return server.do(do.SubmitJob(actor="ann", request=request(), key=key))
+        return server.do(submission(key=key))
 
     made = {key: submit(key).id for key in ("one", "two", "three", "four")}
     assert [key for _, key in server.world.answers] == ["three", "four"]
@@ -101,7 +101,7 @@ def test_a_repeated_request_is_known_for_a_day_also_when_it_is_not_at_hand(tmp_p
 
 def test_more_than_it_can_take_is_refused_at_the_door(store: KeptStore):
     server = Controller(store, TimerEngine(), "one", settings=LoopSettings(most_waiting=2))
-    calls = [server.call(do.SubmitJob(actor="ann", request=request())) for _ in range(3)]
+    calls = [server.call(submission()) for _ in range(3)]
     with pytest.raises(Unavailable, match="too many"):
         calls[2].result(0)
     server.step()
@@ -140,7 +140,7 @@ def test_however_much_waits_the_lease_is_kept_and_questions_are_answered(tmp_pat
     server.controller = Controller(
         slow, server.engine, "server-1", clock=lambda: server.now_ms, settings=settings
     )
-    calls = [server.controller.call(do.SubmitJob(actor="ann", request=request())) for _ in range(20)]
+    calls = [server.controller.call(submission()) for _ in range(20)]
     server.controller.step()
     assert len({call.result(0).id for call in calls}) == 20
     assert slow.taken == [], "20 s with a lease of 15"

@@ -17,7 +17,7 @@ from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds
 from quotatree.core.snapshots import snapshot
-from tests.control.server import Server, request
+from tests.control.server import Server, submission
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_preview_of_a_submit_names_the_victims_and_changes_nothing(server: Ser
     server.submit(gpus=4, quota="b", seconds=None)
     low = server.submit(gpus=4, leaves_after=5)
     before, commits = snapshot(server.world.state), server.store.commits
-    submit = do.SubmitJob(actor="pat", request=request(gpus=4, priority=7))
+    submit = submission(actor="pat", gpus=4, priority=7)
     seen = ask(server, queries.preview(server.engine, submit))
     assert [d.job for d in seen.decisions if isinstance(d, say.Evict)] == [low]
     assert snapshot(server.world.state) == before

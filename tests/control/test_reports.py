@@ -27,7 +27,7 @@ from quotatree.engines.base import (
 )
 from quotatree.store.rows import AuditRow, DecisionRow, EventRow, PlacementRow, PreemptionRow, RunRow
 from tests.control.kept_store import KeptStore
-from tests.control.server import Server, request
+from tests.control.server import Server, submission
 from tests.control.told_engine import Order, ToldEngine
 
 
@@ -37,8 +37,8 @@ class Told(Server):
     engine: ToldEngine
 
     def submit(self, actor: str = "ann", **changes: object) -> str:
-        wish = request(**{"program": {}, "seconds": None, **changes})  # type: ignore[arg-type]
-        job = self.do(do.SubmitJob(actor=actor, request=wish)).id
+        submit = submission(**{"actor": actor, "program": {}, "seconds": None, **changes})  # type: ignore[arg-type]
+        job = self.do(submit).id
         self.confirm(job)
         return job
 

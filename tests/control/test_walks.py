@@ -22,7 +22,7 @@ from quotatree.core.state import Settings
 from quotatree.store.rows import PlacementRow
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
-from tests.control.server import Server, request
+from tests.control.server import Server, submission
 
 STEPS = 60
 
@@ -31,8 +31,8 @@ def random_command(dice: random.Random, jobs: list[str]) -> do.Command:
     job = dice.choice(jobs) if jobs else "dlc-none"
     quota = dice.choice(("a", "b"))
     module = dice.choice((Module.DLC, Module.DLC, Module.DSW, Module.EAS))
-    wish = request(
-        gpus=dice.choice((1, 2)), replicas=dice.choice((1, 2)), seconds=dice.choice((5, 30, None)),
+    submit = submission(
+        actor="pat", gpus=dice.choice((1, 2)), replicas=dice.choice((1, 2)), seconds=dice.choice((5, 30, None)),
         leaves_after=dice.choice((0, 3, 50)), quota=dice.choice(("a", "b", "team")), module=module,
         priority=dice.randint(1, 9), on_hold=dice.random() < 0.1, grace_ms=5_000,
     )  # fmt: skip
@@ -43,7 +43,7 @@ def random_command(dice: random.Random, jobs: list[str]) -> do.Command:
     state = dice.choice((NodeState.READY, NodeState.READY, NodeState.CORDONED, NodeState.DRAINING))
     mode = dice.choice(list(ScaleMode))
     choices: list[do.Command] = [
-        *[do.SubmitJob(actor="pat", request=wish)] * 6,
+        *[submit] * 6,
         do.CancelJob(actor="pat", job=job),
         do.SetPriority(actor="pat", job=job, priority=dice.randint(1, 9)),
         do.HoldJob(actor="pat", job=job),

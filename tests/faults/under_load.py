@@ -39,11 +39,10 @@ Wish = Callable[[random.Random], dict[str, Any]]
 
 def submit(key: str, wish: dict[str, Any]) -> do.SubmitJob:
     group = ReplicaGroup(wish["replicas"], Shape(wish["gpus"] * 1000, 0, 0))
-    request = do.JobRequest(
-        workspace="w", quota=wish["quota"], groups=(group,), priority=wish["priority"], grace_ms=200,
+    return do.SubmitJob(
+        actor="root", key=key, workspace="w", quota=wish["quota"], groups=(group,), priority=wish["priority"], grace_ms=200,
         program=wish["program"], on_hold=wish["on_hold"],
     )  # fmt: skip
-    return do.SubmitJob(actor="root", request=request, key=key)
 
 
 def wish_of(dice: random.Random) -> dict[str, Any]:

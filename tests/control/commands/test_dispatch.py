@@ -15,7 +15,7 @@ from quotatree.control.program_secrets import sealed
 from quotatree.core.errors import Refused
 from quotatree.core.model.resources import Bounds
 from quotatree.store.rows import AuditRow, JobRow
-from tests.control.server import Server, request
+from tests.control.server import Server, submission
 
 
 def audited(server: Server) -> list[tuple[str, str]]:
@@ -23,7 +23,7 @@ def audited(server: Server) -> list[tuple[str, str]]:
 
 
 def test_a_submit_sent_twice_makes_one_job_also_after_a_restart(server: Server):
-    submit = do.SubmitJob(actor="ann", request=request(), key="once")
+    submit = submission(key="once")
     first, second = server.controller.call(submit), server.controller.call(submit)
     server.step()
     assert first.result(0).id == second.result(0).id
@@ -32,14 +32,14 @@ def test_a_submit_sent_twice_makes_one_job_also_after_a_restart(server: Server):
     assert server.do(submit).id == first.result(0).id
     assert len(server.store.table(JobRow)) == 1
     with pytest.raises(KeyReused):
-        server.do(do.SubmitJob(actor="ann", request=request(gpus=2), key="once"))
+        server.do(submission(gpus=2, key="once"))
     assert server.do(replace(submit, actor="pat")).id != first.result(0).id, "keys are everybody's own"
 
 
 def test_a_key_with_another_secret_is_another_request(server: Server):
     """Else whoever repeats his key with a new secret hears that it was done, and his job runs with the old one."""
     programs = [sealed({"secrets": {"KEY": value}}) for value in ("old", "new")]
-    old, new = (do.SubmitJob(actor="ann", request=request(program=one), key="k") for one in programs)
+    old, new = (submission(program=one, key="k") for one in programs)
     assert dispatch._fingerprint(old) != dispatch._fingerprint(new)
     assert repr(old) == repr(new), "and no log tells them apart"
 
@@ -67,8 +67,8 @@ def test_a_request_is_known_again_by_the_next_server():
 
 def test_a_refused_request_may_be_repeated_with_its_key(server: Server):
     with pytest.raises(Refused):
-        server.do(do.SubmitJob(actor="ann", request=request(gpus=64), key="k"))
-    server.do(do.SubmitJob(actor="ann", request=request(gpus=64 // 32), key="k"))
+        server.do(submission(gpus=64, key="k"))
+    server.do(submission(gpus=64 // 32, key="k"))
 
 
 def test_every_change_is_audited_and_a_refused_one_is_not(server: Server):

@@ -21,7 +21,7 @@ from quotatree.store.rows import (
     VictimRow,
 )
 from tests.control.kept_store import KeptStore
-from tests.control.server import Server, request
+from tests.control.server import Server, submission
 from tests.engines.contract import replicas_running
 
 
@@ -74,8 +74,8 @@ def test_an_eviction_has_its_grace_a_hold_and_then_the_start(server: Server):
 
 
 def test_many_are_submitted_at_once_each_with_its_own_outcome(server: Server):
-    many = (request(gpus=1), request(gpus=64), request(gpus=1))
-    answer = server.do(do.SubmitJobs(actor="ann", requests=many))
+    many = (submission(gpus=1), submission(gpus=64), submission(gpus=1))
+    answer = server.do(do.SubmitJobs(actor="ann", jobs=many))
     assert [item.id is None for item in answer.items] == [False, True, False]
     problem = answer.items[1].problem
     assert problem is not None
@@ -86,7 +86,7 @@ def test_many_are_submitted_at_once_each_with_its_own_outcome(server: Server):
 @pytest.mark.parametrize("count", [0, 1_001])
 def test_a_batch_has_one_job_at_least_and_a_thousand_at_most(server: Server, count: int):
     with pytest.raises(Refused, match=r"must be 1\.\.1000 jobs \[J4\]"):
-        server.do(do.SubmitJobs(actor="ann", requests=(request(gpus=1),) * count))
+        server.do(do.SubmitJobs(actor="ann", jobs=(submission(gpus=1),) * count))
     assert not server.world.state.jobs
 
 

@@ -25,7 +25,7 @@ from quotatree.api.models.fields import (
     span,
 )
 from quotatree.api.problems import Problem
-from quotatree.control.commands.values import JobRequest
+from quotatree.control.commands.values import SubmitJob
 from quotatree.control.program_secrets import FIELD, sealed, shown
 from quotatree.core import DEFAULT_GRACE_MS, Idle, Module, Reason, ReplicaGroup, Shape
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
@@ -79,8 +79,10 @@ class JobIn(Body):
             raise ValueError('secrets must be names with texts, such as {"KEY": "value"}')
         return program
 
-    def request(self) -> JobRequest:
-        return JobRequest(
+    def command(self, actor: str, key: str | None = None) -> SubmitJob:
+        return SubmitJob(
+            actor=actor,
+            key=key,
             workspace=self.workspace,
             quota=self.quota,
             groups=tuple(group.group() for group in self.groups),

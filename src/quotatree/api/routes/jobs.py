@@ -50,7 +50,7 @@ async def submit_job(
     body: JobIn, caller: Annotated[Caller, needs(Action.SUBMIT_JOB)], key: Key = None
 ) -> Response:
     """Queue a job. With an Idempotency-Key, a repeated request never makes two."""
-    answer = await caller.call(do.SubmitJob(actor=caller.user, key=key, request=body.request()))
+    answer = await caller.call(body.command(caller.user, key))
     made: Submitted = {"id": answer.id, "repeated": answer.repeated}
     return tagged(made, None, 201, f"/api/v1/jobs/{answer.id}")
 
@@ -60,8 +60,8 @@ async def submit_jobs(
     body: JobsIn, caller: Annotated[Caller, needs(Action.SUBMIT_JOB)], key: Key = None
 ) -> Response:
     """Queue up to 1000 jobs in one commit. Each has its own outcome, in the order given."""
-    requests = tuple(job.request() for job in body.jobs)
-    answer = await caller.call(do.SubmitJobs(actor=caller.user, key=key, requests=requests))
+    jobs = tuple(job.command(caller.user) for job in body.jobs)
+    answer = await caller.call(do.SubmitJobs(actor=caller.user, key=key, jobs=jobs))
     reads = (
         await caller.ask(lambda world, _: eyes(world, caller.user))
         if any(i.problem for i in answer.items)

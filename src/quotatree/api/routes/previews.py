@@ -36,7 +36,7 @@ async def preview_changes(body: m.PreviewIn, caller: Annotated[Caller, needs(Non
 
 def _command(world: World, actor: str, change: m.Change) -> do.Command:
     if isinstance(change, m.SubmitChange):
-        return do.SubmitJob(actor=actor, request=change.job.request())
+        return change.job.command(actor)
     if isinstance(change, m.CancelChange):
         return do.CancelJob(actor=actor, job=change.job)
     if isinstance(change, m.PriorityChange):

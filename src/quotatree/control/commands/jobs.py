@@ -10,7 +10,7 @@ from quotatree.access.check import OnJob
 from quotatree.access.roles import Action
 from quotatree.access.submitting import check_priority, check_submit, subjects_of
 from quotatree.control.commands import values as do
-from quotatree.control.commands.values import Answer, Item, JobRequest
+from quotatree.control.commands.values import Answer, Item
 from quotatree.control.errors import problem_of
 from quotatree.control.turn import Turn
 from quotatree.control.world import Card
@@ -41,36 +41,54 @@ def new_id(module: Module) -> JobId:
 
 
 def submit(turn: Turn, command: do.SubmitJob) -> Answer:
-    return Answer(_submit_one(turn, command.actor, command.request))
+    spec = _checked_spec(turn, command)
+    turn.apply(ev.JobSubmitted(spec))
+    turn.put_card(spec.id, Card(command.name, command.actor, command.program))
+    if command.on_hold:
+        _put_on_hold(turn, spec.id)
+    body = {"name": command.name, "priority": spec.priority, "module": spec.module.value}
+    turn.tell("job.submitted", body, job=spec.id)
+    return _done(turn, command, "job.submit", turn.state.jobs[spec.id], **body)
 
 
 def submit_many(turn: Turn, command: do.SubmitJobs) -> Answer:
     """Each has its own outcome; what is refused leaves no trace."""
-    if not 1 <= len(command.requests) <= MOST_AT_ONCE:
-        raise Refused("jobs", len(command.requests), "J4", f"must be 1..{MOST_AT_ONCE} jobs")
+    if not 1 <= len(command.jobs) <= MOST_AT_ONCE:
+        raise Refused("jobs", len(command.jobs), "J4", f"must be 1..{MOST_AT_ONCE} jobs")
     items = []
-    for request in command.requests:
+    for job in command.jobs:
         mark = turn.state.mark()
         try:
-            items.append(Item(_submit_one(turn, command.actor, request)))
+            items.append(Item(submit(turn, job).id))
         except QuotaTreeError as error:
             turn.state.rollback_to(mark)
             items.append(Item(None, problem_of(error)))
     return Answer(items=tuple(items))
 
 
-def spec_of(turn: Turn, actor: str, request: JobRequest, job_id: JobId) -> JobSpec:
-    """The request as the core sees it, if the rights and rules of the workspace let it in (W1-W4)."""
+def _checked_spec(turn: Turn, asked: do.SubmitJob) -> JobSpec:
+    """The job as the core sees it, with a new id; raises unless rights, rules (W1-W4) and the engine let it in."""
     directory = turn.directory
-    check_submit(directory, actor, request.workspace, request.quota, request.module, request.priority)
-    if request.name and not _NAME.fullmatch(request.name):
-        raise Refused("name", request.name, "E1", "must be lower-case letters, digits, - and . (63 at most)")
+    check_submit(directory, asked.actor, asked.workspace, asked.quota, asked.module, asked.priority)
+    if asked.name and not _NAME.fullmatch(asked.name):
+        raise Refused("name", asked.name, "E1", "must be lower-case letters, digits, - and . (63 at most)")
     spec = JobSpec(
-        job_id, request.quota, request.groups, turn.now_ms, request.module, request.priority, request.workspace,
-        request.min_replicas, request.idle, request.grace_ms, request.checkpoint_interval_ms,
-        request.max_preemptions, request.requeue, subjects_of(directory, actor, request.workspace),
-    )  # fmt: skip
-    _check_engine(turn, spec, request.program)
+        id=new_id(asked.module),
+        quota=asked.quota,
+        groups=asked.groups,
+        submitted_ms=turn.now_ms,
+        module=asked.module,
+        priority=asked.priority,
+        workspace=asked.workspace,
+        min_replicas=asked.min_replicas,
+        idle=asked.idle,
+        grace_ms=asked.grace_ms,
+        checkpoint_interval_ms=asked.checkpoint_interval_ms,
+        max_preemptions=asked.max_preemptions,
+        requeue=asked.requeue,
+        subjects=subjects_of(directory, asked.actor, asked.workspace),
+    )
+    _check_engine(turn, spec, asked.program)
     return spec
 
 
@@ -78,18 +96,6 @@ def _check_engine(turn: Turn, spec: JobSpec, program: Program) -> None:
     refused = turn.engine.refuses(spec, program)
     if refused is not None:
         raise Refused("program", sorted(program), "E2", refused)  # names only: there may be secrets
-
-
-def _submit_one(turn: Turn, actor: str, request: JobRequest) -> JobId:
-    spec = spec_of(turn, actor, request, new_id(request.module))
-    turn.apply(ev.JobSubmitted(spec))
-    turn.put_card(spec.id, Card(request.name, actor, request.program))
-    if request.on_hold:
-        _put_on_hold(turn, spec.id)
-    body = {"name": request.name, "priority": spec.priority, "module": spec.module.value}
-    turn.tell("job.submitted", body, job=spec.id)
-    _audit(turn, actor, "job.submit", turn.state.jobs[spec.id], body)
-    return spec.id
 
 
 def cancel(turn: Turn, command: do.CancelJob) -> Answer:
@@ -197,10 +203,6 @@ def _allowed(turn: Turn, command: do.JobCommand, action: Action) -> Job:
     return job
 
 
-def _done(turn: Turn, command: do.JobCommand, action: str, job: Job, **body: Any) -> Answer:
-    _audit(turn, command.actor, action, job, body)
+def _done(turn: Turn, command: do.Command, action: str, job: Job, **body: Any) -> Answer:
+    turn.audit(command.actor, action, f"job:{job.id}", body, job.spec.workspace)
     return Answer(job.id)
-
-
-def _audit(turn: Turn, actor: str, action: str, job: Job, body: dict[str, Any]) -> None:
-    turn.audit(actor, action, f"job:{job.id}", body, job.spec.workspace)

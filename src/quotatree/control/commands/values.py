@@ -57,8 +57,8 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobRequest:
-    """A job as its owner writes it; the id and the time are the server's."""
+class SubmitJob(Command):
+    """A job as its owner writes it, not judged yet: rights come first, and then the core's own checks of a `JobSpec`."""
 
     workspace: str
     quota: str
@@ -77,15 +77,10 @@ class JobRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubmitJob(Command):
-    request: JobRequest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitJobs(Command):
     """Many at once, each with its own outcome."""
 
-    requests: tuple[JobRequest, ...]
+    jobs: tuple[SubmitJob, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
