@@ -188,10 +188,7 @@ def _finished(index: int, finished: int) -> list[r.Row]:
     phase = Phase.CANCELLED if index % (finished // RARE) == 0 else Phase.SUCCEEDED
     spec = JobSpec(JobId(name), quota, ONE_GPU, index, workspace="bench")
     record = JobRecord(spec, phase, Claim.REGULAR, 1, 1, index, run=1, started_ms=index)
-    row = r.JobRow(
-        name, "bench", quota, "root", "job", "DLC", 1, phase.value, index, index, index, index, 1000, 1, "FitsFree",
-        record, {"program": {}, "on_hold": False, "confirmed": [], "late_ms": None},
-    )  # fmt: skip
+    row = r.JobRow(record, r.Card("job", "root", {}, first_started_ms=index, ended_ms=index), "FitsFree")
     events = [
         r.EventRow(3 * index + i, index, kind, "bench", quota, name, {"run": 1})
         for i, kind in enumerate(("job.submitted", "job.started", "job.ended"), 1)

@@ -1,4 +1,4 @@
-"""What the loop keeps as JSON of its own making stays as it is: the card of a job, and answers to requests with a key."""
+"""What the loop keeps as JSON of its own making stays as it is: answers to requests with a key."""
 
 from __future__ import annotations
 
@@ -7,31 +7,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from quotatree.control.batch_rows import card_body, card_from
 from quotatree.control.commands.dispatch import answer_body, answer_from
 from quotatree.control.commands.values import Answer, Item
 from quotatree.control.errors import Problem
-from quotatree.control.world import Card
-from tests.store.building import job
 
 GOLDEN: Final = Path(__file__).parent / "golden"
-
-CARDS: Final = (
-    Card("train-1", "ann", {}),
-    Card(
-        name="serve-2",
-        owner="bob",
-        program={"command": ["serve", "--port", "{port}"], "secrets": {"KEY": "s3cret"}},
-        on_hold=True,
-        first_started_ms=1_000,
-        ended_ms=9_000,
-        confirmed=(0, 2),
-        late_ms=5_000,
-        restart_key="again-1",
-    ),
-)
-OLD_CARDS: Final = (Card("train-1", "ann", {"seconds": 12.5}, confirmed=(0,)),)
-"""Before services could be restarted."""
 
 ANSWERS: Final = (
     Answer(),
@@ -46,15 +26,6 @@ ANSWERS: Final = (
 )
 
 
-def test_the_card_of_a_job_is_written_as_it_always_was() -> None:
-    assert as_text([card_body(card) for card in CARDS]) == golden_text("cards")
-
-
-def test_stored_cards_are_read_old_ones_too() -> None:
-    assert read_cards("cards", CARDS) == CARDS
-    assert read_cards("old_cards", OLD_CARDS) == OLD_CARDS
-
-
 def test_answers_are_written_as_they_always_were() -> None:
     assert as_text([answer_body(answer) for answer in ANSWERS]) == golden_text("answers")
 
@@ -65,28 +36,10 @@ def test_stored_answers_are_read() -> None:
 
 def test_the_golden_files_fill_every_field() -> None:
     """`repeated` is not kept: it is said of an answer that was."""
-    assert unfilled(CARDS) == set()
     assert unfilled(ANSWERS) == {"repeated"}
     items = ANSWERS[2].items
     assert unfilled(items) == set()
     assert unfilled(tuple(item.problem for item in items if item.problem is not None)) == set()
-
-
-def read_cards(name: str, cards: tuple[Card, ...]) -> tuple[Card, ...]:
-    """Name, owner and times stand in columns of the row."""
-    return tuple(
-        card_from(
-            job(
-                "dlc-1",
-                card=body,
-                name=card.name,
-                owner=card.owner,
-                first_started_ms=card.first_started_ms,
-                ended_ms=card.ended_ms,
-            )
-        )
-        for body, card in zip(json.loads(golden_text(name)), cards, strict=True)
-    )
 
 
 def unfilled(values: tuple[Any, ...]) -> set[str]:

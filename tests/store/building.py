@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from quotatree.codec import encode
@@ -27,46 +28,46 @@ def batch(epoch: int, number: int, *rows: r.Row, **more: Any) -> r.Batch:
     return r.Batch(1000 + number, HOLDER, epoch, number, rows, **more)
 
 
-def record(name: str, phase: Phase = Phase.RUNNING, submitted_ms: int = 0, quota: str = "root") -> JobRecord:
+def record(name: str, phase: Phase = Phase.RUNNING, submitted_ms: int = 0, **of_spec: Any) -> JobRecord:
     spec = JobSpec(
-        JobId(name), quota, (ReplicaGroup(1, Shape(2000, 8000, 65536)),), submitted_ms, priority=5, workspace="lab",
+        JobId(name), "root", (ReplicaGroup(1, Shape(2000, 8000, 65536)),), submitted_ms, priority=5, workspace="lab",
         subjects=("user:ann", "role:developer"),
     )  # fmt: skip
+    spec = replace(spec, **of_spec)
     core = Standing(submitted_ms, (ReplicaPlace(0, "n1", (0, 1)),)) if phase is Phase.RUNNING else None
-    told = because(Code.OwnQuotaFull, quota=quota, free="1 GPU", min="8 GPU", wanted="2 GPU")
+    told = because(Code.OwnQuotaFull, quota=spec.quota, free="1 GPU", min="8 GPU", wanted="2 GPU")
     return JobRecord(
         spec, phase, Claim.REGULAR, 5, 1, submitted_ms, run=1, started_ms=submitted_ms, core=core, reason="FitsFree",
         told=None if core else told, story=(f"{submitted_ms} submitted", f"{submitted_ms} {phase.value}: FitsFree"),
     )  # fmt: skip
 
 
-def job(job_id: str, phase: Phase = Phase.RUNNING, submitted_ms: int = 0, **changes: Any) -> r.JobRow:
-    values: dict[str, Any] = {
-        "id": job_id, "workspace": "lab", "quota": "root", "owner": "ann", "name": f"train-{job_id}", "module": "DLC",
-        "priority": 5, "phase": phase.value, "submitted_ms": submitted_ms, "first_started_ms": submitted_ms,
-        "started_ms": submitted_ms, "ended_ms": None, "gpu_milli": 2000, "run": 1, "reason_code": "FitsFree",
-        "record": record(job_id, phase, submitted_ms, changes.get("quota", "root")),
-        "card": {"program": {"seconds": 12.5}, "on_hold": False, "confirmed": [0], "late_ms": None},
-    }  # fmt: skip
-    return r.JobRow(**{**values, **changes})
+def job(job_id: str, phase: Phase = Phase.RUNNING, submitted_ms: int = 0, **of_spec: Any) -> r.JobRow:
+    return row_of(record(job_id, phase, submitted_ms, **of_spec), first_started_ms=submitted_ms)
 
 
-def whole_job(number: int, decision_seq: int, event_seq: int) -> list[r.Row]:
+def row_of(record: JobRecord, **of_card: Any) -> r.JobRow:
+    """The row of a job with this record, and a card with these facts."""
+    card = r.Card(f"train-{record.id}", "ann", {"seconds": 12.5}, confirmed=(0,))
+    return r.JobRow(record, replace(card, **of_card), "FitsFree")
+
+
+def whole_job(number: int, decision_seq: int, event_seq: int, workspace: str = "lab") -> list[r.Row]:
     """A job row, its run and place, two decisions and three events."""
     name = f"dlc-{number:08}"
     places = (ReplicaPlace(0, "n1", (0, 1)),)
     start = Start(JobId(name), 1, Claim.REGULAR, places, Step.FREE, because(Code.FitsFree))
     body = encode(start, Decision)
     found: list[r.Row] = [
-        job(name, submitted_ms=number),
+        job(name, submitted_ms=number, workspace=workspace),
         r.RunRow(name, 1, "regular", number, None, None, None, ""),
         r.PlacementRow(name, 1, 0, "n1", (0, 1), 2000, number, None),
     ]
     for seq in (decision_seq, decision_seq + 1):
-        found.append(r.DecisionRow(seq, number, "Start", name, "lab", "root", "FitsFree", body))
+        found.append(r.DecisionRow(seq, number, "Start", name, workspace, "root", "FitsFree", body))
     for seq in range(event_seq, event_seq + 3):
         found.append(
-            r.EventRow(seq, number, "job.started", "lab", "root", name, {"run": 1, "claim": "regular"})
+            r.EventRow(seq, number, "job.started", workspace, "root", name, {"run": 1, "claim": "regular"})
         )
     return found
 

@@ -20,17 +20,13 @@ NODE_ROWS: Final = (r.NodeRow("n1", NODES[0], 2),)
 QUOTA_ROWS: Final = (r.QuotaRow("root", QUOTAS[0], 3), r.QuotaRow("team-a", QUOTAS[2], 4))
 
 JOB_ROWS: Final = (
+    r.JobRow(JOBS[0], r.Card("first", "ann", {}), "NotYetTried"),
     r.JobRow(
-        id="dlc-1", workspace="lab", quota="team-a", owner="ann", name="first", module="DLC", priority=1,
-        phase="Waiting", submitted_ms=1_000, first_started_ms=None, started_ms=None, ended_ms=None, gpu_milli=1_000,
-        run=0, reason_code="NotYetTried", record=JOBS[0], card={"program": {}},
+        JOBS[1],
+        r.Card("second", "bob", {"command": ["serve"]}, first_started_ms=1_500, ended_ms=9_000),
+        "FitsIdle",
     ),
-    r.JobRow(
-        id="dlc-2", workspace="lab", quota="team-a", owner="bob", name="second", module="EAS", priority=8,
-        phase="Running", submitted_ms=1_000, first_started_ms=1_500, started_ms=3_000, ended_ms=9_000, gpu_milli=8_000,
-        run=2, reason_code="FitsIdle", record=JOBS[1], card={"program": {"command": ["serve"]}, "on_hold": False},
-    ),
-)  # fmt: skip
+)
 RUN_ROWS: Final = (
     r.RunRow("dlc-1", 1, "regular", 1_000, None, None, None, ""),
     r.RunRow("dlc-2", 2, "idle", 3_000, 3_100, 9_000, "evicted", "taken for dlc-1"),

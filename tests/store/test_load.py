@@ -22,7 +22,7 @@ from quotatree.core.state import Settings, State
 from quotatree.store import Store
 from quotatree.store import rows as r
 from tests.property.test_snapshot import happenings_of, let_happen, story
-from tests.store.building import batch, job, jobs_batch, writer
+from tests.store.building import batch, jobs_batch, record, row_of, writer
 
 
 def rows_of(state: State) -> list[r.Row]:
@@ -34,7 +34,7 @@ def rows_of(state: State) -> list[r.Row]:
     quotas = [state.quotas[name] for name in touched.quotas if name in state.quotas]
     found += [r.QuotaRow(q.id, quota_record(state, q), 1) for q in quotas]
     jobs = [state.jobs[name] for name in touched.jobs if name in state.jobs]
-    found += [job(j.id, j.phase, record=job_record(state, j)) for j in jobs]
+    found += [row_of(job_record(state, j)) for j in jobs]
     return found
 
 
@@ -48,7 +48,7 @@ def test_a_state_kept_batch_by_batch_is_loaded_equal(store: Store, seed: int) ->
     first: list[r.Row] = [r.PoolRow(p.name, p, 1) for p in whole.pools]
     first += [r.NodeRow(n.name, n, 1) for n in whole.nodes]
     first += [r.QuotaRow(q.id, q, 1) for q in whole.quotas]
-    first += [job(j.id, j.phase, record=j) for j in whole.jobs]
+    first += [row_of(j) for j in whole.jobs]
     store.commit(batch(epoch, number, *first))
     for _ in range(12):
         events = happenings_of(random, walk)
@@ -76,7 +76,7 @@ def test_a_state_kept_batch_by_batch_is_loaded_equal(store: Store, seed: int) ->
 def test_a_finished_job_is_kept_and_not_loaded(store: Store) -> None:
     epoch = writer(store)
     store.commit(jobs_batch(epoch, 1, 2))
-    done = job("dlc-00000000", Phase.SUCCEEDED, ended_ms=9)
+    done = row_of(record("dlc-00000000", Phase.SUCCEEDED), ended_ms=9)
     ended = r.RunRow(done.id, 1, "regular", 0, 1, 9, "succeeded", "")
     left = r.PlacementRow(done.id, 1, 0, "n1", (0, 1), 2000, 0, 9)
     store.commit(batch(epoch, 2, done, ended, left))
@@ -89,7 +89,7 @@ def test_a_finished_job_is_kept_and_not_loaded(store: Store) -> None:
     running = loaded.jobs[0].record
     assert running.core is not None
     leaving = replace(running, phase=Phase.CANCELLED, core=None, leaving=running.core.places)
-    store.commit(batch(epoch, 3, job("dlc-00000001", Phase.CANCELLED, record=leaving)))
+    store.commit(batch(epoch, 3, row_of(leaving)))
     assert [row.id for row in store.load(Settings()).jobs] == ["dlc-00000001"], (
         "it still occupies its devices"
     )

@@ -11,12 +11,13 @@ import pytest
 from sqlalchemy import event
 
 from quotatree.core.model.job import Phase
+from quotatree.core.model.policy import Module
 from quotatree.store import HistoryFilter, JobFilter, Store
 from quotatree.store import rows as r
 from quotatree.store.database import reading
 from quotatree.store.errors import BadCursor
 from quotatree.store.pages import make_cursor
-from tests.store.building import batch, job, jobs_batch, whole_job, writer
+from tests.store.building import batch, job, jobs_batch, record, row_of, whole_job, writer
 
 
 def all_pages(ask: Any, asked: Any, limit: int) -> list[Any]:
@@ -37,13 +38,11 @@ def full(store: Store) -> Store:
     rows: list[r.Row] = []
     for n in range(30):
         phase = (Phase.WAITING, Phase.RUNNING, Phase.SUCCEEDED)[n % 3]
-        rows.append(
-            job(
-                f"j{n:02}", phase, n // 4, workspace=("lab", "ops", "ads")[n % 3 if n % 2 else n // 10],
-                quota=("root", "team")[n % 2], owner=("ann", "bob")[n % 2], name=("a", "b")[n // 15],
-                module=("DLC", "DSW")[n // 20],
-            )
+        asked = record(
+            f"j{n:02}", phase, n // 4, workspace=("lab", "ops", "ads")[n % 3 if n % 2 else n // 10],
+            quota=("root", "team")[n % 2], module=(Module.DLC, Module.DSW)[n // 20],
         )  # fmt: skip
+        rows.append(row_of(asked, owner=("ann", "bob")[n % 2], name=("a", "b")[n // 15]))
     store.commit(batch(writer(store), 1, *rows))
     return store
 
@@ -55,7 +54,7 @@ def everybody(store: Store) -> list[r.JobRow]:
 @pytest.mark.parametrize("limit", [1, 4, 7, 30, 31])
 def test_pages_tell_every_job_once_newest_first(full: Store, limit: int) -> None:
     found = all_pages(full.jobs, JobFilter(), limit)
-    assert [(row.submitted_ms, row.id) for row in found] == sorted(
+    assert [(row.record.spec.submitted_ms, row.id) for row in found] == sorted(
         ((n // 4, f"j{n:02}") for n in range(30)), reverse=True
     )
 
@@ -71,12 +70,12 @@ def test_pages_tell_every_job_once_newest_first(full: Store, limit: int) -> None
         (JobFilter(quotas=("root", "team")), lambda row: True),
         (JobFilter(quotas=()), lambda row: False),
         (JobFilter(workspaces=("lab", "ads"), quotas=("team",)), lambda row: row.workspace in ("lab", "ads") and row.quota == "team"),
-        (JobFilter(owners=("bob",), modules=("DSW",)), lambda row: row.owner == "bob" and row.module == "DSW"),
-        (JobFilter(names=("a",)), lambda row: row.name == "a"),
+        (JobFilter(owners=("bob",), modules=("DSW",)), lambda row: row.owner == "bob" and row.record.spec.module is Module.DSW),
+        (JobFilter(names=("a",)), lambda row: row.card.name == "a"),
         (JobFilter(phases=("Waiting", "Held")), lambda row: row.phase == "Waiting"),
         (JobFilter(active=True), lambda row: row.phase != "Succeeded"),
         (JobFilter(active=False, workspaces=("lab", "ops")), lambda row: row.phase == "Succeeded" and row.workspace != "ads"),
-        (JobFilter(submitted_from_ms=3, submitted_before_ms=5), lambda row: 3 <= row.submitted_ms < 5),
+        (JobFilter(submitted_from_ms=3, submitted_before_ms=5), lambda row: 3 <= row.record.spec.submitted_ms < 5),
     ],
 )  # fmt: skip
 def test_filters_find_what_they_say(full: Store, asked: JobFilter, fits: Any) -> None:
@@ -120,10 +119,7 @@ def told(store: Store) -> Store:
     rows: list[r.Row] = []
     for n in range(12):
         workspace = ("lab", "ops")[n % 2]
-        for row in whole_job(n, 2 * n + 1, 3 * n + 1):
-            if isinstance(row, r.JobRow | r.DecisionRow | r.EventRow):
-                row = replace(row, workspace=workspace)
-            rows.append(row)
+        rows += whole_job(n, 2 * n + 1, 3 * n + 1, workspace)
         rows.append(
             r.AuditRow(n + 1, n, ("ann", "bob")[n % 2], "job.submit", f"dlc-{n:08}", workspace, {"n": n})
         )

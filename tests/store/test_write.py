@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from quotatree.core.state import Settings
 from quotatree.store import HistoryFilter, Store
 from quotatree.store import rows as r
 from quotatree.store.errors import StoreConflict
-from tests.store.building import batch, job, jobs_batch, whole_job, writer
+from tests.store.building import batch, jobs_batch, record, row_of, whole_job, writer
 
 
 def test_every_row_comes_back_as_it_was_written(store: Store) -> None:
@@ -69,8 +70,8 @@ def test_every_row_comes_back_as_it_was_written(store: Store) -> None:
     [
         r.EventRow(3, 0, "again", None, None, None, {}),
         r.RunRow("nobody", 1, "regular", 0, None, None, None, ""),
-        job("odd", name="lone \ud800 surrogate"),
-        job("huge", gpu_milli=1 << 70),
+        row_of(record("odd"), name="lone \ud800 surrogate"),
+        row_of(replace(record("huge"), priority=1 << 70)),
     ],
     ids=["a number twice", "a run of no job", "no text", "no number"],
 )

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from quotatree.codec import encode, tag_of
-from quotatree.control.program_secrets import sealed
 from quotatree.control.turn import Turn
-from quotatree.control.world import Card, World, shown_phase
+from quotatree.control.world import World
 from quotatree.core import GPU, Code, Job, JobId, Phase, job_record, node_record, pool_record, quota_record
 from quotatree.core import decisions as say
 from quotatree.store.load import Counters
@@ -49,15 +47,24 @@ def gather(turn: Turn, holder: str, epoch: int) -> tuple[Batch, Counters]:
     return batch, counters
 
 
-def job_row(world: World, job: Job, card: Card) -> JobRow:
-    spec = job.spec
-    return JobRow(
-        job.id, spec.workspace, spec.quota, card.owner, card.name, spec.module.value, job.priority,
-        shown_phase(job, card), spec.submitted_ms, card.first_started_ms, job.started_ms or None, card.ended_ms,
-        sum(group.replicas * group.shape.gpu_milli for group in spec.groups), job.run,
-        _reason_code(world, job),
-        job_record(world.state, job), card_body(card),
-    )  # fmt: skip
+def _state_rows(turn: Turn) -> Iterator[Row]:
+    state, world, touched = turn.state, turn.world, turn.state.touched
+    assert touched is not None
+    for job_id in {**touched.jobs, **turn.cards}:
+        job = state.jobs.get(job_id)
+        if job is not None:  # one that was submitted and refused leaves its name behind
+            yield JobRow(job_record(state, job), world.cards[job_id], _reason_code(world, job))
+    for quota_id in touched.quotas:
+        quota = state.quotas.get(quota_id)
+        if quota is not None:
+            yield QuotaRow(quota_id, quota_record(state, quota), world.version("quota", quota_id))
+    for name in touched.nodes:
+        node = state.node_by_name.get(name)
+        if node is not None:
+            yield NodeRow(name, node_record(node), world.version("node", name))
+    for pool in touched.pools:
+        if pool in state.pools:
+            yield PoolRow(pool, pool_record(state, pool), world.version("pool", pool))
 
 
 def _reason_code(world: World, job: Job) -> str:
@@ -70,44 +77,6 @@ def _reason_code(world: World, job: Job) -> str:
         if any(used.get(limit, 0) + wanted > limit.gpu_milli for limit in waits.limits):
             return Code.OverAmountLimit.name
     return job.told.code.name if job.told is not None else job.reason
-
-
-def card_body(card: Card) -> dict[str, Any]:
-    return {
-        "program": dict(card.program),
-        "on_hold": card.on_hold,
-        "confirmed": list(card.confirmed),
-        "late_ms": card.late_ms,
-        "restart_key": card.restart_key,
-    }
-
-
-def card_from(row: JobRow) -> Card:
-    body = row.card
-    return Card(
-        row.name, row.owner, sealed(body["program"]), body["on_hold"], row.first_started_ms, row.ended_ms,
-        tuple(body["confirmed"]), body["late_ms"], body.get("restart_key", ""),
-    )  # fmt: skip
-
-
-def _state_rows(turn: Turn) -> Iterator[Row]:
-    state, world, touched = turn.state, turn.world, turn.state.touched
-    assert touched is not None
-    for job_id in {**touched.jobs, **turn.cards}:
-        job = state.jobs.get(job_id)
-        if job is not None:  # one that was submitted and refused leaves its name behind
-            yield job_row(world, job, world.cards[job_id])
-    for quota_id in touched.quotas:
-        quota = state.quotas.get(quota_id)
-        if quota is not None:
-            yield QuotaRow(quota_id, quota_record(state, quota), world.version("quota", quota_id))
-    for name in touched.nodes:
-        node = state.node_by_name.get(name)
-        if node is not None:
-            yield NodeRow(name, node_record(node), world.version("node", name))
-    for pool in touched.pools:
-        if pool in state.pools:
-            yield PoolRow(pool, pool_record(state, pool), world.version("pool", pool))
 
 
 def _drops(turn: Turn) -> Iterator[Drop]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quotatree.control.batch_rows import card_from
 from quotatree.control.commands.dispatch import recall
+from quotatree.control.program_secrets import sealed
 from quotatree.control.world import World
 from quotatree.core import JobId, restore
 from quotatree.engines.base import Place
@@ -28,8 +28,8 @@ def runs_elsewhere(loaded: Loaded, engine: Place) -> str:
 def world_from(loaded: Loaded) -> World:
     world = World(restore(loaded.snapshot), loaded.directory)
     for row in loaded.jobs:
-        if JobId(row.id) in world.state.jobs:
-            world.cards[JobId(row.id)] = card_from(row)
+        if row.id in world.state.jobs:
+            world.cards[row.id] = replace(row.card, program=sealed(row.card.program))
     world.runs.update({JobId(run.job): run for run in loaded.runs})
     for place in loaded.placements:
         world.places.setdefault(JobId(place.job), {})[place.replica] = place

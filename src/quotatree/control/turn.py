@@ -14,12 +14,13 @@ from quotatree.access.check import Target, check
 from quotatree.access.differences import differences
 from quotatree.access.directory import Directory
 from quotatree.access.roles import Action
-from quotatree.control.world import SYSTEM, Card, World
+from quotatree.control.world import SYSTEM, World
 from quotatree.core import JobId, apply
 from quotatree.core.decisions import Decision
 from quotatree.core.events import Event
 from quotatree.engines.base import Engine, RestartOrder, StartOrder, StopOrder
 from quotatree.store.rows import (
+    Card,
     DeliveryRow,
     Drop,
     EngineRow,

@@ -6,44 +6,23 @@ back: a refused command, or a commit that failed (A6).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from quotatree.access.directory import Directory
 from quotatree.access.errors import NotFound
 from quotatree.control.commands.values import Answer
 from quotatree.control.deadlines import Deadlines
 from quotatree.control.errors import Conflict
-from quotatree.core import Job, JobId, Phase, Quota, QuotaId, State
+from quotatree.core import Job, JobId, Quota, QuotaId, State
 from quotatree.store.load import Counters
-from quotatree.store.rows import PlacementRow, RunRow, WebhookRow
+from quotatree.store.rows import Card, PlacementRow, RunRow, WebhookRow
 
 ANSWERS_AT_HAND: Final = 100_000
 ANSWERS_KEPT_MS: Final = 24 * 3_600_000
 """A request that is repeated within a day is known again."""
 SYSTEM: Final = "(server)"
 """The actor of what the server does by itself; no user can have this name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What the server knows of an active job beside its record.
-
-    `confirmed` are the replicas of the present run that the engine has confirmed: after a crash, one that is missing
-    and was confirmed is lost, one that was not is started again. `late_ms` is the start of a wait that was too long and
-    has been told. `restart_key` names the last rolling restart of the present run: the order is given again after a crash.
-    """
-
-    name: str
-    owner: str
-    program: Mapping[str, Any]
-    on_hold: bool = False
-    first_started_ms: int | None = None
-    ended_ms: int | None = None
-    confirmed: tuple[int, ...] = ()
-    late_ms: int | None = None
-    restart_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +88,3 @@ class World:
 def check_match(kind: str, name: str, expected: int | None, found: int) -> None:
     if expected is not None and expected != found:
         raise Conflict(kind, name, expected, found)
-
-
-def shown_phase(job: Job, card: Card) -> str:
-    """A job on hold is told apart from one that was stopped."""
-    return "OnHold" if card.on_hold and job.phase is Phase.STOPPED else job.phase.value

@@ -25,12 +25,23 @@ def quota_row(row: RowMapping) -> r.QuotaRow:
 
 
 def job_row(row: RowMapping) -> r.JobRow:
-    return r.JobRow(
-        row["id"], row["workspace"], row["quota"], row["owner"], row["name"], row["module"], row["priority"],
-        row["phase"], row["submitted_ms"], row["first_started_ms"], row["started_ms"], row["ended_ms"],
-        row["gpu_milli"], row["run"], row["reason_code"], decode(JobRecord, json.loads(row["record"])),
-        json.loads(row["card"]),
-    )  # fmt: skip
+    return r.JobRow(decode(JobRecord, json.loads(row["record"])), card_of(row), row["reason_code"])
+
+
+def card_of(row: RowMapping) -> r.Card:
+    """What the columns do not say of a card stands in its JSON. Old ones know of no restarts."""
+    body = json.loads(row["card"])
+    return r.Card(
+        name=row["name"],
+        owner=row["owner"],
+        program=body["program"],
+        on_hold=body["on_hold"],
+        first_started_ms=row["first_started_ms"],
+        ended_ms=row["ended_ms"],
+        confirmed=tuple(body["confirmed"]),
+        late_ms=body["late_ms"],
+        restart_key=body.get("restart_key", ""),
+    )
 
 
 def run_row(row: RowMapping) -> r.RunRow:

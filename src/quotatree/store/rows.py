@@ -1,16 +1,17 @@
 """What is written: one frozen value for each row of a table, and the batch that a commit is made of.
 
-`record` values are the core's own (quotatree.core.records); `body` and `card` are JSON. Times are milliseconds since
+`record` values are the core's own (quotatree.core.records); `body` is JSON. Times are milliseconds since
 the epoch. Sequence numbers are the writer's: there is only one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from quotatree.access.differences import Differences
-from quotatree.core import JobRecord, NodeRecord, PoolRecord, QuotaRecord
+from quotatree.core import JobId, JobRecord, NodeRecord, Phase, PoolRecord, QuotaRecord
 
 Json = dict[str, Any]
 
@@ -37,26 +38,71 @@ class QuotaRow:
 
 
 @dataclass(frozen=True, slots=True)
-class JobRow:
-    """A job with its latest record; a finished one keeps its last. `card` is what the loop knows beside it."""
+class Card:
+    """What the server knows of a job beside its record.
 
-    id: str
-    workspace: str
-    quota: str
-    owner: str
+    `confirmed` are the replicas of the present run that the engine has confirmed: after a crash, one that is missing
+    and was confirmed is lost, one that was not is started again. `late_ms` is the start of a wait that was too long and
+    has been told. `restart_key` names the last rolling restart of the present run: the order is given again after a crash.
+    """
+
     name: str
-    module: str
-    priority: int
-    phase: str
-    submitted_ms: int
-    first_started_ms: int | None
-    started_ms: int | None
-    ended_ms: int | None
-    gpu_milli: int
-    run: int
-    reason_code: str
+    owner: str
+    program: Mapping[str, Any]
+    on_hold: bool = False
+    first_started_ms: int | None = None
+    ended_ms: int | None = None
+    confirmed: tuple[int, ...] = ()
+    late_ms: int | None = None
+    restart_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job with its latest record (a finished one keeps its last) and its card; all other columns follow from them.
+
+    `reason_code` is why it is in its phase; of a waiting job, why it waits.
+    """
+
     record: JobRecord
-    card: Json
+    card: Card
+    reason_code: str
+
+    @property
+    def id(self) -> JobId:
+        return self.record.spec.id
+
+    @property
+    def workspace(self) -> str:
+        return self.record.spec.workspace
+
+    @property
+    def quota(self) -> str:
+        return self.record.spec.quota
+
+    @property
+    def owner(self) -> str:
+        return self.card.owner
+
+    @property
+    def phase(self) -> str:
+        """The phase as it is shown: a job on hold is told apart from one that was stopped."""
+        on_hold = self.card.on_hold and self.record.phase is Phase.STOPPED
+        return "OnHold" if on_hold else self.record.phase.value
+
+    @property
+    def started_ms(self) -> int | None:
+        """Start of the latest run; None before the first."""
+        return self.record.started_ms or None
+
+    @property
+    def gpu_milli(self) -> int:
+        """GPUs of all replicas together."""
+        return sum(group.replicas * group.shape.gpu_milli for group in self.record.spec.groups)
+
+    @property
+    def run(self) -> int:
+        return self.record.run
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,13 +103,24 @@ def _quota(row: r.QuotaRow, at_ms: int) -> Values:
 
 
 def _job(row: r.JobRow, at_ms: int) -> Values:
-    record = row.record
+    record, card, spec = row.record, row.card, row.record.spec
     is_open = int(record.phase not in FINAL_PHASES or bool(record.leaving))
     return (
-        row.id, row.workspace, row.quota, row.owner, row.name, row.module, row.priority, row.phase, row.submitted_ms,
-        row.first_started_ms, row.started_ms, row.ended_ms, row.gpu_milli, row.run, row.reason_code, is_open,
-        to_json(encode(record)), to_json(row.card), at_ms,
+        spec.id, spec.workspace, spec.quota, card.owner, card.name, spec.module.value, record.priority, row.phase,
+        spec.submitted_ms, card.first_started_ms, row.started_ms, card.ended_ms, row.gpu_milli, record.run,
+        row.reason_code, is_open, to_json(encode(record)), to_json(card_body(card)), at_ms,
     )  # fmt: skip
+
+
+def card_body(card: r.Card) -> r.Json:
+    """The JSON of a card; the rest of it stands in columns."""
+    return {
+        "program": dict(card.program),
+        "on_hold": card.on_hold,
+        "confirmed": list(card.confirmed),
+        "late_ms": card.late_ms,
+        "restart_key": card.restart_key,
+    }
 
 
 def _run(row: r.RunRow, at_ms: int) -> Values:

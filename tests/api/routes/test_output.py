@@ -11,6 +11,8 @@ import pytest
 from quotatree.api.log_stream import PIECE_BYTES, start_of_last_lines
 from quotatree.client import Client
 from quotatree.control.commands import values as do
+from quotatree.control.load_world import world_from
+from quotatree.core import JobId, Settings
 from quotatree.engines.base import LogPiece
 from tests.api.serving import Api, job, wait_for
 from tests.api.talking import TOKEN
@@ -274,9 +276,5 @@ def test_a_secret_reaches_the_engine_and_nobody_else(api: Api, capfd: pytest.Cap
 def test_a_secret_survives_a_restart_of_the_server(api: Api):
     """It is stored with the job: one that waits now must have it when it starts, whoever leads then."""
     name = api.submit(program={"secrets": {"KEY": SECRET}}, on_hold=True)
-    row = api.store.job(name)
-    assert row is not None
-    from quotatree.control.batch_rows import card_from
-
-    program = card_from(row).program
+    program = world_from(api.store.load(Settings())).cards[JobId(name)].program
     assert (program["secrets"]["KEY"], SECRET in repr(program)) == (SECRET, False)

@@ -240,7 +240,7 @@ class Runs(TypedDict):
 
 
 def job_out(row: JobRow, reads: Reader, position: int | None = None, ending: str | None = None) -> JobOut:
-    record, spec = row.record, row.record.spec
+    record, card, spec = row.record, row.card, row.record.spec
     told = None if record.told is None or row.phase != "Waiting" else reads.reason(record.told)
     core = () if record.core is None else record.core.places
     places: list[PlaceOut] = [
@@ -250,23 +250,23 @@ def job_out(row: JobRow, reads: Reader, position: int | None = None, ending: str
     ]
     return {
         "id": row.id,
-        "name": row.name,
+        "name": card.name,
         "workspace": row.workspace,
         "quota": row.quota,
         "owner": row.owner,
-        "module": row.module,
-        "priority": row.priority,
+        "module": spec.module.value,
+        "priority": record.priority,
         "phase": row.phase,
         "reason_code": row.reason_code,
         "reason": None if told is None else reason_out(told),
         "ending": ending,
         "position": position,
-        "submitted_ms": row.submitted_ms,
-        "first_started_ms": row.first_started_ms,
+        "submitted_ms": spec.submitted_ms,
+        "first_started_ms": card.first_started_ms,
         "started_ms": row.started_ms,
-        "ended_ms": row.ended_ms,
+        "ended_ms": card.ended_ms,
         "gpus": number(row.gpu_milli),
-        "run": row.run,
+        "run": record.run,
         "claim": record.claim.value,
         "replicas": spec.total_replicas,
         "core_replicas": record.core_replicas,
@@ -281,7 +281,7 @@ def job_out(row: JobRow, reads: Reader, position: int | None = None, ending: str
         "preempted": len(record.preempted_ms),
         "preempted_by": None if record.preempted_by is None else reads.job(record.preempted_by),
         "places": places,
-        "program": shown(row.card["program"]),
+        "program": shown(card.program),
     }
 
 

@@ -105,7 +105,7 @@ async def list_jobs(
 
     def told(store: Store) -> JobPage:
         endings = endings_of(store, page.items)
-        items = [job_out(row, reads, places.get(JobId(row.id)), endings.get(row.id)) for row in page.items]
+        items = [job_out(row, reads, places.get(row.id), endings.get(row.id)) for row in page.items]
         return {"items": items, "next": page.next}
 
     return JSONResponse(await caller.read(told))
@@ -113,7 +113,7 @@ async def list_jobs(
 
 def endings_of(store: Store, rows: Sequence[JobRow]) -> dict[str, str]:
     """What went wrong with those that failed."""
-    failed = {row.id: row.run for row in rows if row.phase == "Failed"}
+    failed: dict[str, int] = {row.id: row.run for row in rows if row.phase == "Failed"}
     return store.endings(failed) if failed else {}
 
 
@@ -123,7 +123,7 @@ def positions_of(rows: list[JobRow]) -> Asked[dict[JobId, int]]:
     def query(world: World, now_ms: int) -> dict[JobId, int]:
         found: dict[JobId, int] = {}
         for quota in {row.quota for row in rows}:
-            here = [world.state.jobs.get(JobId(row.id)) for row in rows if row.quota == quota]
+            here = [world.state.jobs.get(row.id) for row in rows if row.quota == quota]
             wanted = [job for job in here if job is not None]  # some may have ended since they were read
             at, aging_ms = world.quota(quota), world.state.settings.aging_interval_ms
             found |= at.queue.positions_of(wanted, now_ms, aging_ms, at.spec.strategy)
@@ -168,7 +168,7 @@ async def get_job(
     reads = await caller.eyes()
 
     def told(store: Store) -> JobOut:
-        return job_out(row, reads, places.get(JobId(row.id)), endings_of(store, [row]).get(row.id))
+        return job_out(row, reads, places.get(row.id), endings_of(store, [row]).get(row.id))
 
     return JSONResponse(await caller.read(told))
 

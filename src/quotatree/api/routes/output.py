@@ -20,7 +20,7 @@ from quotatree.api.models.fields import JobInPath
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import visible_job
 from quotatree.control.errors import Unavailable
-from quotatree.core import JobId, Refused
+from quotatree.core import Refused
 from quotatree.engines.base import EngineUnavailable, LogPiece
 from quotatree.store.rows import JobRow
 
@@ -79,7 +79,7 @@ async def read_logs(
     if offset is not None and tail_lines is not None:
         raise Refused("tail_lines", tail_lines, "E3", "give it or offset, not both")
     which = _run(caller, row, run)
-    log = partial(caller.services.engine.log, JobId(row.id), which, replica)
+    log = partial(caller.services.engine.log, row.id, which, replica)
     start: int | None = offset or 0
     if tail_lines is not None:
         start = await _asked(caller, lambda: start_of_last_lines(log, tail_lines))
@@ -127,7 +127,7 @@ async def get_endpoint(job: JobInPath, caller: Annotated[Caller, needs(Action.SE
     engine = caller.services.engine
     found = None
     if engine.capabilities.endpoints and row.phase == "Running":
-        found = await _asked(caller, partial(engine.endpoint, JobId(row.id), row.run))
+        found = await _asked(caller, partial(engine.endpoint, row.id, row.run))
     told: EndpointOut = {"address": None, "token": None, "ready": 0}
     if found is not None:
         opens = bool(found.token) and _may_open(caller, row)

@@ -13,7 +13,6 @@ from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Answer, Item
 from quotatree.control.errors import problem_of
 from quotatree.control.turn import Turn
-from quotatree.control.world import Card
 from quotatree.core import (
     Code,
     Job,
@@ -28,6 +27,7 @@ from quotatree.core import (
 )
 from quotatree.core import events as ev
 from quotatree.engines.base import Program, RestartOrder
+from quotatree.store.rows import Card
 
 MOST_AT_ONCE: Final = 1_000
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
