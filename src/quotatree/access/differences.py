@@ -31,16 +31,16 @@ class Differences(NamedTuple):
 def differences(before: Directory, after: Directory) -> Differences:
     """What changed between two directories. Users and tokens are never deleted, so they have no `_gone`."""
     return Differences(
-        _written(before.users, after.users),
-        _written(before.workspaces, after.workspaces),
-        _gone(before.workspaces, after.workspaces),
-        _written(before.centres, after.centres),
-        _gone(before.centres, after.centres),
-        tuple(sorted(after.quota_admins - before.quota_admins)),
-        tuple(sorted(before.quota_admins - after.quota_admins)),
-        _written(before.tokens, after.tokens),
-        _written(before.sessions, after.sessions),
-        _gone(before.sessions, after.sessions),
+        users=_written(before.users, after.users),
+        workspaces=_written(before.workspaces, after.workspaces),
+        workspaces_gone=_gone(before.workspaces, after.workspaces),
+        centres=_written(before.centres, after.centres),
+        centres_gone=_gone(before.centres, after.centres),
+        quota_admins=tuple(sorted(after.quota_admins - before.quota_admins)),
+        quota_admins_gone=tuple(sorted(before.quota_admins - after.quota_admins)),
+        tokens=_written(before.tokens, after.tokens),
+        sessions=_written(before.sessions, after.sessions),
+        sessions_gone=_gone(before.sessions, after.sessions),
     )
 
 

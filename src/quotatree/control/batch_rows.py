@@ -42,7 +42,13 @@ def gather(turn: Turn, holder: str, epoch: int) -> tuple[Batch, Counters]:
     rows += _audit_rows(turn, counters)
     drops = [*turn.drops, *_drops(turn)]
     batch = Batch(
-        turn.now_ms, holder, epoch, counters.batch, tuple(rows), tuple(drops), turn.directory_differences()
+        at_ms=turn.now_ms,
+        holder=holder,
+        epoch=epoch,
+        number=counters.batch,
+        puts=tuple(rows),
+        drops=tuple(drops),
+        directory=turn.directory_differences(),
     )
     return batch, counters
 
@@ -95,9 +101,15 @@ def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
         counters.decision += 1
         spec = turn.state.jobs[decision.job].spec
         yield DecisionRow(
-            counters.decision, turn.now_ms, tag_of(type(decision)), decision.job, spec.workspace, spec.quota,
-            decision.reason.code.name, encode(decision, say.Decision),
-        )  # fmt: skip
+            seq=counters.decision,
+            at_ms=turn.now_ms,
+            kind=tag_of(type(decision)),
+            job=decision.job,
+            workspace=spec.workspace,
+            quota=spec.quota,
+            reason_code=decision.reason.code.name,
+            body=encode(decision, say.Decision),
+        )
         if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
             yield from _preemption_rows(turn, decision.preemption, counters)
 
@@ -107,14 +119,27 @@ def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> I
     jobs = turn.state.jobs
     spec = jobs[entry.preemptor].spec
     yield PreemptionRow(
-        counters.preemption, turn.now_ms, entry.preemptor, spec.workspace, spec.quota, encode(entry.step),
-        entry.cost, encode(entry),
-    )  # fmt: skip
+        seq=counters.preemption,
+        at_ms=turn.now_ms,
+        preemptor=entry.preemptor,
+        workspace=spec.workspace,
+        quota=spec.quota,
+        step=encode(entry.step),
+        cost=entry.cost,
+        body=encode(entry),
+    )
     for position, victim in enumerate(entry.victims):
         yield VictimRow(
-            counters.preemption, position, victim.job, jobs[victim.job].spec.workspace, victim.quota,
-            victim.priority, victim.freed[GPU], victim.lost_work, victim.cost,
-        )  # fmt: skip
+            preemption=counters.preemption,
+            position=position,
+            job=victim.job,
+            workspace=jobs[victim.job].spec.workspace,
+            quota=victim.quota,
+            priority=victim.priority,
+            gpu_milli=victim.freed[GPU],
+            lost_work=victim.lost_work,
+            cost=victim.cost,
+        )
 
 
 def _event_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
@@ -122,17 +147,33 @@ def _event_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
     webhooks = [hook for hook in turn.world.webhooks.values() if hook.active]
     for kind, job, workspace, quota, body in turn.told:
         counters.event += 1
-        yield EventRow(counters.event, turn.now_ms, kind, workspace, quota, job, dict(body))
+        yield EventRow(
+            seq=counters.event,
+            at_ms=turn.now_ms,
+            kind=kind,
+            workspace=workspace,
+            quota=quota,
+            job=job,
+            body=dict(body),
+        )
         for hook in webhooks:
             if hook.workspace in (None, workspace) and (not hook.kinds or kind in hook.kinds):
                 name = f"{counters.event}-{hook.id}"
-                yield DeliveryRow(name, hook.id, counters.event, turn.now_ms, 0, "pending", "")
+                yield DeliveryRow(name, hook.id, counters.event, turn.now_ms)
 
 
 def _audit_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
     for actor, action, target, workspace, body in turn.audited:
         counters.audit += 1
-        yield AuditRow(counters.audit, turn.now_ms, actor, action, target, workspace, dict(body))
+        yield AuditRow(
+            seq=counters.audit,
+            at_ms=turn.now_ms,
+            actor=actor,
+            action=action,
+            target=target,
+            workspace=workspace,
+            body=dict(body),
+        )
 
 
 def finished_jobs(turn: Turn) -> list[JobId]:

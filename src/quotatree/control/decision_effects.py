@@ -76,29 +76,15 @@ def watch(world: World, job: Job) -> None:
 
 
 def _start(turn: Turn, decision: say.Start) -> None:
-    world, now_ms = turn.world, turn.now_ms
     job = turn.state.jobs[decision.job]
-    run = world.runs.get(job.id)
+    run = turn.world.runs.get(job.id)
     grows = run is not None and run.run == decision.run
     if not grows:
         if run is not None:  # its last replica left in this very batch
             _close_run(turn, job, run)
-        claim = decision.claim.value
-        _put_run(turn, RunRow(job.id, decision.run, claim, now_ms, None, None, None, ""))
-        card = world.cards[job.id]
-        first_ms = now_ms if card.first_started_ms is None else card.first_started_ms
-        turn.change_card(job.id, confirmed=(), first_started_ms=first_ms, restart_key="")
-        watch_run(world, job)
-    orders = []
-    for replica, node, devices in decision.replicas:
-        shape = job.shape_of(replica)
-        left = world.places.get(job.id, {}).get(replica)
-        if left is not None:  # it left and comes back in one batch
-            _close_place(turn, left)
-        row = PlacementRow(job.id, decision.run, replica, node, devices, shape.gpu_milli, now_ms, None)
-        _open_place(turn, row)
-        orders.append(ReplicaOrder(replica, node, devices, shape))
-    turn.order(start_order(world, job, tuple(orders)))
+        _open_run(turn, job, decision)
+    orders = tuple(_start_replica(turn, job, decision.run, place) for place in decision.replicas)
+    turn.order(start_order(turn.world, job, orders))
     body = _body(
         decision,
         run=decision.run,
@@ -107,6 +93,36 @@ def _start(turn: Turn, decision: say.Start) -> None:
         surplus=decision.surplus,
     )
     turn.tell("job.grown" if grows else "job.started", body, job=job.id)
+
+
+def _open_run(turn: Turn, job: Job, decision: say.Start) -> None:
+    now_ms = turn.now_ms
+    _put_run(turn, RunRow(job.id, decision.run, decision.claim.value, now_ms))
+    first_ms = turn.world.cards[job.id].first_started_ms
+    turn.change_card(
+        job.id, confirmed=(), first_started_ms=now_ms if first_ms is None else first_ms, restart_key=""
+    )
+    watch_run(turn.world, job)
+
+
+def _start_replica(turn: Turn, job: Job, run: int, place: say.ReplicaPlace) -> ReplicaOrder:
+    """Open the replica's placement; returns the order for it."""
+    shape = job.shape_of(place.replica)
+    left = turn.world.places.get(job.id, {}).get(place.replica)
+    if left is not None:  # it left and comes back in one batch
+        _close_place(turn, left)
+    row = PlacementRow(
+        job=job.id,
+        run=run,
+        replica=place.replica,
+        node=place.node,
+        devices=place.devices,
+        gpu_milli=shape.gpu_milli,
+        from_ms=turn.now_ms,
+        until_ms=None,
+    )
+    _open_place(turn, row)
+    return ReplicaOrder(place.replica, place.node, place.devices, shape)
 
 
 def _hold(turn: Turn, decision: say.Hold) -> None:

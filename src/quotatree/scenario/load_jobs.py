@@ -70,7 +70,15 @@ def read_running(top: Table, name: str, nodes: Sequence[NodeSpec]) -> Declared:
         for i, job in enumerate(found):
             placed: tuple[Placed, ...] = ()
             if places is not None:
-                placed = _places_of(table, job.spec, places, i, len(found), replicas, nodes)
+                placed = _places_of(
+                    table,
+                    job.spec,
+                    places,
+                    job_number=i,
+                    jobs=len(found),
+                    running_replicas=replicas,
+                    nodes=nodes,
+                )
             if job.behaviour.duration_ms is not None and started_ms + job.behaviour.duration_ms <= ORIGIN_MS:
                 raise table.fail("duration", "over before 0s", "a running job must end after the start")
             adopted = JobAdopted(job.spec, started_ms, checkpoint_ms, placed, claim is Claim.IDLE, replicas)

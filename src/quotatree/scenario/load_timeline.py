@@ -91,7 +91,17 @@ def read_timeline(top: Table, name: str, known: Declarations) -> list[Entry]:
             refusal = why.message
         else:
             table.end()
-        entries.append(Entry(table.where, time_ms, actions, label, refused, refusal, note))
+        entries.append(
+            Entry(
+                where=table.where,
+                time_ms=time_ms,
+                actions=actions,
+                label=label,
+                refused=refused,
+                refusal=refusal,
+                note=note,
+            )
+        )
     return sorted(entries, key=lambda entry: entry.time_ms)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quotatree.core import AmountLimit, NodeSpec, NodeState, Settings
 from quotatree.core.events import LimitsSet, NodeChanged, NodeJoined, PoolDeclared
 from quotatree.scenario.amounts import (
@@ -61,15 +63,7 @@ def read_nodes(top: Table, name: str) -> tuple[list[Setup], list[Setup], list[No
         state = table.take("state", one_of(NodeState), NodeState.READY)
         first = read_node(table, names[0])
         for node_name in names:
-            spec = NodeSpec(
-                node_name,
-                first.pool,
-                first.model,
-                first.gpus,
-                first.cpu_milli,
-                first.memory_mib,
-                first.labels,
-            )
+            spec = replace(first, name=node_name)
             specs.append(spec)
             joined.append(Setup(table.where, NodeJoined(spec)))
             if state is not NodeState.READY:

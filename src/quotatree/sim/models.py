@@ -151,7 +151,9 @@ class ModelBrain:
         return effects.hold(state, job, places, now_ms, Step.FREE, reason)
 
     def _start(self, job: Job, places: tuple[Placed, ...], now_ms: int, reason: Reason) -> say.Start:
-        return effects.start(self._state, job, places, Claim.REGULAR, now_ms, Step.FREE, reason)
+        return effects.start(
+            self._state, job, places, claim=Claim.REGULAR, now_ms=now_ms, step=Step.FREE, reason=reason
+        )
 
     def _take(self, job: Job, wanted: Wanted, victims: list[Unit], now_ms: int) -> list[say.Decision]:
         found: list[say.Decision] = []

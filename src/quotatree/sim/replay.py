@@ -339,10 +339,18 @@ class Replay:
         recorder.leaving += freed
         self.taken.append(
             Taken(
-                self.now_ms, track.id, track.team_name, track.spec.priority, freed, evict.preemptor,
-                evict.reason.code, lost, evict.lost_work, evict.moved,
+                time_ms=self.now_ms,
+                job=track.id,
+                team=track.team_name,
+                priority=track.spec.priority,
+                gpu_milli=freed,
+                preemptor=evict.preemptor,
+                code=evict.reason.code,
+                lost=lost,
+                told=evict.lost_work,
+                moved=evict.moved,
             )
-        )  # fmt: skip
+        )
         self._push(self.now_ms + self._leaves_in_ms(evict), track, evict.run, evict.replicas)
 
     def _leaves_in_ms(self, evict: say.Evict) -> int:

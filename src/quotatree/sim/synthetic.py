@@ -124,19 +124,19 @@ def stream(spec: SyntheticSpec) -> Iterator[TraceJob]:
         replicas, gpu_milli, cpu_milli, memory_mib, log_factor = shapes[size]
         run_s = math.exp(rng.gauss(median_log + log_factor, spec.duration_sigma))
         yield TraceJob(
-            f"job-{number:0{width}}",
-            submit_ms,
-            max(1_000, int(min(run_s, spec.duration_max_s) * 1000)),
-            replicas,
-            gpu_milli,
-            cpu_milli,
-            memory_mib,
-            team,
-            user,
-            module,
-            priorities.of(rng),
-            (),
-            habit_ms if module == Module.DLC.value else None,
+            id=f"job-{number:0{width}}",
+            submit_ms=submit_ms,
+            duration_ms=max(1_000, int(min(run_s, spec.duration_max_s) * 1000)),
+            replicas=replicas,
+            gpu_milli=gpu_milli,
+            cpu_milli=cpu_milli,
+            memory_mib=memory_mib,
+            team=team,
+            user=user,
+            module=module,
+            priority=priorities.of(rng),
+            models=(),
+            checkpoint_interval_ms=habit_ms if module == Module.DLC.value else None,
         )
 
 

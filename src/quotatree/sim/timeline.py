@@ -132,17 +132,36 @@ class Recorder:
     def finished(self) -> Timeline:
         while self._next_ms <= self.now_ms:
             self._sample()
+        capacity, running, leaving, contended_ms, contended_capacity, contended_running = self._sums
         return Timeline(
-            self.step_ms, tuple(self.teams), tuple(self.samples), self._from_ms, self.now_ms, *self._sums
+            step_ms=self.step_ms,
+            teams=tuple(self.teams),
+            samples=tuple(self.samples),
+            from_ms=self._from_ms,
+            until_ms=self.now_ms,
+            capacity=capacity,
+            running=running,
+            leaving=leaving,
+            contended_ms=contended_ms,
+            contended_capacity=contended_capacity,
+            contended_running=contended_running,
         )
 
     def _sample(self) -> None:
         self.samples.append(
             Sample(
-                self._next_ms, self.capacity, self.total, self.idle, self.leaving, self.waiting,
-                self.waiting_jobs, self.running_jobs, self._fragmented(), tuple(self.running),
+                time_ms=self._next_ms,
+                capacity=self.capacity,
+                running=self.total,
+                idle=self.idle,
+                leaving=self.leaving,
+                waiting=self.waiting,
+                waiting_jobs=self.waiting_jobs,
+                running_jobs=self.running_jobs,
+                fragmented=self._fragmented(),
+                by_team=tuple(self.running),
             )
-        )  # fmt: skip
+        )
         self._next_ms += self.step_ms
         if self.thins and len(self.samples) == 2 * SAMPLES_WANTED:
             self.samples = self.samples[::2]

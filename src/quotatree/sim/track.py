@@ -149,10 +149,27 @@ class Track:
         if self.leaving is not None:
             leaving += sum(milli * (now_ms - since_ms) for milli, since_ms in self.leaving.values())
         return JobOutcome(
-            self.spec.id, self.team_name, self.spec.quota, self.spec.module.value, self.spec.priority,
-            self.gpu_milli, self.spec.submitted_ms, self.work_ms, end, self.first_start_ms, self.end_ms,
-            waited_ms, self.starts, self.idle_starts, self.evictions, self.moves, useful, lost, paused, leaving,
-        )  # fmt: skip
+            id=self.spec.id,
+            team=self.team_name,
+            quota=self.spec.quota,
+            module=self.spec.module.value,
+            priority=self.spec.priority,
+            gpu_milli=self.gpu_milli,
+            submit_ms=self.spec.submitted_ms,
+            work_ms=self.work_ms,
+            end=end,
+            first_start_ms=self.first_start_ms,
+            end_ms=self.end_ms,
+            waited_ms=waited_ms,
+            starts=self.starts,
+            idle_starts=self.idle_starts,
+            evictions=self.evictions,
+            moves=self.moves,
+            useful=useful,
+            lost=lost,
+            paused=paused,
+            leaving=leaving,
+        )
 
     # -- booking ---------------------------------------------------------------------------------------------
 

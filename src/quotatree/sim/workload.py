@@ -116,14 +116,14 @@ class Workload:
         if team not in self._quota_of:
             self._quota_of[team] = self._setup.quota_of(team)
         chosen = _Chosen(
-            job.priority,
-            self._modules[job.module],
-            defaults.idle,
-            self._quota_of[team],
-            job.checkpoint_interval_ms,
-            defaults.grace_ms,
-            None,
-            defaults.requeue_notebooks,
+            priority=job.priority,
+            module=self._modules[job.module],
+            idle=defaults.idle,
+            quota=self._quota_of[team],
+            checkpoint_ms=job.checkpoint_interval_ms,
+            grace_ms=defaults.grace_ms,
+            max_preemptions=None,
+            requeue=defaults.requeue_notebooks,
         )
         for prepared in self._rules:
             rule = prepared.rule

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, RowMapping, Table, func, select, text
 from quotatree.access.centre import Centre
 from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
-from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
+from quotatree.access.values import Member, QuotaAdmin, SessionInfo, Workspace
 from quotatree.codec import decode
 from quotatree.core import Settings, Snapshot
 from quotatree.store import read_rows
@@ -68,26 +68,29 @@ def load(connection: Connection, settings: Settings) -> Loaded:
     versions |= {("node", node.name): node.version for node in nodes}
     versions |= {("quota", quota.id): quota.version for quota in quotas}
     return Loaded(
-        Snapshot(
+        snapshot=Snapshot(
             settings,
             tuple(pool.record for pool in pools),
             tuple(sorted((node.record for node in nodes), key=lambda record: record.index)),
             tuple(sorted((quota.record for quota in quotas), key=lambda record: record.order)),
             tuple(job.record for job in jobs),
         ),
-        _directory(connection),
-        jobs,
-        tuple(read_rows.run_row(row) for row in connection.execute(runs).mappings()),
-        tuple(read_rows.placement_row(row) for row in connection.execute(standing).mappings()),
-        versions,
-        tuple(read_rows.webhook_row(row) for row in _all(connection, t.WEBHOOKS)),
-        tuple(reversed(answers)),
-        Counters(
-            _last(connection, t.EVENTS), _last(connection, t.DECISIONS), _last(connection, t.PREEMPTIONS),
-            _last(connection, t.AUDIT), last_batch(connection),
+        directory=_directory(connection),
+        jobs=jobs,
+        runs=tuple(read_rows.run_row(row) for row in connection.execute(runs).mappings()),
+        placements=tuple(read_rows.placement_row(row) for row in connection.execute(standing).mappings()),
+        versions=versions,
+        webhooks=tuple(read_rows.webhook_row(row) for row in _all(connection, t.WEBHOOKS)),
+        answers=tuple(reversed(answers)),
+        counters=Counters(
+            _last(connection, t.EVENTS),
+            _last(connection, t.DECISIONS),
+            _last(connection, t.PREEMPTIONS),
+            _last(connection, t.AUDIT),
+            last_batch(connection),
         ),
-        _engine(connection),
-    )  # fmt: skip
+        engine=_engine(connection),
+    )
 
 
 def last_batch(connection: Connection) -> int:
@@ -121,28 +124,19 @@ def _directory(connection: Connection) -> Directory:
     tokens = connection.execute(select(t.TOKENS)).mappings()
     centres = connection.execute(select(t.CENTRES)).mappings()
     return Directory(
-        {
-            row["name"]: User(
-                row["name"], row["display"], row["email"], row["platform_admin"], row["disabled"], row["password"],
-                row["identity"], row["version"],
-            )
-            for row in users
-        },
+        {row["name"]: read_rows.user(row) for row in users},
         {
             row["id"]: Workspace(
-                row["id"], row["description"], tuple(members.get(row["id"], ())), tuple(bound.get(row["id"], ())),
+                row["id"],
+                row["description"],
+                tuple(members.get(row["id"], ())),
+                tuple(bound.get(row["id"], ())),
                 row["version"],
             )
             for row in connection.execute(select(t.WORKSPACES)).mappings()
         },
         {(row["workspace"], row["quota"]): decode(Centre, json.loads(row["body"])) for row in centres},
         frozenset(QuotaAdmin(*row) for row in connection.execute(select(t.QUOTA_ADMINS))),
-        {
-            row["id"]: TokenInfo(
-                row["id"], row["user_name"], row["name"], row["secret_hash"], row["created_ms"], row["expires_ms"],
-                row["revoked_ms"], row["read_only"],
-            )
-            for row in tokens
-        },
+        {row["id"]: read_rows.token(row) for row in tokens},
         {row[0]: SessionInfo(*row) for row in connection.execute(select(t.SESSIONS))},
-    )  # fmt: skip
+    )

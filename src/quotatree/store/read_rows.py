@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
+from quotatree.access.values import TokenInfo, User
 from quotatree.codec import decode
 from quotatree.core import JobRecord, NodeRecord, PoolRecord, QuotaRecord
 from quotatree.store import rows as r
@@ -79,12 +80,44 @@ def answer_row(row: RowMapping) -> r.IdempotencyRow:
 def webhook_row(row: RowMapping) -> r.WebhookRow:
     kinds = tuple(json.loads(row["kinds"]))
     return r.WebhookRow(
-        row["id"], row["workspace"], row["url"], row["secret"], kinds, row["active"], row["version"]
+        id=row["id"],
+        workspace=row["workspace"],
+        url=row["url"],
+        secret=row["secret"],
+        kinds=kinds,
+        active=row["active"],
+        version=row["version"],
     )
 
 
 def delivery_row(row: RowMapping) -> r.DeliveryRow:
     return r.DeliveryRow(**row)
+
+
+def user(row: RowMapping) -> User:
+    return User(
+        name=row["name"],
+        display=row["display"],
+        email=row["email"],
+        platform_admin=row["platform_admin"],
+        disabled=row["disabled"],
+        password=row["password"],
+        identity=row["identity"],
+        version=row["version"],
+    )
+
+
+def token(row: RowMapping) -> TokenInfo:
+    return TokenInfo(
+        id=row["id"],
+        user=row["user_name"],
+        name=row["name"],
+        secret_hash=row["secret_hash"],
+        created_ms=row["created_ms"],
+        expires_ms=row["expires_ms"],
+        revoked_ms=row["revoked_ms"],
+        read_only=row["read_only"],
+    )
 
 
 def _with_body(row: RowMapping) -> dict[str, Any]:

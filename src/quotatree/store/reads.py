@@ -69,7 +69,9 @@ def jobs(connection: Connection, asked: JobFilter, cursor: str | None, limit: in
         if asked.active is not None:
             branch = branch.where(text(t.OPEN if asked.active else f"NOT {t.OPEN}"))
         found.append(_between(branch, c.submitted_ms, asked.submitted_from_ms, asked.submitted_before_ms))
-    return fetch(connection, found, (c.submitted_ms, c.id), asked, cursor, limit, make.job_row)
+    return fetch(
+        connection, found, (c.submitted_ms, c.id), asked=asked, cursor=cursor, limit=limit, make=make.job_row
+    )
 
 
 def job(connection: Connection, job_id: str) -> r.JobRow | None:
@@ -103,7 +105,15 @@ def decisions(
     for branch in _history(t.DECISIONS, asked, "job"):
         branch = _among(branch, (c.kind, asked.kinds), (c.reason_code, asked.reasons))
         found.append(_between(branch, c.at_ms, asked.from_ms, asked.before_ms))
-    return fetch(connection, found, (c.seq,), ("decisions", asked), cursor, limit, make.decision_row)
+    return fetch(
+        connection,
+        found,
+        (c.seq,),
+        asked=("decisions", asked),
+        cursor=cursor,
+        limit=limit,
+        make=make.decision_row,
+    )
 
 
 def preemptions(
@@ -120,7 +130,15 @@ def preemptions(
         lost = select(victims.c.preemption).where(victims.c.job == asked.job)
         query = query.where(or_(c.preemptor == asked.job, c.seq.in_(lost)))
     query = _between(_among(query, (c.step, asked.kinds)), c.at_ms, asked.from_ms, asked.before_ms)
-    page = fetch(connection, [query], (c.seq,), ("preemptions", asked), cursor, limit, make.preemption_row)
+    page = fetch(
+        connection,
+        [query],
+        (c.seq,),
+        asked=("preemptions", asked),
+        cursor=cursor,
+        limit=limit,
+        make=make.preemption_row,
+    )
     taken: dict[int, list[r.VictimRow]] = {row.seq: [] for row in page.items}
     of_page = select(victims).where(victims.c.preemption.in_(list(taken))).order_by(*victims.primary_key)
     for row in connection.execute(of_page).mappings():
@@ -151,7 +169,9 @@ def audit(connection: Connection, asked: HistoryFilter, cursor: str | None, limi
         if asked.target is not None:
             branch = branch.where(c.target == asked.target)
         found.append(_between(branch, c.at_ms, asked.from_ms, asked.before_ms))
-    return fetch(connection, found, (c.seq,), ("audit", asked), cursor, limit, make.audit_row)
+    return fetch(
+        connection, found, (c.seq,), asked=("audit", asked), cursor=cursor, limit=limit, make=make.audit_row
+    )
 
 
 def answers(connection: Connection, keys: Sequence[tuple[str, str]]) -> tuple[r.IdempotencyRow, ...]:

@@ -113,10 +113,10 @@ class RunRow:
     run: int
     claim: str
     started_ms: int
-    confirmed_ms: int | None
-    ended_ms: int | None
-    outcome: str | None
-    detail: str
+    confirmed_ms: int | None = None
+    ended_ms: int | None = None
+    outcome: str | None = None
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +225,9 @@ class DeliveryRow:
     webhook: str
     event_seq: int
     due_ms: int
-    attempts: int
-    state: str
-    last_error: str
+    attempts: int = 0
+    state: str = "pending"
+    last_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

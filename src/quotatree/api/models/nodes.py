@@ -31,7 +31,15 @@ class NodeIn(Body):
 
     def spec(self) -> NodeSpec:
         labels = tuple(sorted(self.labels.items()))
-        return NodeSpec(self.name, self.pool, self.model, self.gpus, self.cpu, self.memory, labels)
+        return NodeSpec(
+            name=self.name,
+            pool=self.pool,
+            model=self.model,
+            gpus=self.gpus,
+            cpu_milli=self.cpu,
+            memory_mib=self.memory,
+            labels=labels,
+        )
 
 
 class PoolOut(TypedDict):

@@ -65,14 +65,14 @@ class CentreIn(Body):
 
     def centre(self, workspace: str, quota: str) -> Centre:
         return Centre(
-            workspace,
-            quota,
-            parse_modules("modules", self.modules),
-            frozenset(Role(role) for role in self.roles),
-            tuple(Amount(one.who, one.priorities, one.gpus) for one in self.amounts),
-            tuple(Ceiling(one.who, one.priority) for one in self.ceilings),
-            self.longest_run,
-            self.longest_wait,
+            workspace=workspace,
+            quota=quota,
+            modules=parse_modules("modules", self.modules),
+            roles=frozenset(Role(role) for role in self.roles),
+            amounts=tuple(Amount(one.who, one.priorities, one.gpus) for one in self.amounts),
+            ceilings=tuple(Ceiling(one.who, one.priority) for one in self.ceilings),
+            longest_run_ms=self.longest_run,
+            longest_wait_ms=self.longest_wait,
         )
 
 

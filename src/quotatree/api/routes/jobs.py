@@ -95,9 +95,16 @@ async def list_jobs(
 ) -> Response:
     """The jobs of one's workspaces, newest first."""
     asked = JobFilter(
-        _workspaces(caller, workspace), _texts(quota), _texts(owner), _texts(name), _texts(module), _texts(phase),
-        active, submitted_from_ms, submitted_before_ms,
-    )  # fmt: skip
+        workspaces=_workspaces(caller, workspace),
+        quotas=_texts(quota),
+        owners=_texts(owner),
+        names=_texts(name),
+        modules=_texts(module),
+        phases=_texts(phase),
+        active=active,
+        submitted_from_ms=submitted_from_ms,
+        submitted_before_ms=submitted_before_ms,
+    )
     page = await caller.read(lambda store: store.jobs(asked, cursor, limit))
     reads = await caller.eyes()
     waiting = [row for row in page.items if row.phase == "Waiting"]

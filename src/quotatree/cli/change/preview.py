@@ -56,7 +56,7 @@ def preview(
                 fail(f"--{name}: not with FILE", EXIT_BAD_INPUT)
         from quotatree.cli.try_out.preview_file import preview_file
 
-        preview_file(file, job, submit, scale, policy, at_ms, output)
+        preview_file(file, job, submit=submit, scale=scale, policy=policy, at_ms=at_ms, output=output)
         return
     if at_ms is not None:
         fail("--at: only with FILE", EXIT_BAD_INPUT)

@@ -156,7 +156,7 @@ NOUNS: Final = (
             Column("WHY", _reason_text, wide=True),
         ),
         _jobs, lambda client, name: client.jobs.get(name, positions=True),
-        ("workspace", "quota", "owner", "phase", "module", "finished", "most"), ("job.",),
+        filters=("workspace", "quota", "owner", "phase", "module", "finished", "most"), events=("job.",),
     ),
     Noun(
         "quota", ("quotas",), _key("id"),

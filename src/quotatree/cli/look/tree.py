@@ -51,17 +51,17 @@ def tree(file: Path | None, at_ms: int | None, output: str, remote: Remote) -> N
 def figures(quotas: Sequence[t.QuotaOut]) -> list[Figures]:
     return [
         Figures(
-            quota["id"],
-            quota["parent"],
-            _milli(quota["usage"]["desired"]),
-            _milli(quota["usage"]["actual"]),
-            _milli(quota["usage"]["used_own"]),
-            _milli(quota["usage"]["used_below"]),
-            _milli(quota["usage"]["loan"]),
-            _milli(quota["usage"]["squeezed"]),
-            _milli(quota["usage"]["shortfall"]),
-            _milli(quota["usage"]["idle_borrowed"]),
-            _milli(quota["usage"]["queued"]),
+            id=quota["id"],
+            parent=quota["parent"],
+            desired=_milli(quota["usage"]["desired"]),
+            actual=_milli(quota["usage"]["actual"]),
+            used_own=_milli(quota["usage"]["used_own"]),
+            used_below=_milli(quota["usage"]["used_below"]),
+            loan=_milli(quota["usage"]["loan"]),
+            squeezed=_milli(quota["usage"]["squeezed"]),
+            shortfall=_milli(quota["usage"]["shortfall"]),
+            idle_borrowed=_milli(quota["usage"]["idle_borrowed"]),
+            queued=_milli(quota["usage"]["queued"]),
         )
         for quota in quotas
     ]

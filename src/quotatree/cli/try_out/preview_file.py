@@ -34,6 +34,7 @@ from quotatree.scenario.table import Table
 def preview_file(
     file: Path,
     job: str | None,
+    *,
     submit: Path | None,
     scale: str | None,
     policy: Path | None,

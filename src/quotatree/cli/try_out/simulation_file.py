@@ -227,7 +227,9 @@ def _tree(table: Table | None, pool: str) -> TeamTree | None:
     root = _policies(table.table("policies"), QuotaSpec(QuotaId(root_id)))
     each = _policies(table.table("each"), QuotaSpec(QuotaId("each")))
     table.end()
-    return TeamTree(root, each, gpus, scale, load, per_node if nodes else 1, pool)
+    return TeamTree(
+        root=root, each=each, gpus=gpus, scale=scale, load=load, unit=per_node if nodes else 1, pool=pool
+    )
 
 
 def _policies(table: Table | None, spec: QuotaSpec) -> QuotaSpec:

@@ -13,17 +13,17 @@ def state_figures(state: State) -> list[Figures]:
             report = quota_report(state, quota.id)
             found.append(
                 Figures(
-                    quota.id,
-                    None if quota.parent is None else quota.parent.id,
-                    report.desired.gpu_milli or 0,
-                    report.actual.gpu_milli or 0,
-                    report.used_own[GPU],
-                    report.used_below[GPU],
-                    report.loan[GPU],
-                    report.squeezed[GPU],
-                    report.shortfall[GPU],
-                    report.idle_borrowed[GPU],
-                    report.queued[GPU],
+                    id=quota.id,
+                    parent=None if quota.parent is None else quota.parent.id,
+                    desired=report.desired.gpu_milli or 0,
+                    actual=report.actual.gpu_milli or 0,
+                    used_own=report.used_own[GPU],
+                    used_below=report.used_below[GPU],
+                    loan=report.loan[GPU],
+                    squeezed=report.squeezed[GPU],
+                    shortfall=report.shortfall[GPU],
+                    idle_borrowed=report.idle_borrowed[GPU],
+                    queued=report.queued[GPU],
                 )
             )
     return found

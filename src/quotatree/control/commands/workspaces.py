@@ -124,7 +124,13 @@ def put_webhook(turn: Turn, command: do.PutWebhook) -> Answer:
     if len(command.secret) < 16:
         raise Refused("secret", "…", "E4", "must have at least 16 characters")
     row = WebhookRow(
-        command.webhook, command.workspace, command.url, command.secret, command.kinds, True, version + 1
+        id=command.webhook,
+        workspace=command.workspace,
+        url=command.url,
+        secret=command.secret,
+        kinds=command.kinds,
+        active=True,
+        version=version + 1,
     )
     turn.state.put_entry(turn.world.webhooks, row.id, row)
     turn.put_row((row.id,), row)

@@ -69,7 +69,7 @@ class Jobs:
     def __init__(self, table: Table, mapping: Mapping, gpus_per_node: int) -> None:
         self.gpus_per_node = gpus_per_node
         self._labels = [_Label(name, getattr(mapping, name), table) for name in FIELDS]
-        self._rows: list[tuple[Any, ...]] = []  # (submit_ms, id, duration_ms, request, labels, wanted_ms)
+        self._rows: list[_Read] = []
         self._seen: dict[str, int] = {}
         self._skipped: Counter[str] = Counter()
 
@@ -90,7 +90,7 @@ class Jobs:
         self._seen[id] = again + 1
         unique = f"{id}#{again + 1}" if again else id
         labels = tuple(label.read(row) for label in self._labels)
-        self._rows.append((submit_ms, unique, max(1, duration_ms), request, labels, wanted_ms))
+        self._rows.append(_Read(submit_ms, unique, max(1, duration_ms), request, labels, wanted_ms))
 
     def knows(self, id: str) -> bool:
         return id in self._seen
@@ -101,38 +101,44 @@ class Jobs:
     def trace(self, source: str) -> Trace:
         """The trace of all jobs, in order. Unix times are made to count from the midnight before the first job."""
         rows = sorted(self._rows, key=itemgetter(0, 1))
-        dated = bool(rows) and rows[0][0] > UNIX_SINCE_MS
-        first_ms = rows[0][0] // DAY_MS * DAY_MS if dated else 0
+        dated = bool(rows) and rows[0].submit_ms > UNIX_SINCE_MS
+        first_ms = rows[0].submit_ms // DAY_MS * DAY_MS if dated else 0
         origin = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=first_ms) if dated else None
-        jobs = tuple(_job(first_ms, *row) for row in rows)
+        jobs = tuple(row.job(first_ms) for row in rows)
         skipped = tuple(f"{count} rows: {reason}" for reason, count in sorted(self._skipped.items()))
         return Trace(jobs, source, skipped, origin)
 
 
-def _job(
-    first_ms: int,
-    submit_ms: int,
-    id: str,
-    duration_ms: int,
-    request: Request,
-    labels: Any,
-    wanted_ms: int | None,
-) -> TraceJob:
-    team, user, module, priority, models, checkpoint_ms, guaranteed = labels  # in the order of FIELDS
-    return TraceJob(
-        id,
-        submit_ms - first_ms,
-        duration_ms,
-        *request,
-        team=team,
-        user=user,
-        module=module,
-        priority=priority,
-        models=models,
-        checkpoint_interval_ms=checkpoint_ms,
-        guaranteed=guaranteed,
-        wanted_ms=wanted_ms,
-    )
+class _Read(NamedTuple):
+    """A job as read, before it is known which time the trace counts from. `labels` are in the order of FIELDS."""
+
+    submit_ms: int
+    id: str
+    duration_ms: int
+    request: Request
+    labels: tuple[Any, ...]
+    wanted_ms: int | None
+
+    def job(self, first_ms: int) -> TraceJob:
+        team, user, module, priority, models, checkpoint_ms, guaranteed = self.labels
+        request = self.request
+        return TraceJob(
+            id=self.id,
+            submit_ms=self.submit_ms - first_ms,
+            duration_ms=self.duration_ms,
+            replicas=request.replicas,
+            gpu_milli=request.gpu_milli,
+            cpu_milli=request.cpu_milli,
+            memory_mib=request.memory_mib,
+            team=team,
+            user=user,
+            module=module,
+            priority=priority,
+            models=models,
+            checkpoint_interval_ms=checkpoint_ms,
+            guaranteed=guaranteed,
+            wanted_ms=self.wanted_ms,
+        )
 
 
 class _Label:

@@ -57,9 +57,14 @@ class Gpus:
         sizes_mib = [size for index in range(self._count) if (size := self._memory_mib(index))]
         labels = (("gpu_memory_mib", str(min(sizes_mib))),) if sizes_mib else ()
         return NodeSpec(
-            name or socket.gethostname(), pool, "+".join(models) or "GPU", self._count,
-            (os.cpu_count() or 1) * 1000, _memory_mib(), labels,
-        )  # fmt: skip
+            name=name or socket.gethostname(),
+            pool=pool,
+            model="+".join(models) or "GPU",
+            gpus=self._count,
+            cpu_milli=(os.cpu_count() or 1) * 1000,
+            memory_mib=_memory_mib(),
+            labels=labels,
+        )
 
     def illnesses(self) -> dict[int, str]:
         """What is wrong with those that are ill, by index."""
