@@ -24,6 +24,9 @@ PURE = {
 }  # fmt: skip
 REPORTS = "quotatree/sim/report/"
 LOCAL = "quotatree.engines.local"
+MOST_POSITIONAL = 6
+# A table is a list of columns, each with its name in it; there is nothing to mistake one for.
+LISTS = {"Table", "create_table"}
 # The same as builtins.
 IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "input", "open", "print"}
 
@@ -153,6 +156,22 @@ def test_every_pin_is_exact_and_hashed_and_names_no_registry():
 )
 def test_the_reader_of_imports_sees_every_form(source: str, expected: list[str]):
     assert [name for _, name in names_imported(ast.parse(source))] == expected
+
+
+def test_no_call_passes_more_than_six_arguments_by_position():
+    """Of seven values in a row nobody sees that two are swapped: name them, or pass one value that carries them."""
+    faults = [
+        f"{place(path, call)}: {len(call.args)} to {ast.unparse(call.func)}"
+        for path in PACKAGE.rglob("*.py")
+        for call in ast.walk(parsed(path))
+        if isinstance(call, ast.Call) and len(call.args) > MOST_POSITIONAL and name_of(call) not in LISTS
+    ]
+    assert faults == []
+
+
+def name_of(call: ast.Call) -> str:
+    """The last name of what is called."""
+    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def imports_of(part: str) -> Iterator[tuple[str, str]]:

@@ -115,11 +115,20 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
     blocked = [r for r in reasons if r.code in (Code.OwnQuotaFull, Code.AncestorFull)]
     full = [dict(r.facts)["quota"] for r in blocked]
     return Explanation(
-        job.id, job.phase, job.quota.id, position, ahead, tuple(reasons), _holders(state, job, full),
-        _node_groups(state, job, reasons), tried,
-        _what_helps(job, reasons, tried), job.preempted_by, job.lost_last if job.preempted_by else None,
-        _next_try(job, ahead),
-    )  # fmt: skip
+        job=job.id,
+        phase=job.phase,
+        quota=job.quota.id,
+        position=position,
+        ahead=ahead,
+        reasons=tuple(reasons),
+        holders=_holders(state, job, full),
+        nodes=_node_groups(state, job, reasons),
+        tried=tried,
+        helps=_what_helps(job, reasons, tried),
+        preempted_by=job.preempted_by,
+        lost_work=job.lost_last if job.preempted_by else None,
+        next_try=_next_try(job, ahead),
+    )
 
 
 def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:

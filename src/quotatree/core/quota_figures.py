@@ -48,21 +48,23 @@ def quota_report(state: State, quota_id: str) -> QuotaReport:
     outside = [quota.root.idle[i] - quota.idle[i] for i in range(3)]
     queued, queued_jobs = _queued(state, quota)
     return QuotaReport(
-        quota.id,
-        quota.depth,
-        Bounds(*quota.min),
-        Bounds(*quota.actual),
-        used_own,
-        Resources(*quota.used).minus(used_own),
-        Resources(*(loan(quota, i) for i in range(3))),
-        tight,
-        _stood_on_by(quota) if tight != ZERO else (),
-        _shortfall(state, quota),
-        Resources(*quota.idle),
-        Resources(*(min(unused(quota, i), outside[i]) if quota.spec.lending else 0 for i in range(3))),
-        queued,
-        queued_jobs,
-        _free(quota),
+        id=quota.id,
+        depth=quota.depth,
+        desired=Bounds(*quota.min),
+        actual=Bounds(*quota.actual),
+        used_own=used_own,
+        used_below=Resources(*quota.used).minus(used_own),
+        loan=Resources(*(loan(quota, i) for i in range(3))),
+        squeezed=tight,
+        stood_on_by=_stood_on_by(quota) if tight != ZERO else (),
+        shortfall=_shortfall(state, quota),
+        idle_borrowed=Resources(*quota.idle),
+        idle_lent=Resources(
+            *(min(unused(quota, i), outside[i]) if quota.spec.lending else 0 for i in range(3))
+        ),
+        queued=queued,
+        queued_jobs=queued_jobs,
+        free=_free(quota),
     )
 
 

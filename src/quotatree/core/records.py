@@ -5,6 +5,7 @@ Counters, queues and indexes are not here: they follow. Nodes go by name, so tha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -154,42 +155,47 @@ def node_record(node: Node) -> NodeRecord:
 def quota_record(state: State, quota: Quota) -> QuotaRecord:
     nodes = state.nodes
     return QuotaRecord(
-        quota.order,
-        quota.spec,
-        Bounds(*quota.min),
-        Bounds(*quota.actual),
-        quota.shrinking,
-        state.limits.get(quota.id, ()),
-        Resources(*quota.shadow),
-        quota.guard,
-        tuple(nodes[index].spec.name for index in sorted(quota.guard_nodes)),
-        tuple(Stood(*entry) for entry in quota.queue.stood),
+        order=quota.order,
+        spec=quota.spec,
+        min=Bounds(*quota.min),
+        actual=Bounds(*quota.actual),
+        shrinking=quota.shrinking,
+        limits=state.limits.get(quota.id, ()),
+        shadow=Resources(*quota.shadow),
+        guard=quota.guard,
+        guard_nodes=tuple(nodes[index].spec.name for index in sorted(quota.guard_nodes)),
+        stood=tuple(Stood(*entry) for entry in quota.queue.stood),
     )
 
 
 def job_record(state: State, job: Job) -> JobRecord:
     hold = job.hold
+    surplus = [job.surplus[index] for index in sorted(job.surplus)]
+    leaving = [job.leaving[index] for index in sorted(job.leaving)]
+    promised = None
+    if hold is not None:
+        promised = Promised(_standing(state, hold.unit), hold.waiting_on, hold.expires_ms)
     return JobRecord(
-        job.spec,
-        job.phase,
-        job.claim,
-        job.priority,
-        job.core_replicas,
-        job.queued_ms,
-        job.run,
-        job.started_ms,
-        job.checkpoint_ms,
-        None if job.core is None else _standing(state, job.core),
-        tuple(_standing(state, job.surplus[index]) for index in sorted(job.surplus)) if job.surplus else (),
-        None if hold is None else Promised(_standing(state, hold.unit), hold.waiting_on, hold.expires_ms),
-        _named(state, tuple(job.leaving[index] for index in sorted(job.leaving))) if job.leaving else (),
-        job.preempted_ms,
-        job.preempted_by,
-        job.lost_last,
-        job.replan_first,
-        job.reason,
-        job.told,
-        tuple(job.story),
+        spec=job.spec,
+        phase=job.phase,
+        claim=job.claim,
+        priority=job.priority,
+        core_replicas=job.core_replicas,
+        queued_ms=job.queued_ms,
+        run=job.run,
+        started_ms=job.started_ms,
+        checkpoint_ms=job.checkpoint_ms,
+        core=None if job.core is None else _standing(state, job.core),
+        surplus=tuple(_standing(state, unit) for unit in surplus),
+        hold=promised,
+        leaving=_named(state, leaving),
+        preempted_ms=job.preempted_ms,
+        preempted_by=job.preempted_by,
+        lost_last=job.lost_last,
+        replan_first=job.replan_first,
+        reason=job.reason,
+        told=job.told,
+        story=tuple(job.story),
     )
 
 
@@ -197,6 +203,6 @@ def _standing(state: State, unit: Unit) -> Standing:
     return Standing(unit.started_ms, _named(state, unit.places))
 
 
-def _named(state: State, places: tuple[Placed, ...]) -> tuple[ReplicaPlace, ...]:
+def _named(state: State, places: Iterable[Placed]) -> tuple[ReplicaPlace, ...]:
     nodes = state.nodes
     return tuple(ReplicaPlace(p.replica, nodes[p.node].spec.name, p.devices) for p in places)

@@ -112,11 +112,24 @@ def _register(state: State, record: JobRecord) -> None:
     if quota is None or record.id in state.jobs:
         raise _bad("jobs", record.id, f"is there twice, or its quota {record.spec.quota} is not there")
     job = Job(
-        record.spec, quota, record.phase, record.claim, record.priority, record.core_replicas, record.queued_ms,
-        record.run, record.started_ms, record.checkpoint_ms, preempted_ms=record.preempted_ms,
-        preempted_by=record.preempted_by, lost_last=record.lost_last, replan_first=record.replan_first,
-        reason=record.reason, told=record.told, story=list(record.story),
-    )  # fmt: skip
+        spec=record.spec,
+        quota=quota,
+        phase=record.phase,
+        claim=record.claim,
+        priority=record.priority,
+        core_replicas=record.core_replicas,
+        queued_ms=record.queued_ms,
+        run=record.run,
+        started_ms=record.started_ms,
+        checkpoint_ms=record.checkpoint_ms,
+        preempted_ms=record.preempted_ms,
+        preempted_by=record.preempted_by,
+        lost_last=record.lost_last,
+        replan_first=record.replan_first,
+        reason=record.reason,
+        told=record.told,
+        story=list(record.story),
+    )
     state.jobs[job.id] = job
     if job.phase not in FINAL_PHASES:
         quota.jobs[job.id] = job

@@ -5,6 +5,8 @@ Used by the planner and by commands (drain, lost nodes, scaling with reclaim), s
 
 from __future__ import annotations
 
+from functools import partial
+
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.policy import Module
@@ -96,7 +98,15 @@ def hold(
         state.move(job, Phase.HELD, now_ms, reason.code.name)
         state.set(job, "replan_first", False)
     assert job.hold is not None
-    return say.Hold(job.id, named(state, places), waiting_on, job.hold.expires_ms, step, reason, preemption)
+    return say.Hold(
+        job=job.id,
+        replicas=named(state, places),
+        waiting_on=waiting_on,
+        expires_ms=job.hold.expires_ms,
+        step=step,
+        reason=reason,
+        preemption=preemption,
+    )
 
 
 def drop_hold(state: State, job: Job, *, leaves: bool = True) -> None:
@@ -126,19 +136,19 @@ def evict(
     cost = eviction_cost(unit, now_ms)
     lost = unit.lost_work(now_ms)
     kind = unit.cls.kind
+    told = partial(
+        say.Evict, job=job.id, run=job.run, kind=kind, preemptor=preemptor, counts=False, reason=reason
+    )
     if kind is UnitKind.HOLD:
         release(state, job, now_ms, reason, again=False)
-        return say.Evict(
-            job.id, job.run, kind, (), preemptor, 0, 0, 0, job.phase is Phase.WAITING, False, reason
-        )
+        requeued = job.phase is Phase.WAITING
+        return told(replicas=(), cost=0, lost_work=0, grace_ms=0, requeued=requeued)
+    told = partial(told, cost=cost, lost_work=lost, grace_ms=job.spec.grace_ms)
     if kind is UnitKind.SURPLUS:
         state.displace(unit)
         state.drop_entry(job.surplus, unit.places[0].replica)
         state.begin_leaving(job, unit.places)
-        replicas = (unit.places[0].replica,)
-        return say.Evict(
-            job.id, job.run, kind, replicas, preemptor, cost, lost, job.spec.grace_ms, False, False, reason
-        )
+        return told(replicas=(unit.places[0].replica,), requeued=False)
     lost_its_node = reason.code in (
         Code.NodeDrained,
         Code.NodeLost,
@@ -151,10 +161,7 @@ def evict(
     state.begin_leaving(job, places)
     state.set(job, "lost_last", lost)
     _back_to_queue(state, job, now_ms, reason, preemptor, requeued)
-    return say.Evict(
-        job.id, job.run, kind, tuple(sorted(p.replica for p in places)), preemptor, cost, lost,
-        job.spec.grace_ms, requeued, counts, reason,
-    )  # fmt: skip
+    return told(replicas=tuple(sorted(p.replica for p in places)), requeued=requeued, counts=counts)
 
 
 def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:

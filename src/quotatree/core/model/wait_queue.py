@@ -115,7 +115,15 @@ class WaitQueue:
         if found is None:
             request = total_request(job, missing_core(job))
             promotes = job.phase is Phase.RUNNING and job.claim is Claim.IDLE
-            found = WaitClass(job.quota, key, job.priority, job.spec.idle, request, limits, promotes)
+            found = WaitClass(
+                quota=job.quota,
+                key=key,
+                priority=job.priority,
+                idle=job.spec.idle,
+                request=request,
+                limits=limits,
+                promotes=promotes,
+            )
             self.classes[key] = found
             self._count(found, 1)
         insort(found.members, (job.spec.submitted_ms, job.id))

@@ -126,7 +126,14 @@ class Attempt:
             places = find_places(state, root, self.wanted, now=True, avoid=self.avoid)
             if places is not None:
                 decision = effects.start(
-                    state, job, places, Claim.REGULAR, self.now_ms, step, reason, preemption
+                    state,
+                    job,
+                    places,
+                    claim=Claim.REGULAR,
+                    now_ms=self.now_ms,
+                    step=step,
+                    reason=reason,
+                    preemption=preemption,
                 )
                 self.outcome.decisions.append(decision)
                 return True
@@ -138,7 +145,11 @@ class Attempt:
         if preemption is None:
             waiting = effects.leavers_on(state, places)
             reason = because(Code.WaitsForLeaving, leaving=max(1, len(waiting)))
-        self.outcome.decisions.append(effects.hold(state, job, places, self.now_ms, step, reason, preemption))
+        self.outcome.decisions.append(
+            effects.hold(
+                state, job, places, now_ms=self.now_ms, step=step, reason=reason, preemption=preemption
+            )
+        )
         return True
 
     def _why_not_free(self, short: Shortage | None) -> None:
@@ -262,7 +273,16 @@ class Attempt:
         nodes_fit = find_places(state, quota.root, self.wanted, now=False, avoid=self.avoid) is not None
         room = idle_room(quota, quota.root.min[GPU] or 0, GPU) - self.request.gpu_milli if nodes_fit else -1
         request = Request(
-            state, self.job, quota, self.wanted, deficit, signature, self.now_ms, self.avoid, nodes_fit, room
+            state=state,
+            job=self.job,
+            quota=quota,
+            wanted=self.wanted,
+            deficit=deficit,
+            signature=signature,
+            now_ms=self.now_ms,
+            avoid=self.avoid,
+            nodes_fit=nodes_fit,
+            demote_room=room,
         )
         found = search(request)
         if clauses:
@@ -353,9 +373,15 @@ class Attempt:
             evictions.append(eviction)
         reason = self._why_started(step, found, len(victims))
         preemption = say.Preemption(
-            job.id, step, tuple(victims), tuple(u.job.id for u in demoted), sum(v.cost for v in victims),
-            found.cost_without_ladder, found.highest, tuple(self.outcome.tried),
-        )  # fmt: skip
+            preemptor=job.id,
+            step=step,
+            victims=tuple(victims),
+            demoted=tuple(u.job.id for u in demoted),
+            cost=sum(v.cost for v in victims),
+            cost_without_ladder=found.cost_without_ladder,
+            highest_priority=found.highest,
+            tried=tuple(self.outcome.tried),
+        )
         self.outcome.decisions += evictions
         if not self._on_free(step, reason, preemption):
             raise AssertionError(f"{job.id} does not fit after its victims left: {found}")

@@ -72,9 +72,15 @@ def victim_cost(unit: Unit, eviction: say.Evict) -> say.VictimCost:
     """The ledger's line for one eviction."""
     cls = unit.cls
     return say.VictimCost(
-        eviction.job, cls.kind, eviction.replicas, cls.quota.spec.id, cls.priority, eviction.lost_work,
-        eviction.cost, unit.footprint,
-    )  # fmt: skip
+        job=eviction.job,
+        kind=cls.kind,
+        replicas=eviction.replicas,
+        quota=cls.quota.spec.id,
+        priority=cls.priority,
+        lost_work=eviction.lost_work,
+        cost=eviction.cost,
+        freed=unit.footprint,
+    )
 
 
 def cost_text(cost: int) -> str:

@@ -163,7 +163,9 @@ class _Planner(Surroundings):
         return len(self.decisions) > decided
 
     def _start_held(self, job: Job, places: tuple[Placed, ...], reason: Reason) -> None:
-        start = effects.start(self._state, job, places, Claim.REGULAR, self._now_ms, Step.FREE, reason)
+        start = effects.start(
+            self._state, job, places, claim=Claim.REGULAR, now_ms=self._now_ms, step=Step.FREE, reason=reason
+        )
         self.decisions.append(start)
         self._placed.add((job.id, Claim.REGULAR))
 
@@ -277,7 +279,15 @@ class _Planner(Surroundings):
                 if places is not None:
                     why = because(Code.FitsIdle, free=resources_text(cls.request))
                     self.decisions.append(
-                        effects.start(state, job, places, Claim.IDLE, self._now_ms, Step.FREE, why)
+                        effects.start(
+                            state,
+                            job,
+                            places,
+                            claim=Claim.IDLE,
+                            now_ms=self._now_ms,
+                            step=Step.FREE,
+                            reason=why,
+                        )
                     )
                     self._placed.add((job.id, Claim.IDLE))
                     self._ordering.touch(job.quota)

@@ -22,12 +22,12 @@ class Clause(NamedTuple):
     rule: Code
     first: int
     last: int
-    skip_first: int
-    skip_last: int
     priorities: Priorities
-    modules: frozenset[Module] | None
-    honours_min_runtime: bool
-    down_to_min: bool  # takes only while the sibling is above its min
+    modules: frozenset[Module] | None = None  # None: all
+    honours_min_runtime: bool = False
+    down_to_min: bool = False  # takes only while the sibling is above its min
+    skip_first: int = 0
+    skip_last: int = 0
 
     def matches(self, cls: UnitClass) -> bool:
         tin = cls.quota.tin
@@ -106,7 +106,9 @@ def own_clause(quota: Quota) -> Clause | None:
     policy = quota.spec.self_level
     if policy is None or not policy.reaches_own:
         return None
-    return Clause(Code.SelfLevelOwn, quota.tin, quota.tin + 1, 0, 0, policy.low, policy.modules, True, False)
+    return Clause(
+        Code.SelfLevelOwn, quota.tin, quota.tin + 1, policy.low, policy.modules, honours_min_runtime=True
+    )
 
 
 def descendants_clause(quota: Quota) -> Clause | None:
@@ -114,7 +116,12 @@ def descendants_clause(quota: Quota) -> Clause | None:
     if policy is None or not quota.children:
         return None
     return Clause(
-        Code.ChildLevel, quota.tin + 1, quota.tout, 0, 0, policy.priorities, policy.modules, True, False
+        Code.ChildLevel,
+        quota.tin + 1,
+        quota.tout,
+        policy.priorities,
+        policy.modules,
+        honours_min_runtime=True,
     )
 
 
@@ -125,23 +132,37 @@ def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
         return ()
     if above_min_only:
         return tuple(
-            Clause(Code.SelfLevelSibling, s.tin, s.tout, 0, 0, policy.low, policy.modules, True, True)
+            Clause(
+                Code.SelfLevelSibling,
+                s.tin,
+                s.tout,
+                policy.low,
+                policy.modules,
+                honours_min_runtime=True,
+                down_to_min=True,
+            )
             for s in quota.siblings()
             if has_loan(s)
         )
     parent = quota.parent
     return (
         Clause(
-            Code.SelfLevelSibling, parent.tin + 1, parent.tout, quota.tin, quota.tout,
-            policy.low, policy.modules, True, False,
+            Code.SelfLevelSibling,
+            parent.tin + 1,
+            parent.tout,
+            policy.low,
+            policy.modules,
+            honours_min_runtime=True,
+            skip_first=quota.tin,
+            skip_last=quota.tout,
         ),
-    )  # fmt: skip
+    )
 
 
 def return_clauses(quota: Quota, priority: int, short: list[int]) -> tuple[Clause, ...]:
     """P15: regular work, of equal or lower priority, of siblings above their min of what is short, down to it."""
     return tuple(
-        Clause(Code.ReturnOfLoan, s.tin, s.tout, 0, 0, Priorities(1, priority), None, False, True)
+        Clause(Code.ReturnOfLoan, s.tin, s.tout, Priorities(1, priority), down_to_min=True)
         for s in quota.siblings()
         if any(loan(s, i) for i in short)
     )
@@ -151,9 +172,9 @@ def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]
     """Scaling with reclaim (Q5): all regular units of the subtree, or only those of quotas above their min."""
     everyone = Priorities(1, HIGHEST_PRIORITY)
     if not above_min_only:
-        return (Clause(rule, quota.tin, quota.tout, 0, 0, everyone, None, False, False),)
+        return (Clause(rule, quota.tin, quota.tout, everyone),)
     return tuple(
-        Clause(rule, q.tin, q.tout, 0, 0, everyone, None, False, True)
+        Clause(rule, q.tin, q.tout, everyone, down_to_min=True)
         for q in quota.subtree()
         if q is not quota and has_loan(q)
     )

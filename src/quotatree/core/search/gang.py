@@ -46,7 +46,16 @@ class GangSearch(Removal):
         self, state: State, index: NodeIndex, free: FreeIndex, wanted: int, deficit: Resources, highest: int,
         now_ms: int, protections: Protections | None, avoid: frozenset[int],
     ) -> None:  # fmt: skip
-        super().__init__(state, index.signature, index.shape, free, wanted, deficit, now_ms, avoid)
+        super().__init__(
+            state=state,
+            signature=index.signature,
+            shape=index.shape,
+            free=free,
+            wanted=wanted,
+            deficit=deficit,
+            now_ms=now_ms,
+            avoid=avoid,
+        )
         self._index, self._highest, self._protections = index, highest, protections
         self._several_a_node = index.several_a_node
         self._by_slot = False

@@ -195,7 +195,7 @@ def _in_this_order(
         free = free_index(state, shape, root, now)
         if free.total < len(indexes) and not overlay.touched:
             return None
-        got = _gang(state, free, shape, indexes, overlay, avoid, rooms)
+        got = _gang(state, free, shape, indexes=indexes, overlay=overlay, avoid=avoid, rooms=rooms)
         if got is None:
             return None
         placed += got

@@ -39,7 +39,16 @@ def cheapest_cover(
     if not short:
         return NOTHING
     main = GPU if GPU in short else short[0]
-    items = _prefixes(state, signature, highest, deficit, main, now_ms, frozenset(gone), demote_room)
+    items = _prefixes(
+        state,
+        signature,
+        highest,
+        deficit=deficit,
+        main=main,
+        now_ms=now_ms,
+        gone=frozenset(gone),
+        demote_room=demote_room,
+    )
     if len(short) == 1:
         found = _exact_if_lawful(items, main, deficit, protections)
         if found is None and protections is not None:  # who may not go alone may not go with others

@@ -167,15 +167,30 @@ def _within(request: Request, highest: int, protections: Protections | None) -> 
         return _one_replica(request, shape, highest, protections)
     free = free_index(request.state, shape, request.root, False)
     found = GangSearch(
-        request.state, _index(request, shape, count), free, count, request.deficit, highest,
-        request.now_ms, protections, request.avoid,
-    ).run()  # fmt: skip
+        state=request.state,
+        index=_index(request, shape, count),
+        free=free,
+        wanted=count,
+        deficit=request.deficit,
+        highest=highest,
+        now_ms=request.now_ms,
+        protections=protections,
+        avoid=request.avoid,
+    ).run()
     if found is not None:
         return found
     return best_of_few(
-        request.state, request.signature, highest, request.now_ms, shape, count, free, request.avoid, protections,
-        lambda units: left_after(request, units) == ZERO,
-    )  # fmt: skip
+        request.state,
+        request.signature,
+        highest,
+        now_ms=request.now_ms,
+        shape=shape,
+        wanted=count,
+        free=free,
+        avoid=request.avoid,
+        protections=protections,
+        covered=lambda units: left_after(request, units) == ZERO,
+    )
 
 
 def _one_replica(
@@ -208,7 +223,9 @@ def _one_replica(
                 if behind:
                     continue
         node = state.nodes[node_number]
-        found = cheapest_on_node(node, shape, signature, highest, now_ms, protections, complete)
+        found = cheapest_on_node(
+            node, shape, signature, highest=highest, now_ms=now_ms, protections=protections, complete=complete
+        )
         if found is not None and (best is None or found < best):
             best, fruitless = found, 0
         elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
@@ -329,9 +346,17 @@ def _goes_along(unit: Unit, gone: list[Unit]) -> bool:
 
 def _part(request: Request, part: Wanted, highest: int, protections: Protections | None) -> Taken | None:
     smaller = Request(
-        request.state, request.job, request.quota, part, ZERO, request.signature, request.now_ms,
-        request.avoid, False, 0,
-    )  # fmt: skip
+        state=request.state,
+        job=request.job,
+        quota=request.quota,
+        wanted=part,
+        deficit=ZERO,
+        signature=request.signature,
+        now_ms=request.now_ms,
+        avoid=request.avoid,
+        nodes_fit=False,
+        demote_room=0,
+    )
     return _within(smaller, highest, protections)
 
 
