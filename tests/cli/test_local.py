@@ -181,7 +181,7 @@ def test_a_notebook_is_opened_stopped_and_started(local: Local):
     local.run("stop", job)
     local.wait_phase(job, "Stopped")
     assert "has no address: it is Stopped; start it again" in local.run("open", job, status=1)
-    assert "[StoppedByOwner]" in local.run("explain", job)
+    assert "[StoppedByOwner, P14]" in local.run("explain", job)
     local.run("start", job)
     local.run("open", job, "--wait")
     with local.client() as client:
