@@ -63,9 +63,7 @@ class Caller:
             if job not in known:
                 row = self.services.store.job(job)
                 known[job] = (
-                    None
-                    if row is None
-                    else JobFacts(row.workspace, row.quota, row.record.priority, row.gpu_milli)
+                    None if row is None else JobFacts(row.workspace, row.quota, row.priority, row.gpu_milli)
                 )
             return known[job]
 

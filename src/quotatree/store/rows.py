@@ -85,6 +85,11 @@ class JobRow:
         return self.card.owner
 
     @property
+    def priority(self) -> int:
+        """The one it has now, which may differ from the one it was submitted with."""
+        return self.record.priority
+
+    @property
     def phase(self) -> str:
         """The phase as it is shown: a job on hold is told apart from one that was stopped."""
         on_hold = self.card.on_hold and self.record.phase is Phase.STOPPED

@@ -255,7 +255,7 @@ def job_out(row: JobRow, reads: Reader, position: int | None = None, ending: str
         "quota": row.quota,
         "owner": row.owner,
         "module": spec.module.value,
-        "priority": record.priority,
+        "priority": row.priority,
         "phase": row.phase,
         "reason_code": row.reason_code,
         "reason": None if told is None else reason_out(told),
