@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from quotatree.codec import DecodeError
-from quotatree.codec.snapshot_file import read_snapshot, read_snapshot_text, snapshot_text, write_snapshot
+from quotatree.codec.snapshot_file import read_snapshot, read_snapshot_text, snapshot_text
 from quotatree.core.errors import Refused
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
@@ -20,7 +20,7 @@ def test_a_snapshot_file_starts_a_state(tmp_path: Path) -> None:
     walk = begin(Random(5))
     plan(walk.state, walk.now_ms)
     file = tmp_path / "now.json"
-    write_snapshot(file, snapshot(walk.state), walk.now_ms)
+    file.write_text(snapshot_text(snapshot(walk.state), walk.now_ms), encoding="utf-8")
     value, at_ms = read_snapshot(file)
     assert at_ms == walk.now_ms
     assert plan(restore(value), at_ms).decisions == plan(restore(snapshot(walk.state)), at_ms).decisions

@@ -82,10 +82,6 @@ def save(contexts: Contexts) -> None:
     part.replace(path)
 
 
-def chosen_name(asked: str | None) -> str:
-    return asked or os.environ.get(CONTEXT_VARIABLE) or load().current
-
-
 def resolve(server: str | None, token_file: Path | None, context: str | None) -> Target:
     """A token is sent only to the server for which it was given."""
     named = context or os.environ.get(CONTEXT_VARIABLE)

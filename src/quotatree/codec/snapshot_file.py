@@ -39,9 +39,5 @@ def read_snapshot_text(text: str) -> tuple[Snapshot, int]:
         raise problem.below("snapshot") from None
 
 
-def write_snapshot(path: Path, value: Snapshot, at_ms: int) -> None:
-    path.write_text(snapshot_text(value, at_ms), encoding="utf-8")
-
-
 def read_snapshot(path: Path) -> tuple[Snapshot, int]:
     return read_snapshot_text(path.read_text(encoding="utf-8"))

@@ -55,7 +55,6 @@ Key = tuple[JobId, int]
 @dataclass(slots=True)
 class _Run:
     program: Program
-    began_ms: int
     replicas: dict[int, int | None] = field(default_factory=dict)  # replica -> when it will be gone
     exited: Exited | None = None
 
@@ -191,7 +190,7 @@ class TimerEngine:
     def _start(self, now_ms: int, key: Key, replicas: tuple[int, ...], program: Program) -> None:
         run = self._runs.get(key)
         if run is None:
-            run = self._runs[key] = _Run(program, now_ms)
+            run = self._runs[key] = _Run(program)
             if program.get("seconds") is not None:
                 self._push(now_ms + _ms(program, "seconds"), key, "exit")
             if program.get("checkpoint_every"):

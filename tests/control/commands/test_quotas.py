@@ -2,10 +2,11 @@
 
 import pytest
 
+from quotatree.access.errors import Forbidden, NotFound
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
 from quotatree.core.errors import Refused
-from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.store.rows import QuotaRow
 from tests.control.server import Server
@@ -29,3 +30,13 @@ def test_capacity_is_transferred_and_a_full_quota_is_not_deleted(server: Server)
     server.do(do.UnbindQuota(actor="root", workspace="vision", quota="a"))
     server.do(do.DeleteQuota(actor="root", quota="a"))
     assert {row.id for row in server.store.table(QuotaRow)} == {"team", "b"}
+
+
+@pytest.mark.parametrize(("source", "target"), [("a1", "b"), ("b", "a1")])
+def test_a_transfer_needs_the_right_to_scale_both_quotas(server: Server, source: str, target: str):
+    server.do(do.CreateQuota(actor="root", spec=QuotaSpec(QuotaId("a1"), QuotaId("a"), Bounds(1000))))
+    server.do(do.AppointQuotaAdmin(actor="root", user="ann", quota="a"))
+    server.do(do.ScaleQuota(actor="ann", quota="a1", min=Bounds(2000)))
+    with pytest.raises((Forbidden, NotFound)):
+        server.do(do.TransferQuota(actor="ann", source=source, target=target, amount=Bounds(1000)))
+    assert [server.world.state.quotas[QuotaId(q)].min[0] for q in ("a1", "b")] == [2000, 4000]

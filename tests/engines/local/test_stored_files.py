@@ -35,7 +35,7 @@ from quotatree.engines.base import (
     StopOrder,
 )
 from quotatree.engines.local.files import journal
-from quotatree.engines.local.files.layout import EngineDir, RunDir
+from quotatree.engines.local.files.layout import EngineDir, RunDir, segment_name
 from quotatree.engines.local.host.environment import MARK, mark
 from quotatree.engines.local.proxy.backends import Backend, Backends, Health
 from quotatree.engines.local.proxy.process import obey
@@ -176,7 +176,7 @@ def test_everything_lies_where_it_always_lay() -> None:
     assert [run.spec, run.orders, run.journal, run.lock, run.crash, run.forgotten] == [
         f"{at}/{name}" for name in ("spec.json", "orders", "journal", "lock", "crash", "forgotten")
     ]
-    assert run.segment(1, 4096) == f"{at}/logs/1/00000000000000004096.log"
+    assert (run.replica_logs(1), segment_name(4096)) == (f"{at}/logs/1", "00000000000000004096.log")
 
 
 def test_processes_are_marked_as_they_always_were() -> None:

@@ -12,7 +12,6 @@ from quotatree.sim.result import SimResult
 from quotatree.sim.summary import MEASURES, NOTHING, Better, Measure, Unit, number_text
 
 ARROWS: Final = {Better.LOWER: "↓", Better.HIGHER: "↑"}
-GROUPS: Final = ("by_team", "by_module", "by_priority")
 
 
 def facts_table(results: Sequence[SimResult]) -> Html:

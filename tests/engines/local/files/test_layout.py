@@ -20,4 +20,4 @@ def test_a_run_knows_its_job_and_its_engine(tmp_path: Path):
     run = engine.run("a", 3)
     assert run.job.path == engine.job("a").path
     assert run.engine.path == engine.path
-    assert run.segment(2, 77) == f"{tmp_path}/jobs/a/runs/3/logs/2/00000000000000000077.log"
+    assert run.replica_logs(2) == f"{tmp_path}/jobs/a/runs/3/logs/2"

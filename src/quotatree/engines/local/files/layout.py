@@ -10,6 +10,7 @@ import os
 ENGINE_FILE = "engine.json"
 WAKE_FIFO = "wake"
 JOBS = "jobs"
+SEGMENT_SUFFIX = ".log"
 
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 
@@ -27,6 +28,11 @@ def job_name(folder: str) -> str:
     head, *rest = folder.encode("ascii").split(b"%")
     raw = head + b"".join(bytes([int(part[:2], 16)]) + part[2:] for part in rest)
     return raw.decode("utf-8", "surrogateescape")
+
+
+def segment_name(start: int) -> str:
+    """Name of the piece of a log that begins with this byte of all that was ever printed."""
+    return f"{start:020d}{SEGMENT_SUFFIX}"
 
 
 class EngineDir:
@@ -136,6 +142,3 @@ class RunDir:
 
     def replica_logs(self, replica: int) -> str:
         return os.path.join(self.logs, str(replica))
-
-    def segment(self, replica: int, start_offset: int) -> str:
-        return os.path.join(self.replica_logs(replica), f"{start_offset:020d}.log")

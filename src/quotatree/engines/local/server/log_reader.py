@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from quotatree.engines.base import LogPiece
+from quotatree.engines.local.files.layout import SEGMENT_SUFFIX, segment_name
 
-SUFFIX: Final = ".log"
 MOST_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -53,7 +53,7 @@ def _segments(directory: Path) -> list[tuple[int, int]] | None:
     try:
         with os.scandir(directory) as entries:
             for entry in entries:
-                start = entry.name.removesuffix(SUFFIX)
+                start = entry.name.removesuffix(SEGMENT_SUFFIX)
                 if start != entry.name and start.isdecimal():
                     found.append((int(start), _size(entry)))
     except FileNotFoundError:
@@ -70,7 +70,7 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 def _piece(directory: Path, start: int, skip: int, limit: int) -> bytes | None:
     try:
-        with (directory / f"{start:020d}{SUFFIX}").open("rb") as file:
+        with (directory / segment_name(start)).open("rb") as file:
             file.seek(skip)
             return file.read(limit)
     except FileNotFoundError:

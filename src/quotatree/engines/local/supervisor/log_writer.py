@@ -11,6 +11,8 @@ import contextlib
 import os
 import time
 
+from quotatree.engines.local.files.layout import segment_name
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,4 +119,4 @@ class ReplicaLog:
         self.dropped += count
 
     def _path(self, start: int) -> str:
-        return os.path.join(self._directory, f"{start:020d}.log")
+        return os.path.join(self._directory, segment_name(start))
