@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, NewType
 
 from quotatree.core.errors import Refused
-from quotatree.core.model.policy import ChildLevel, Module, SelfLevel, Strategy
+from quotatree.core.model.policy import ChildLevel, SelfLevel, Strategy
 from quotatree.core.model.resources import RESOURCE_NAMES, UNBOUNDED, ZERO, Bounds, Resources, amount_text
 
 if TYPE_CHECKING:
@@ -302,6 +302,3 @@ def check_children_fit(parent: Quota, changed: dict[QuotaId, Bounds], rule: str 
                 f"the children of {parent.id} would have {amount_text(i, total)} in all, "
                 f"more than its own {amount_text(i, bound)}",
             )
-
-
-MODULE_BITS: Final = {Module.DLC: 1, Module.DSW: 2, Module.EAS: 4}

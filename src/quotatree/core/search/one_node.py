@@ -19,8 +19,6 @@ from quotatree.core.search.eligible import Protections, Signature
 BRANCHES: Final = 20_000
 """How many subsets the branch and bound looks at before it settles for the best found."""
 
-Cost = Callable[[Unit], int]
-
 
 class Taken(NamedTuple):
     """Units to take, comparable: cost, then fewer jobs, then newest, then names (P5)."""
