@@ -37,6 +37,7 @@ def check_jobs(state: State) -> None:
 
 
 def check_queues(state: State) -> None:
+    model = Model.of(state)
     for quota in state.quotas.values():
         queue = quota.queue
         listed = Counter(job_id for cls in queue.classes.values() for _, job_id in cls.members)
@@ -47,7 +48,7 @@ def check_queues(state: State) -> None:
                 job = state.jobs[job_id]
                 assert queue.of_job[job_id] is cls
                 assert cls.priority == job.priority
-                wanted = [shape for _, shape in Model.of(state).missing(Model.of(state).jobs[job_id])]
+                wanted = [shape for _, shape in model.missing(model.jobs[job_id])]
                 if not (job.running and job.claim is Claim.IDLE):
                     assert tuple(cls.request) == total(wanted), (job_id, cls.request)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from quotatree.core.decisions import ReplicaPlace
@@ -38,7 +39,7 @@ class Piece:
     started_ms: int = 0
     replica: int = -1
 
-    @property
+    @cached_property
     def size(self) -> Amount:
         return total(p.shape for p in self.places)
 
@@ -177,7 +178,7 @@ class Model:
         gone = set(without)
         for job in self.jobs.values():
             for piece in job.pieces():
-                if piece not in gone:
+                if not gone or piece not in gone:
                     yield piece
 
     def sums(self, claim: Claim, without: Iterable[Piece] = ()) -> dict[str, list[int]]:

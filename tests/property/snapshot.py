@@ -12,12 +12,19 @@ def snapshot(state: State) -> Any:
     return _frozen(_picture(state))
 
 
+_LEAVES: set[type] = set()
+"""Types that were met and hold nothing to copy: most values, for which no call is made."""
+
+
 def _frozen(value: Any) -> Any:
     """A copy that later changes of the state cannot reach."""
     if isinstance(value, dict):
-        return {key: _frozen(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return tuple(_frozen(one) for one in value)
+        return {key: one if type(one) in _LEAVES else _frozen(one) for key, one in value.items()}
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return tuple([one if type(one) in _LEAVES else _frozen(one) for one in value])
+    if isinstance(value, tuple):
+        hash(value)  # a named tuple that holds a list could not be hashed, and would have to be copied
+    _LEAVES.add(type(value))
     return value
 
 
