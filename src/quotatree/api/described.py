@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 from fastapi import FastAPI
+from pydantic import TypeAdapter
 
 from quotatree.api.caller import SESSION_COOKIE
-from quotatree.api.problems import MEDIA_TYPE
+from quotatree.api.problems import Problem
 
 SIGNING_IN: Final = {
     "token": {"type": "http", "scheme": "bearer", "description": "an API token, qt_…"},
     "session": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE},
 }
-PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 
 
 def describe(app: FastAPI) -> None:
@@ -25,16 +25,14 @@ def describe(app: FastAPI) -> None:
             found = plain()
             found["components"]["securitySchemes"] = SIGNING_IN
             found["security"] = [{name: []} for name in SIGNING_IN]
-            for methods in found["paths"].values():
-                for operation in methods.values():
-                    for response in operation["responses"].values():
-                        _as_problem(response)
+            found["components"]["schemas"] = _with_problem(found["components"]["schemas"])
         return app.openapi_schema or {}
 
     app.openapi = whole  # type: ignore[method-assign]  # FastAPI's own way to extend it
 
 
-def _as_problem(response: dict[str, Any]) -> None:
-    content = response.get("content", {})
-    if content.get("application/json", {}).get("schema") == PROBLEM:
-        response["content"] = {MEDIA_TYPE: {"schema": PROBLEM}}
+def _with_problem(schemas: dict[str, Any]) -> dict[str, Any]:
+    """The schemas, sorted by name, with that of a problem, which routes only refer to."""
+    problem = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
+    parts = problem.pop("$defs")
+    return dict(sorted({**schemas, **parts, "Problem": problem}.items()))

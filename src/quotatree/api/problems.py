@@ -21,6 +21,7 @@ from quotatree.store.errors import BadCursor, StoreError
 
 log = structlog.get_logger(__name__)
 MEDIA_TYPE: Final = "application/problem+json"
+PROBLEM_SCHEMA: Final = {"$ref": "#/components/schemas/Problem"}
 URN: Final = "urn:quotatree:problem:"
 LONGEST_VALUE: Final = 500
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from quotatree.api.body import parse
 from quotatree.api.caller import action_of, authenticate
-from quotatree.api.problems import ApiError, Problem
+from quotatree.api.problems import MEDIA_TYPE, PROBLEM_SCHEMA, ApiError
 from quotatree.api.services import Services
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -91,9 +91,13 @@ async def _check_body(request: StrictRequest) -> None:
         await request.json()
 
 
+# By reference and not as a model: the framework would build a validator for it, for each status of each route.
+PROBLEM_ANSWER: Final = {"description": "problem", "content": {MEDIA_TYPE: {"schema": PROBLEM_SCHEMA}}}
+
+
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """For the description of a route: what it may answer with instead of a result."""
-    return {status: {"model": Problem, "description": "problem"} for status in statuses}
+    return dict.fromkeys(statuses, PROBLEM_ANSWER)
 
 
 COMMON = problems(400, 401, 403, 404, 422, 503)
