@@ -8,6 +8,7 @@ tests/docs fails when the file is not up to date.
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from quotatree.api.app import create_app
 FILE: Final = Path(__file__).parent / "reference" / "openapi.json"
 
 
+@cache
 def description() -> dict[str, Any]:
     """OpenAPI 3.1. Nothing of a server is needed to describe it, and its version is left to releases."""
     found = create_app(None).openapi()

@@ -26,6 +26,7 @@ from quotatree.identity.tokens import new_token
 from quotatree.store import Store
 from tests.api.talking import TalkingTimer
 from tests.control.faulty_store import FaultyStore
+from tests.store.building import migrated_file
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 PASSWORD = "correct horse battery"
@@ -47,6 +48,8 @@ class Api:
     def __init__(
         self, directory: Path, oidc: Oidc | None = None, limits: Limits | None = None, url: str | None = None
     ) -> None:
+        if url is None:
+            (directory / "state.db").write_bytes(migrated_file())
         self.store = Store.open(url or str(directory / "state.db"))
         self.store.migrate()
         self.engine = TalkingTimer()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from sqlalchemy import select
@@ -14,6 +12,7 @@ from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.database import reading
 from quotatree.store.store import Store
+from tests.store.building import migrated_file
 
 TABLES: dict[type, tuple[Any, Any]] = {
     r.QuotaRow: (t.QUOTAS, read_rows.quota_row),
@@ -42,7 +41,7 @@ class KeptStore(Store):
     @classmethod
     def fresh(cls, directory: Path) -> KeptStore:
         path = directory / "store.db"
-        path.write_bytes(_migrated())
+        path.write_bytes(migrated_file())
         found = cls.open(str(path))
         assert isinstance(found, KeptStore)
         return found
@@ -57,14 +56,3 @@ class KeptStore(Store):
         with reading(self._engine) as connection:
             rows = connection.execute(select(table).order_by(*table.primary_key)).mappings()
             return [make(row) for row in rows]
-
-
-@cache
-def _migrated() -> bytes:
-    """An empty store, migrated once for all tests of a process."""
-    with TemporaryDirectory() as directory:
-        path = Path(directory) / "empty.db"
-        store = Store.open(str(path))
-        store.migrate()
-        store.close()
-        return path.read_bytes()

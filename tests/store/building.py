@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from quotatree.codec import encode
@@ -15,6 +18,17 @@ from quotatree.store import rows as r
 
 HOLDER = "server-1"
 HOUR_MS = 3_600_000
+
+
+@cache
+def migrated_file() -> bytes:
+    """An SQLite file with empty tables, migrated once for all tests of a process."""
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "empty.db"
+        store = Store.open(str(path))
+        store.migrate()
+        store.close()
+        return path.read_bytes()
 
 
 def writer(store: Store) -> int:

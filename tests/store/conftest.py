@@ -10,6 +10,7 @@ import pytest
 
 from quotatree.store import Store
 from tests.store import postgres
+from tests.store.building import migrated_file
 
 NUMBERS = count(1)
 
@@ -40,6 +41,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
+    if url.startswith("sqlite:///"):
+        Path(url.removeprefix("sqlite:///")).write_bytes(migrated_file())
     found = Store.open(url)
     found.migrate()
     yield found

@@ -17,7 +17,7 @@ from quotatree.store import rows as r
 from quotatree.store.database import reading
 from quotatree.store.errors import BadCursor
 from quotatree.store.pages import make_cursor
-from tests.store.building import batch, job, jobs_batch, record, row_of, whole_job, writer
+from tests.store.building import batch, job, jobs_batch, migrated_file, record, row_of, whole_job, writer
 
 
 def all_pages(ask: Any, asked: Any, limit: int) -> list[Any]:
@@ -209,8 +209,8 @@ def test_the_history_of_a_quota_comes_from_an_index(tmp_path: Path) -> None:
 
 def looked_up(directory: Path, ask: Callable[[Store], object]) -> set[str]:
     """The indexes by which SQLite finds the rows of a question; one that it would have to sort fails."""
+    (directory / "plans.db").write_bytes(migrated_file())
     store = Store.open(str(directory / "plans.db"))
-    store.migrate()
     asked: list[tuple[str, Any]] = []
     listener = ("before_cursor_execute", lambda *said: asked.append((said[2], said[3])))
     event.listen(store._engine, *listener)
