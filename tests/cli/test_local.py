@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from quotatree.cli import main
 from quotatree.client import Client
-from tests.cli.process import COMMAND, Command, Process
+from tests.cli.process import Command, Process
 
 LOCAL = ("--engine", "local", *(("--run-as", "root") if os.geteuid() == 0 else ()))
 """Tests of other users stand in tests/engines/local; here only what the edge does with the engine."""
@@ -45,11 +47,11 @@ class Local:
         return self.server.env(self.home, self.token)
 
     def run(self, *words: str, status: int = 0, stdin: str = "", env: dict[str, str] | None = None) -> str:
-        done = subprocess.run(
-            [*COMMAND, *words], env={**os.environ, **self.env, **(env or {})}, capture_output=True, text=True,
-            timeout=60, check=False, input=stdin,
-        )  # fmt: skip
-        assert done.returncode == status, done.stdout + done.stderr
+        """What a command of the admin prints: if it fails, what it says about that."""
+        done = CliRunner().invoke(main, words, env={**self.env, **(env or {})}, input=stdin)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == status, done.output
         return done.stdout if status == 0 else done.stderr
 
     def submit(self, *words: str, env: dict[str, str] | None = None) -> str:
