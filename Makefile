@@ -5,7 +5,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SCENARIOS = $(wildcard scenarios/*.toml)
 
 LOCK_TOOL := pip-tools==7.6.2
 LOCK_VENV := .venv-lock
@@ -13,7 +12,7 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test bench bench-local bench-server bench-sim demo lock clean
+.PHONY: help setup check test scenarios bench bench-local bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -28,9 +27,11 @@ check: $(READY) ## lint, formatting, types and the layering of the packages
 	$(BIN)/mypy $(wildcard src tests benchmarks exact)
 	$(BIN)/lint-imports --no-logo
 
-test: $(READY) ## all tests, then every scenario file
-	$(BIN)/pytest -n auto $(ARGS)
-	$(if $(SCENARIOS),$(BIN)/quotatree check $(SCENARIOS),@echo "no scenario files")
+test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep takes a longer look
+	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+
+scenarios: $(READY) ## every scenario file, told line by line
+	$(BIN)/quotatree check $(wildcard scenarios/*.toml)
 
 bench: $(READY) ## the benchmarks, printed beside their budgets
 	$(BIN)/python -m benchmarks $(ARGS)

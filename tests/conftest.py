@@ -1,8 +1,37 @@
-"""A test run that was started in the background ignores Ctrl-C, and so would every command it starts to be interrupted."""
+"""What holds for every test: it can be interrupted, it compiles for those after it, and hypothesis looks as long as told."""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 
+from hypothesis import HealthCheck, Phase, settings
+
+from tests.profiles import PROFILE, by_profile
+
+# A test run that was started in the background ignores Ctrl-C, and so would every command it starts to be interrupted.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Images set this to stay small. Here hundreds of processes are started, and each would compile the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+
+settings.register_profile(
+    "same every time",
+    max_examples=by_profile(quick=15, deep=30),
+    stateful_step_count=14,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    phases=(Phase.explicit, Phase.generate),  # shrinking may take minutes: that is what `long` is for
+    suppress_health_check=SLOW_IS_FINE,
+)
+settings.register_profile(
+    "long", max_examples=3000, stateful_step_count=40, deadline=None, suppress_health_check=SLOW_IS_FINE
+)
+settings.load_profile("long" if PROFILE == "long" else "same every time")

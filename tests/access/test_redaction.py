@@ -28,11 +28,12 @@ from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code, Step, because
 from tests.access.teams import TREE, company
+from tests.profiles import by_profile
 from tests.property import happenings, worlds
 from tests.property.walk import Walk
 
 LIGHT = settings(
-    max_examples=25,
+    max_examples=by_profile(quick=10, deep=25, long=1000),
     deadline=None,
     derandomize=True,
     database=None,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
@@ -16,13 +14,16 @@ from schemathesis.specs.openapi.checks import (
 
 from quotatree.api.app import create_app
 from tests.api.serving import Api
+from tests.profiles import PROFILE, by_profile
 
-EXAMPLES = int(os.environ.get("QUOTATREE_API_EXAMPLES", "12"))
+EXAMPLES = by_profile(quick=4, deep=12, long=200)
 STREAM = "/api/v1/events/stream"
 """Never ends; see test_events."""
 
 app = create_app(None)
 schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app).exclude(path=STREAM)
+# Five thousand more requests, one for each bound and type of each field, which are worked out while tests are collected.
+schema.config.phases.coverage.enabled = PROFILE != "quick"
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

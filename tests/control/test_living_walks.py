@@ -6,7 +6,6 @@ does. The engine itself breaks if a job runs twice or a GPU is given twice.
 
 from __future__ import annotations
 
-import os
 import random
 from itertools import count
 from pathlib import Path
@@ -24,9 +23,10 @@ from tests.control.kept_store import KeptStore
 from tests.control.living_engine import LivingEngine
 from tests.control.server import Server, submission
 from tests.control.test_walks import _check_devices, _check_written, random_command
+from tests.profiles import by_profile
 from tests.property.accounting import check_jobs, check_nodes, check_quotas, check_units
 
-WALKS = int(os.environ.get("QUOTATREE_WALKS", "6"))
+WALKS = by_profile(quick=3, deep=6, long=300)
 STEPS = 80
 GPUS = 4
 

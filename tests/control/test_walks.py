@@ -23,6 +23,7 @@ from quotatree.store.rows import PlacementRow
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
 from tests.control.server import Server, submission
+from tests.profiles import by_profile
 
 STEPS = 60
 
@@ -62,7 +63,7 @@ def random_command(dice: random.Random, jobs: list[str]) -> do.Command:
     return dice.choice(choices)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(by_profile(quick=2, deep=4, long=200)))
 def test_memory_is_what_is_written_and_a_failed_commit_changes_nothing(
     seed: int, tmp_path: Path, kept: KeptStore
 ):

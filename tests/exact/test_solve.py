@@ -22,10 +22,11 @@ from exact.problem import (
     validate,
 )
 from exact.solve import Solution, SolverMissing, Status, solve
+from tests.profiles import by_profile
 
 pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra quotatree[dev]")
 
-SEEDS = range(1200)
+SEEDS = range(by_profile(quick=400, deep=1200, long=12_000))
 
 
 @pytest.mark.parametrize("chunk", range(8))

@@ -1,7 +1,6 @@
 """`kill -9` at random moments during submissions, evictions, scalings and ends of jobs (A7).
 
-Afterwards no acknowledged write is lost, no job ran twice and no GPU was given twice. QUOTATREE_KILLS says how often the
-server is killed (10); the numbers are printed.
+Afterwards no acknowledged write is lost, no job ran twice and no GPU was given twice. The numbers are printed.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from tests.faults.servers import (
     wait_until_over,
 )
 from tests.faults.world import furnish, open_server
+from tests.profiles import by_profile
 
-KILLS = int(os.environ.get("QUOTATREE_KILLS", "10"))
+KILLS = by_profile(quick=10, deep=100)
 LONGEST_SECONDS = 300
 
 

@@ -2,7 +2,7 @@
 
 Afterwards no acknowledged job is lost, none ran twice at the same time, no GPU was given twice and no process is left.
 Every job holds locks on its run and on its GPUs while anything of it lives, and says when it finds one taken.
-QUOTATREE_KILLS says how many are killed (10); the numbers are printed.
+The numbers are printed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from tests.faults.servers import (
     wait_until_over,
 )
 from tests.faults.world import furnish
+from tests.profiles import by_profile
 
-KILLS = int(os.environ.get("QUOTATREE_KILLS", "10"))
+KILLS = by_profile(quick=10, deep=100)
 LONGEST_SECONDS = 150
 
 

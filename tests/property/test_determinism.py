@@ -18,13 +18,14 @@ from quotatree.core.explanation import explain, exposure, preview
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
+from tests.profiles import by_profile
 from tests.property import happenings
 from tests.property.test_promises import RANDOM
 from tests.property.walk import Walk, begin, rerun, step
 
 ROOT = Path(__file__).resolve().parents[2]
-SEEDS = range(25)
-SEEDS_OF_MEMORY = range(60)
+SEEDS = range(by_profile(quick=8, deep=25, long=500))
+SEEDS_OF_MEMORY = range(by_profile(quick=20, deep=60, long=1000))
 
 
 def digest(plans: list[say.Plan]) -> str:

@@ -23,12 +23,13 @@ from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Step
 from quotatree.core.state import State
+from tests.profiles import by_profile
 from tests.property import rights
 from tests.property.fitting import rooms
 from tests.property.model import Model, Piece
 from tests.property.worlds import MINUTE_MS, chance, pick
 
-CASES = 1500 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 60
+CASES = by_profile(quick=30, deep=60, long=1500)
 """Clusters of each chunk."""
 NOW_MS = 1_000_000_000
 TAKER = JobId("taker")

@@ -6,7 +6,6 @@ stand on further pools of its own tree.
 
 from __future__ import annotations
 
-import os
 from random import Random
 
 import pytest
@@ -17,13 +16,14 @@ from quotatree.core.planning.ordering import Candidate, Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
+from tests.profiles import by_profile
 from tests.property import worlds
 from tests.property.test_determinism import digest
 from tests.property.test_snapshot import happenings_of, in_any_order, let_happen
 from tests.property.test_walks import walk_with_all_checks
 from tests.property.walk import Walk, begin, rerun, step
 
-WALKS = 1500 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 12
+WALKS = by_profile(quick=4, deep=12, long=1500)
 """Walks of each chunk."""
 STEPS = 14
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from random import Random
 
 import pytest
 
 from quotatree.core.events import Event
+from tests.profiles import by_profile
 from tests.property import worlds
 from tests.property.walk import Walk, begin, step
 
-WALKS = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 20
+WALKS = by_profile(quick=8, deep=20, long=2000)
 """Walks of each chunk."""
 STEPS = 20
 

@@ -25,6 +25,7 @@ from quotatree.sim.setup import JobDefaults, Setup
 from quotatree.sim.synthetic import SyntheticSpec, generate
 from quotatree.sim.trace import Trace
 from quotatree.sim.work import CheckpointModel, Checkpoints
+from tests.profiles import by_profile
 from tests.sim.made import S, child, nodes, root, takes
 
 TEAMS = (("vision", 5.0), ("speech", 3.0), ("search", 2.0))
@@ -155,7 +156,11 @@ def watched(setup: Setup, made: Trace) -> tuple[Replay, Book]:
     return replay, book
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=by_profile(quick=10, deep=25, long=1000),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(
     seed=st.integers(0, 10_000),
     strategy=st.sampled_from(Strategy),

@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 from quotatree.store import Store
+from tests.profiles import by_profile
 from tests.store.building import HOLDER, HOUR_MS, jobs_batch
 from tests.store.test_backup import SIZE, check_whole
 
@@ -33,7 +34,7 @@ def test_kill_9_loses_nothing_acknowledged(store: Store, url: str) -> None:
     random = Random(9)
     program = "import sys; from tests.store.test_kill import write_for_ever; write_for_ever(sys.argv[1])"
     there = 0
-    for _ in range(4):
+    for _ in range(by_profile(quick=2, deep=4, long=100)):
         writer = subprocess.Popen(
             [sys.executable, "-c", program, url],
             cwd=ROOT,
