@@ -1,11 +1,13 @@
-"""What holds for every test: it can be interrupted, it compiles for those after it, and hypothesis looks as long as told."""
+"""What holds for every test: it can be interrupted, processes find compiled modules, hypothesis looks as long as told."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests.profiles import PROFILE, by_profile
@@ -35,3 +37,19 @@ settings.register_profile(
     "long", max_examples=3000, stateful_step_count=40, deadline=None, suppress_health_check=SLOW_IS_FINE
 )
 settings.load_profile("long" if PROFILE == "long" else "same every time")
+
+
+@pytest.fixture(scope="session")
+def postgres_home() -> Iterator[str]:
+    """Where the socket of a real PostgreSQL is, with a database of empty tables to copy. One for all tests of a process."""
+    from quotatree.store import Store  # most runs of a few tests need neither
+    from tests.store import postgres
+
+    where = postgres.binaries()
+    if where is None:
+        pytest.skip("no PostgreSQL: neither initdb on PATH, nor Debian's packages, nor the package pgserver")
+    with postgres.server(where) as home:
+        store = Store.open(postgres.create(home, postgres.TEMPLATE))
+        store.migrate()
+        store.close()
+        yield home

@@ -8,9 +8,7 @@ import pytest
 
 from tests.api.serving import Api, serving
 from tests.store import postgres
-from tests.store.conftest import postgres_home
 
-__all__ = ["postgres_home"]
 NUMBERS = count(1)
 STORE = os.environ.get("QUOTATREE_TEST_STORE", "sqlite")
 

@@ -19,9 +19,7 @@ from quotatree.client import Client
 from quotatree.server.assembly import Server
 from quotatree.store import Store
 from tests.cli.process import Process
-from tests.store.conftest import postgres_home
 
-__all__ = ["postgres_home"]
 TREE = """
 users: [ann, eve]
 quotas:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.control.kept_store import KeptStore
-from tests.store.conftest import postgres_home, url
+from tests.store.conftest import url
 
-__all__ = ["kept", "postgres_home", "url"]
+__all__ = ["kept", "url"]
 
 
 @pytest.fixture

@@ -15,18 +15,6 @@ from tests.store.building import migrated_file
 NUMBERS = count(1)
 
 
-@pytest.fixture(scope="session")
-def postgres_home() -> Iterator[str]:
-    where = postgres.binaries()
-    if where is None:
-        pytest.skip("no PostgreSQL: neither initdb on PATH, nor Debian's packages, nor the package pgserver")
-    with postgres.server(where) as home:
-        store = Store.open(postgres.create(home, postgres.TEMPLATE))
-        store.migrate()
-        store.close()
-        yield home
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A database without tables on SQLite, with empty tables on PostgreSQL; `store` migrates either."""
