@@ -41,7 +41,6 @@ THROUGH = {
     "control/batch_rows.py": "control/test_walks.py",
     "control/decision_effects.py": "control/test_walks.py",
     "control/turn.py": "control/test_faults.py",
-    "control/world.py": "control/test_walks.py",
     "core/changes/quotas.py": "core/test_errors.py",
     "core/model/job.py": "core/test_errors.py",
     "core/model/policy.py": "core/test_errors.py",
@@ -66,7 +65,6 @@ THROUGH = {
     "scenario/load_*.py": "scenario/test_load.py",
     "scenario/model.py": "scenario/test_scenarios.py",
     "scenario/render.py": "scenario/test_scenarios.py",
-    "scenario/run.py": "scenario/test_scenarios.py",
     "scenario/seen.py": "scenario/test_expect.py",
     "scenario/table.py": "scenario/test_load.py",
     "server/assembly.py": "cli/run/test_serve.py",
@@ -78,6 +76,7 @@ THROUGH = {
     "sim/workload.py": "cli/try_out/test_simulate.py",
     "store/migrations/*": "store/test_migrate.py",
     "store/pages.py": "store/test_reads.py",
+    "store/rows.py": "store/test_stored_rows.py",
     "store/store.py": "store/test_write.py",
 }
 
