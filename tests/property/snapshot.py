@@ -34,7 +34,7 @@ def _picture(state: State) -> dict[str, Any]:
         "quotas": {
             q.id: (
                 q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.idle, q.own_idle, q.shadow, sorted(q.jobs), q.tin, q.tout, [m.id for m in q.pool_mates], q.min_runtime_ms, q.preemption_delay_ms,
-                q.lends, [c.id for c in q.children],
+                [c.id for c in q.children],
                 q.surplus_units, q.idle_units, {p: n for p, n in q.pool_used.items() if n}, q.guard, q.guard_nodes,
                 q.shrinking, q.shares_reserved, q.queue.stood, sorted(q.queue.of_job),
                 sorted((repr(c.key), c.members, c.request, c.limits) for c in q.queue.classes.values()),

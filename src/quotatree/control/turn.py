@@ -86,7 +86,10 @@ class Turn:
         return found
 
     def replace_directory(self, directory: Directory) -> None:
-        self.state.set(self.world, "directory", directory)
+        world = self.world
+        if world.directory is not directory:
+            self.state.on_undo(world.set_directory, world.directory)
+            world.set_directory(directory)
 
     def put_card(self, job: JobId, card: Card) -> None:
         self.state.put_entry(self.world.cards, job, card)

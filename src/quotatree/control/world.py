@@ -72,6 +72,9 @@ class World:
         quotas = self.state.quotas.values() if quota is None else [self.quota(quota)]
         return [job.id for q in quotas for job in q.jobs.values() if job.spec.workspace == workspace]
 
+    def set_directory(self, directory: Directory) -> None:
+        self.directory = directory
+
     def version(self, kind: str, name: str) -> int:
         return self.versions.get((kind, name), 0)
 

@@ -42,7 +42,7 @@ def test_a_larger_core_waits_for_the_preemption_delay_p11() -> None:
     world.run("victim", "r", 6)
     world.now_ms = 60 * MINUTE
     bigger = replace(job.spec, groups=(ReplicaGroup(4, job.spec.groups[0].shape),))
-    world.state.set(job, "spec", bigger)
+    world.state.set_spec(job, bigger, job.core_replicas)
     world.event(ev.JobResized(job.id, 4))
     assert world.plan() == [("Promote", "service")]
     assert ("Evict", "victim") in world.plan(65 * MINUTE)

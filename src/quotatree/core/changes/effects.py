@@ -10,7 +10,7 @@ from functools import partial
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.policy import Module
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.resources import WHOLE_GPU, ZERO
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.state import HOLD_MARGIN_MS, State
@@ -29,14 +29,10 @@ def start(
         _extend_core(state, job, places)
     else:
         state.move(job, Phase.RUNNING, now_ms, reason.code.name)
-        state.set(job, "claim", claim)
-        state.set(job, "run", job.run + 1)
-        state.set(job, "started_ms", now_ms)
-        state.set(job, "checkpoint_ms", None)
-        state.set(job, "replan_first", False)
+        state.begin_run(job, claim, now_ms)
         core = state.make_unit(job, UnitKind.CORE, claim, places, now_ms)
         state.place(core)
-        state.set(job, "core", core)
+        state.set_core(job, core)
         if job.core_replicas < job.spec.total_replicas:
             state.put_entry(state.elastic, job.id, job)
     if job.queued:
@@ -51,7 +47,7 @@ def _extend_core(state: State, job: Job, places: tuple[Placed, ...]) -> None:
     state.displace(old, leaves=False)
     core = state.make_unit(job, UnitKind.CORE, job.claim, old.places + places, old.started_ms)
     state.place(core)
-    state.set(job, "core", core)
+    state.set_core(job, core)
 
 
 def grow_into_surplus(state: State, job: Job, now_ms: int) -> say.Promote | None:
@@ -96,7 +92,7 @@ def hold(
     state.set_hold(job, Hold(unit, waiting_on, now_ms + grace + HOLD_MARGIN_MS))
     if job.phase is Phase.WAITING:
         state.move(job, Phase.HELD, now_ms, reason.code.name)
-        state.set(job, "replan_first", False)
+        state.set_replan_first(job, False)
     assert job.hold is not None
     return say.Hold(
         job=job.id,
@@ -121,7 +117,7 @@ def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) ->
     drop_hold(state, job)
     if job.phase is Phase.HELD:
         state.move(job, Phase.WAITING, now_ms, reason.code.name)
-        state.set(job, "replan_first", again)
+        state.set_replan_first(job, again)
         state.enqueue(job)
     elif job.queued:
         state.requeue(job)
@@ -159,7 +155,7 @@ def evict(
     counts = counts and unit.cls.claim is Claim.REGULAR
     places = stop_everything(state, job)
     state.begin_leaving(job, places)
-    state.set(job, "lost_last", lost)
+    state.end_by_eviction(job, preemptor, lost)
     _back_to_queue(state, job, now_ms, reason, preemptor, requeued)
     return told(replicas=tuple(sorted(p.replica for p in places)), requeued=requeued, counts=counts)
 
@@ -176,8 +172,7 @@ def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
     if job.core is not None:
         state.displace(job.core)
         places = job.core.places + places
-    state.set(job, "surplus", {})
-    state.set(job, "core", None)
+    state.clear_units(job)
     state.drop_entry(state.elastic, job.id)
     return places
 
@@ -185,10 +180,8 @@ def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
 def _back_to_queue(
     state: State, job: Job, now_ms: int, reason: Reason, preemptor: JobId | None, requeued: bool
 ) -> None:
-    state.set(job, "claim", Claim.REGULAR)
-    state.set(job, "preempted_by", preemptor)
     if requeued:
-        state.set(job, "queued_ms", now_ms)
+        state.set_queued(job, now_ms)
         state.move(job, Phase.WAITING, now_ms, reason.code.name)
         state.enqueue(job)
     else:
@@ -203,10 +196,10 @@ def change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) ->
     surplus = list(job.surplus.items())
     for unit in [old, *(u for _, u in surplus)]:
         state.displace(unit)
-    state.set(job, "claim", claim)
+    state.set_claim(job, claim)
     core = state.make_unit(job, UnitKind.CORE, claim, old.places, old.started_ms)
     state.place(core)
-    state.set(job, "core", core)
+    state.set_core(job, core)
     for index, unit in surplus:
         again = state.make_unit(job, UnitKind.SURPLUS, claim, unit.places, unit.started_ms)
         state.place(again)
@@ -273,9 +266,8 @@ def clear_guard(state: State, job: Job) -> None:
     waits = job.id in job.quota.queue.of_job
     state.dequeue(job)
     for above in job.quota.path:
-        state.set(above, "shadow", [0, 0, 0])
-    state.set(root, "guard", None)
-    state.set(root, "guard_nodes", frozenset())
+        state.set_shadow(above, ZERO)
+    state.set_guard(root, None, frozenset())
     if waits:
         state.enqueue(job)
     state.bump(root)

@@ -35,8 +35,7 @@ def resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
         found.append(effects.release(state, job, now_ms, because(Code.CoreResized), again=True))
     effects.clear_guard(state, job)
     state.dequeue(job)
-    state.set(job, "spec", spec)
-    state.set(job, "core_replicas", core)
+    state.set_spec(job, spec, core)
     state.tell(job, now_ms, f"replicas {spec.total_replicas}, min_replicas {core}")
     if job.core is not None:
         found += _fit_what_runs(state, job, now_ms)
@@ -84,7 +83,7 @@ def _fit_what_runs(state: State, job: Job, now_ms: int) -> list[say.Decision]:
         state.drop_entry(state.elastic, job.id)
     state.surplus_failed.pop(job.id, None)
     if len(job.core_indexes) < job.core_replicas:
-        state.set(job, "queued_ms", now_ms)
+        state.set_queued(job, now_ms)
     reason = because(Code.FewerReplicas, replicas=job.spec.total_replicas)
     newest_first = sorted(job.surplus.values(), key=lambda u: (-u.started_ms, -u.places[0].replica))
     too_many = len(job.core_indexes) + len(job.surplus) - job.spec.total_replicas
@@ -102,7 +101,7 @@ def _shrink_core(state: State, job: Job, size: int) -> None:
     keep, extra = old.places[:size], old.places[size:]
     core = state.make_unit(job, UnitKind.CORE, job.claim, keep, old.started_ms)
     state.place(core)
-    state.set(job, "core", core)
+    state.set_core(job, core)
     for place in extra:
         unit = state.make_unit(job, UnitKind.SURPLUS, job.claim, (place,), old.started_ms)
         state.place(unit)

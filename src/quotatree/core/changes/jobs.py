@@ -70,14 +70,11 @@ def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
     _register(state, job)
     claim = Claim.IDLE if event.idle else Claim.REGULAR
     state.move(job, Phase.RUNNING, now_ms, "adopted")
-    state.set(job, "claim", claim)
-    state.set(job, "run", 1)
-    state.set(job, "started_ms", event.started_ms)
-    state.set(job, "checkpoint_ms", event.checkpoint_ms)
+    state.begin_run(job, claim, event.started_ms, event.checkpoint_ms)
     core = tuple(p for p in places if p.replica < job.core_replicas)
     unit = state.make_unit(job, UnitKind.CORE, claim, core, event.started_ms)
     state.place(unit)
-    state.set(job, "core", unit)
+    state.set_core(job, unit)
     for place in places:
         if place.replica >= job.core_replicas:
             extra = state.make_unit(job, UnitKind.SURPLUS, claim, (place,), event.started_ms)
@@ -94,7 +91,7 @@ def started(state: State, event: ev.JobStarted, now_ms: int) -> Decisions:
     """The engine confirms; the run's clock starts now."""
     job = _job(state, event.job)
     if job.phase is Phase.RUNNING and job.run == event.run and job.core is not None:
-        state.set(job, "started_ms", now_ms)
+        state.set_started(job, now_ms)
         state.reprice(job.core, now_ms)
         state.protect(job.core)
     return ()
@@ -103,7 +100,7 @@ def started(state: State, event: ev.JobStarted, now_ms: int) -> Decisions:
 def checkpointed(state: State, event: ev.JobCheckpointed, now_ms: int) -> Decisions:
     job = _job(state, event.job)
     if job.phase is Phase.RUNNING and job.core is not None:
-        state.set(job, "checkpoint_ms", now_ms)
+        state.set_checkpoint(job, now_ms)
         state.reprice(job.core)
     return ()
 
@@ -161,7 +158,7 @@ def confirm_left(state: State, job: Job, places: tuple[Placed, ...]) -> None:
     for other in list(state.awaited.get(job.id, {}).values()):
         if other.hold is not None and not _in_the_way(job, other):
             rest = tuple(j for j in other.hold.waiting_on if j != job.id)
-            state.set(other.hold, "waiting_on", rest)
+            state.set_waiting_on(other.hold, rest)
             state.drop_entry(state.awaited[job.id], other.id)
     if not state.awaited.get(job.id):
         state.drop_entry(state.awaited, job.id)
@@ -207,8 +204,8 @@ def resubmitted(state: State, event: ev.JobResubmitted, now_ms: int) -> Decision
     job = _job(state, event.job)
     if job.phase is not Phase.STOPPED:
         raise Refused("job", job.id, "P14", f"is {job.phase.value}; only a stopped job can be started again")
-    state.set(job, "queued_ms", now_ms)
-    state.set(job, "claim", Claim.REGULAR)
+    state.set_queued(job, now_ms)
+    state.set_claim(job, Claim.REGULAR)
     state.move(job, Phase.WAITING, now_ms, "resubmitted")
     state.enqueue(job)
     return ()
@@ -223,7 +220,7 @@ def priority_changed(state: State, event: ev.JobPriorityChanged, now_ms: int) ->
     if not LOWEST_PRIORITY <= event.priority <= HIGHEST_PRIORITY:
         raise Refused("priority", event.priority, "J2", "must be 1..9")
     state.dequeue(job)
-    state.set(job, "priority", event.priority)
+    state.set_priority(job, event.priority)
     state.tell(job, now_ms, f"priority {event.priority}")
     state.enqueue(job)
     if job.quota.root.guard == job.id:

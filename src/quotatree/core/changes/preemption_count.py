@@ -16,7 +16,7 @@ ALARM_WINDOW_MS: Final = 24 * 3_600_000
 
 def count_preemption(state: State, job: Job, now_ms: int) -> list[say.Decision]:
     """One more preemption; the job may fail of it, or raise an alarm."""
-    state.set(job, "preempted_ms", (*job.preempted_ms, now_ms))
+    state.set_preempted(job, (*job.preempted_ms, now_ms))
     count, limit = len(job.preempted_ms), job.spec.max_preemptions
     found: list[say.Decision] = []
     recent = sum(1 for t in job.preempted_ms if t > now_ms - ALARM_WINDOW_MS)

@@ -74,8 +74,11 @@ def check_amounts(spec: QuotaSpec, bounds: Bounds) -> None:
             raise Refused(
                 f"reserved.{RESOURCE_NAMES[i]}", amount_text(i, reserved), "Q8", f"must be 0 to {top}"
             )
-    for name in ("idle_limit_milli", "min_runtime_ms", "preemption_delay_ms"):
-        value = getattr(spec, name)
+    for name, value in (
+        ("idle_limit_milli", spec.idle_limit_milli),
+        ("min_runtime_ms", spec.min_runtime_ms),
+        ("preemption_delay_ms", spec.preemption_delay_ms),
+    ):
         if value is not None and value < 0:
             raise Refused(name, value, "P11", "must not be negative")
 
@@ -126,12 +129,11 @@ def pool_capacity(state: State, pool: str) -> Resources:
 
 def refresh_flags(state: State, root: Quota) -> None:
     """What a tree and its quotas have by their own or by inherited declarations."""
-    state.set(root, "shares_reserved", any(any(q.spec.reserved) for q in root.subtree()))
+    state.set_shares_reserved(root, any(any(quota.spec.reserved) for quota in root.subtree()))
     for quota in root.subtree():
-        for name in ("min_runtime_ms", "preemption_delay_ms"):
-            state.set(quota, name, inherited_ms(quota, name))
-    policies = [q.spec.self_level for q in root.subtree()]
-    state.set(root, "lends", any(p is not None and p.reaches_siblings for p in policies))
+        min_runtime_ms = inherited_ms(above.spec.min_runtime_ms for above in quota.path)
+        preemption_delay_ms = inherited_ms(above.spec.preemption_delay_ms for above in quota.path)
+        state.set_times(quota, min_runtime_ms, preemption_delay_ms)
 
 
 def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
@@ -143,7 +145,7 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
         raise Refused("parent", spec.parent, "Q1", "fixed after creation")
     spec = replace(spec, draws=quota.spec.draws, min=quota.spec.min)
     check_amounts(spec, Bounds(*quota.min))
-    state.set(quota, "spec", spec)
+    state.set_quota_spec(quota, spec)
     state.forget_indexes()
     refresh_flags(state, quota.root)
     for below in quota.subtree():
@@ -202,7 +204,7 @@ def set_limits(state: State, event: ev.LimitsSet, now_ms: int) -> Decisions:
         total = sum(u.footprint.gpu_milli for u in units if u is not None)
         for limit in limits_on(state, job):
             used[limit] = used.get(limit, 0) + total
-    state.set(state, "limit_used", used)
+    state.set_limit_used(used)
     for job in waiting:
         state.enqueue(job)
     state.bump(quota)

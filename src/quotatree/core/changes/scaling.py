@@ -43,7 +43,7 @@ def scale(state: State, event: ev.QuotaScaled, now_ms: int) -> Decisions:
             )
         target = root_min(state, draws, quota)
         found = _scale_all(state, {quota.id: target}, event.mode, now_ms)
-        state.set(quota, "spec", replace(quota.spec, draws=draws))
+        state.set_quota_spec(quota, replace(quota.spec, draws=draws))
         return found
     target = _merged(Bounds(*quota.min), event.min)
     return _scale_all(state, {quota.id: target}, event.mode, now_ms)
@@ -163,16 +163,14 @@ def _cheapest(
 def _set_target(state: State, quota: Quota, target: Bounds) -> None:
     before = Bounds(*quota.actual)
     shrinks = quota.shrinking or _decreases(quota, target)
-    state.set(quota, "named", tuple((i, m) for i, m in enumerate(target) if m is not None))
-    state.set(quota, "min", list(target))
+    state.set_min(quota, target)
     above = any(t is not None and quota.used[i] > t for i, t in enumerate(target))
     actual: list[int | None] = list(target)
     for i, t in enumerate(target):
         was = before[i]
         if t is not None and was is not None:
             actual[i] = max(t, min(quota.used[i], was))
-    state.set(quota, "actual", actual)
-    state.set(quota, "shrinking", above and shrinks)
+    state.set_actual(quota, actual, above and shrinks)
     quota.root.loans = quota.root.loans or above
     state.bump(quota)
 

@@ -6,7 +6,7 @@ per resource and may be negative only where said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, NewType
 
@@ -79,7 +79,6 @@ class Quota:
     version: int = 0  # root only: rises whenever something may have become possible
     pool_mates: tuple[Quota, ...] = ()  # root only: roots that share a pool with this one, itself included
     idle_units: int = 0  # root only
-    lends: bool = False  # root only: some policy of the tree lets a quota borrow from its siblings
     loans: bool = False  # root only: some quota of the tree may be above its min
     pool_used: dict[str, int] = field(default_factory=dict)  # root only: milli-GPU standing in each pool
     guard: JobId | None = None  # root only: the job the starvation guard keeps capacity for (S10)
@@ -117,9 +116,9 @@ class Quota:
             return []
         return [child for child in self.parent.children if child is not self]
 
-    def set_min(self, bounds: tuple[int | None, int | None, int | None] | Bounds) -> None:
+    def set_min(self, bounds: Iterable[int | None]) -> None:
         self.min = list(bounds)
-        self.named = tuple((i, m) for i, m in enumerate(bounds) if m is not None)
+        self.named = tuple((i, m) for i, m in enumerate(self.min) if m is not None)
 
 
 class Shortage(NamedTuple):
@@ -273,13 +272,9 @@ def own_share_key(quota: Quota) -> int:
     return worst
 
 
-def inherited_ms(quota: Quota, field_name: str) -> int:
-    """`min_runtime_ms` or `preemption_delay_ms` of the nearest quota on the path that sets it (P11)."""
-    for above in quota.path:
-        value: int | None = getattr(above.spec, field_name)
-        if value is not None:
-            return value
-    return 0
+def inherited_ms(declared: Iterable[int | None]) -> int:
+    """The first time that is declared, of those along the path of a quota; 0 if none is (P11)."""
+    return next((time_ms for time_ms in declared if time_ms is not None), 0)
 
 
 def check_children_fit(parent: Quota, changed: dict[QuotaId, Bounds], rule: str = "Q1") -> None:

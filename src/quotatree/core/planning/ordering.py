@@ -83,7 +83,7 @@ class Ordering:
             quota, self._now_ms, settings.aging_interval_ms, settings.balance_timeout_ms, self.passed
         )
         if quota.spec.strategy is Strategy.BALANCE and stood != quota.queue.stood:
-            self._state.set(quota.queue, "stood", stood)
+            self._state.set_stood(quota.queue, stood)
         guarded = quota.path[-1].guard
         kept_for = None if guarded is None else quota.queue.of_job.get(guarded)
         if (
@@ -110,7 +110,7 @@ class Ordering:
             quota = self._state.quotas[QuotaId(quota_id)]
             queue = quota.queue
             if queue.stood and not queue.of_job:
-                self._state.set(queue, "stood", ())
+                self._state.set_stood(queue, ())
             timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
             last = timeless and not known.jobs and known.stamp == queue.stamp
             queue.exhausted = known.present if last else None

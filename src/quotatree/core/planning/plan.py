@@ -70,7 +70,7 @@ class _Planner(Surroundings):
         self._state.end_protections(self._now_ms)
         for root in self._state.roots:
             if root.loans:
-                self._state.set(root, "loans", any(has_loan(quota) for quota in root.subtree()))
+                self._state.set_loans(root, any(has_loan(quota) for quota in root.subtree()))
         self.decisions += look_after_guards(self._state, self._ordering, self._now_ms)
         self._expire_holds()
         self._retry_expired()
@@ -109,7 +109,7 @@ class _Planner(Surroundings):
         for wait in self._waits.values():
             job = self._state.jobs[wait.job]
             if job.phase is Phase.WAITING and job.told != wait.reason:
-                self._state.set(job, "told", wait.reason)
+                self._state.set_told(job, wait.reason)
                 found.append(wait)
         return found
 
@@ -147,7 +147,7 @@ class _Planner(Surroundings):
             version = job.quota.root.version
             if hold.checked_version == version or job.leaving:
                 continue
-            state.set(hold, "checked_version", version)
+            state.set_checked(hold, version)
             wanted = [(p.replica, p.shape) for p in hold.unit.places]
             root = job.quota.root
             avoid = frozenset() if passes_guard(state, job) else root.guard_nodes

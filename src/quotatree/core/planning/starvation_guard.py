@@ -39,7 +39,7 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
             state.tell(job, now_ms, Code.GuardEnded.name)
             found.append(say.Release(job.id, because(Code.GuardEnded)))
         elif not _still_hold(state, root, job):
-            state.set(root, "guard_nodes", frozenset(_nodes_for(state, root, job)))
+            state.set_guard(root, root.guard, frozenset(_nodes_for(state, root, job)))
             state.bump(root)
     return found
 
@@ -83,9 +83,8 @@ def _guard(state: State, root: Quota, job: Job, now_ms: int) -> say.Hold:
     request = total_request(job, missing_core(job))
     state.dequeue(job)
     for above in job.quota.path:
-        state.set(above, "shadow", list(request))
-    state.set(root, "guard", job.id)
-    state.set(root, "guard_nodes", frozenset(_nodes_for(state, root, job)))
+        state.set_shadow(above, request)
+    state.set_guard(root, job.id, frozenset(_nodes_for(state, root, job)))
     state.enqueue(job)
     reason = because(Code.StarvationGuard, waited=f"{(now_ms - job.queued_ms) // 1000} s")
     return say.Hold(job.id, (), (), None, Step.FREE, reason)

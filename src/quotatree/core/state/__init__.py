@@ -2,12 +2,14 @@
 
 Everything that writes goes through methods that can be undone; they stand where their question is answered:
 
-    facts       what is known; transactions
-    nodes       pools, nodes, who must notice a change
-    protection  min_runtime
-    units       what stands on devices and counts in quotas
-    tree        the quotas
-    jobs        phases, queues, leaving, holds
+    facts         what is known; transactions
+    job_values    what is written in a job
+    quota_values  what is written in a quota and in its tree
+    nodes         pools, nodes, who must notice a change
+    protection    min_runtime
+    units         what stands on devices and counts in quotas
+    tree          the quotas
+    jobs          phases, queues, leaving, holds
 """
 
 from __future__ import annotations

@@ -71,7 +71,6 @@ class Facts(Journal):
         super().begin()
         self._tree_changed = False
         self.touched = Touched() if watch else None
-        self._watching = watch
 
     def commit(self) -> None:
         super().commit()
@@ -81,9 +80,15 @@ class Facts(Journal):
         super().rollback()
         self.touched = None
 
-    def _written(self, target: Any, name: str) -> None:
+    def _touch_job(self, job: Job) -> None:
+        """The record of this job is another one now."""
         if self.touched is not None:
-            self.touched.note(target, name)
+            self.touched.jobs[job.id] = None
+
+    def _touch_quota(self, quota_id: QuotaId) -> None:
+        """The record of this quota is another one now, or gone."""
+        if self.touched is not None:
+            self.touched.quotas[quota_id] = None
 
 
 def limits_on(state: Facts, job: Job) -> tuple[AmountLimit, ...]:

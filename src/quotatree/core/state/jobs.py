@@ -9,12 +9,13 @@ from quotatree.core.model.job import Hold, Job, Phase, Placed
 from quotatree.core.model.typical_requests import Mix
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.state.facts import limits_on
+from quotatree.core.state.job_values import JobValues
 from quotatree.core.state.nodes import NodeChanges
 
 NOTHING_KNOWN: Final = Typical({})
 
 
-class JobChanges(NodeChanges):
+class JobChanges(NodeChanges, JobValues):
     """Jobs, their queues, who is leaving and who was promised what."""
 
     def learn(self, job: Job) -> None:
@@ -30,10 +31,12 @@ class JobChanges(NodeChanges):
                         self.touched.pools[pool] = None
                     self.on_undo(mix.count, group.shape, -group.replicas)
             if mix.seen >= mix.next_picture:
-                self.set(mix, "next_picture", 2 * mix.seen)
-                self.set(mix, "typical", Typical(dict(mix.counts)))
+                self.on_undo(self._show, mix, mix.typical, mix.next_picture, self.picture)
                 self._pictures_made += 1  # never taken back: a number names the same pictures for ever
-                self.set(self, "picture", self._pictures_made)
+                self._show(mix, Typical(dict(mix.counts)), 2 * mix.seen, self._pictures_made)
+
+    def _show(self, mix: Mix, typical: Typical, next_picture: int, picture: int) -> None:
+        mix.typical, mix.next_picture, self.picture = typical, next_picture, picture
 
     def typical(self, pool: str) -> Typical:
         """The requests by which places in a pool are judged."""
@@ -44,22 +47,18 @@ class JobChanges(NodeChanges):
         """Append to the job's story; a story of an undone future is shortened again."""
         job.story.append(f"{now_ms} {what}")
         self.on_undo(job.story.pop)
-        if self.touched is not None:
-            self.touched.jobs[job.id] = None
+        self._touch_job(job)
 
     def move(self, job: Job, phase: Phase, now_ms: int, why: str) -> None:
         """Along an edge of the state machine, or raise (A5)."""
         job.check_transition(phase)
-        self.set(job, "phase", phase)
-        self.set(job, "reason", why)
-        self.set(job, "told", None)
+        self.set_phase(job, phase, why)
         self.tell(job, now_ms, f"{phase.value}: {why}" if why else phase.value)
 
     def forget_job(self, job: Job) -> None:
         self.drop_entry(self.jobs, job.id)
         self.surplus_failed.pop(job.id, None)
-        if self.touched is not None:
-            self.touched.jobs[job.id] = None
+        self._touch_job(job)
 
     def enqueue(self, job: Job) -> None:
         quota = job.quota
@@ -102,14 +101,12 @@ class JobChanges(NodeChanges):
             self.leaving_jobs[job.id] = job
         self.leaving_replicas += len(places)
         self.on_undo(self._end_leaving, job, places)
-        if self.touched is not None:
-            self.touched.jobs[job.id] = None
+        self._touch_job(job)
 
     def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         self._end_leaving(job, places)
         self.on_undo(self.begin_leaving, job, places)
-        if self.touched is not None:
-            self.touched.jobs[job.id] = None
+        self._touch_job(job)
 
     def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         for place in places:
@@ -125,10 +122,15 @@ class JobChanges(NodeChanges):
         if job.hold is not None:
             for leaver in job.hold.waiting_on:
                 self.drop_entry(self.awaited.get(leaver, {}), job.id)
-        self.set(job, "hold", hold)
+        self.on_undo(self._promise, job, job.hold)
+        self._promise(job, hold)
+        self._touch_job(job)
         if hold is None:
             self.drop_entry(self.held, job.id)
             return
         self.put_entry(self.held, job.id, job)
         for leaver in hold.waiting_on:
             self.put_entry(self.awaited.setdefault(leaver, {}), job.id, job)
+
+    def _promise(self, job: Job, hold: Hold | None) -> None:
+        job.hold = hold

@@ -53,9 +53,13 @@ class ProtectionChanges(NodeChanges):
     def end_protections(self, now_ms: int) -> None:
         """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
         if now_ms > self.protections_ended_ms:
-            self.set(self, "protections_ended_ms", now_ms)
+            self.on_undo(self._set_protections_ended, self.protections_ended_ms)
+            self._set_protections_ended(now_ms)
         while self.protections and self.protections[0][0] <= now_ms:
             ended = heappop(self.protections)
             if ended in self.protected:
                 self.on_undo(heappush, self.protections, ended)
                 self.bump(self.quotas[ended[1]])
+
+    def _set_protections_ended(self, ended_ms: int) -> None:
+        self.protections_ended_ms = ended_ms

@@ -35,17 +35,13 @@ class TreeChanges(UnitChanges):
         beside.sort(key=lambda q: q.order)
         self.quotas[quota.id] = quota
         self._tree_changed = True
-        self._touch_quota(quota)
+        self._touch_quota(quota.id)
 
     def _leave_tree(self, quota: Quota) -> None:
         (self.roots if quota.parent is None else quota.parent.children).remove(quota)
         del self.quotas[quota.id]
         self._tree_changed = True
-        self._touch_quota(quota)
-
-    def _touch_quota(self, quota: Quota) -> None:
-        if self.touched is not None:
-            self.touched.quotas[quota.id] = None
+        self._touch_quota(quota.id)
 
     def reshape(self, *changed: Quota) -> None:
         """The form of these trees is another one: refresh what hangs on it."""
@@ -68,7 +64,12 @@ class TreeChanges(UnitChanges):
             self.put_entry(self.limits, quota.id, limits)
         else:
             self.drop_entry(self.limits, quota.id)
-        self._touch_quota(quota)
+        self._touch_quota(quota.id)
+
+    def set_limit_used(self, used: dict[AmountLimit, int]) -> None:
+        """How much is in use under each limit, counted anew."""
+        self.on_undo(self.set_limit_used, self.limit_used)
+        self.limit_used = used
 
     def _undone(self) -> None:
         """Remembered failures are forgotten too: they may be of the future undone."""

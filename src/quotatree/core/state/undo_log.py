@@ -7,7 +7,11 @@ nothing is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
+
+K = TypeVar("K")
+V = TypeVar("V")
+Args = TypeVarTuple("Args")
 
 Undo = tuple[Any, ...]
 """What takes one change back: an action and what it is called with. A plan may leave thousands, so no closures."""
@@ -18,7 +22,6 @@ class Journal:
 
     def __init__(self) -> None:
         self._journal: list[Undo] | None = None
-        self._watching = False  # tell `_written` what is assigned
 
     def begin(self) -> None:
         """From here on every change can be taken back."""
@@ -60,33 +63,19 @@ class Journal:
     def _undone(self) -> None:
         """Called when something was taken back, for what is remembered outside the journal."""
 
-    def _written(self, target: Any, name: str) -> None:
-        """Called inside a transaction that is watched when an attribute is assigned."""
-
-    def set(self, target: Any, name: str, value: Any) -> None:
-        """Assign one attribute."""
-        if self._journal is not None:
-            before = getattr(target, name)
-            if before is value:
-                return
-            self._journal.append((setattr, target, name, before))
-            if self._watching:
-                self._written(target, name)
-        setattr(target, name, value)
-
-    def on_undo(self, action: Callable[..., object], *args: object) -> None:
-        """What takes the change back that was just made."""
+    def on_undo(self, action: Callable[[*Args], object], *args: *Args) -> None:
+        """What takes back the change that is just made. Nothing is recorded while it is called."""
         if self._journal is not None:
             self._journal.append((action, *args))
 
-    def put_entry(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+    def put_entry(self, table: dict[K, V], key: K, value: V) -> None:
         if key in table:
             self.on_undo(table.__setitem__, key, table[key])
         else:
             self.on_undo(table.__delitem__, key)
         table[key] = value
 
-    def drop_entry(self, table: dict[Any, Any], key: Any) -> None:
+    def drop_entry(self, table: dict[K, V], key: K) -> None:
         if key not in table:
             return
         self.on_undo(table.__setitem__, key, table.pop(key))

@@ -11,9 +11,10 @@ from quotatree.core.model.quota import Quota, charge, followed_down, has_loan
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.state.facts import limits_on
 from quotatree.core.state.protection import ProtectionChanges
+from quotatree.core.state.quota_values import QuotaValues
 
 
-class UnitChanges(ProtectionChanges):
+class UnitChanges(ProtectionChanges, QuotaValues):
     """Units and their classes."""
 
     def make_unit(
@@ -41,22 +42,19 @@ class UnitChanges(ProtectionChanges):
             self._count_protected(unit, 1)
         if self._journal is not None:
             self._journal.append((self._displace, unit))
-            if self.touched is not None:
-                self.touched.jobs[unit.job.id] = None
+            self._touch_job(unit.job)
 
     def displace(self, unit: Unit, *, leaves: bool = True) -> None:
         """Take a unit off its devices and quotas; `leaves`: for good, not to stand again in another form."""
         self._displace(unit)
         if self._journal is not None:
             self._journal.append((self.place, unit))
-            if self.touched is not None:
-                self.touched.jobs[unit.job.id] = None
+            self._touch_job(unit.job)
         if leaves and unit.cls.claim is not Claim.IDLE:
             for above in unit.job.quota.path:
                 if above.shrinking:
                     actual, still_above = followed_down(above)
-                    self.set(above, "actual", actual)
-                    self.set(above, "shrinking", still_above)
+                    self.set_actual(above, actual, still_above)
 
     def lift(self, unit: Unit) -> None:
         """Take a unit off for a moment, to see what would fit; `lower` must follow. Nobody is told."""
