@@ -50,6 +50,7 @@ THROUGH = {
     "core/search/gang_removal.py": "core/search/test_gang.py",
     "core/search/node_*.py": "core/search/test_victims.py",
     "core/snapshots.py": "property/test_snapshot.py",
+    "core/state/facts.py": "property/test_snapshot.py",
     "core/state/job_values.py": "property/test_snapshot.py",
     "core/state/units.py": "property/test_promises.py",
     "engines/base.py": "engines/test_contract.py",
