@@ -80,6 +80,7 @@ from quotatree.core.records import (
     pool_record,
     quota_record,
 )
+from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
@@ -107,5 +108,5 @@ __all__ = [  # noqa: RUF022 — by what one comes for, not by letter
     "Snapshot", "JobRecord", "NodeRecord", "PoolRecord", "QuotaRecord",
     "job_record", "node_record", "pool_record", "quota_record",
     # What models of other schedulers need to decide for themselves on the same state.
-    "effects", "find_places", "Wanted", "WaitClass", "Failure",
+    "effects", "find_places", "Overlay", "Wanted", "WaitClass", "Failure",
 ]  # fmt: skip

@@ -19,6 +19,7 @@ from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
 from quotatree.core.planning.attempt import Attempt
 from quotatree.core.planning.attempt_facts import idle_refusal
 from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.outcome import Decided, Failed
 from quotatree.core.planning.plan import plan
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.reasons import Code, Reason, because
@@ -186,8 +187,9 @@ def _why_waiting(state: State, job: Job, now_ms: int) -> tuple[list[Reason], tup
             outcome = Attempt(state, job, cls, now_ms, Surroundings()).run()
         finally:
             state.rollback()
-        tried = tuple(outcome.tried)
-        if outcome.failure is not None:
+        if isinstance(outcome, Decided | Failed):
+            tried = outcome.tried
+        if isinstance(outcome, Failed):
             reasons += [outcome.failure.reason]
             reasons += [step.reason for step in tried if step.reason not in reasons]
         elif not reasons:

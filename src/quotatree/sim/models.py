@@ -18,6 +18,7 @@ from quotatree.core import (
     Job,
     JobId,
     Node,
+    Overlay,
     Placed,
     Quota,
     Reason,
@@ -42,7 +43,7 @@ from quotatree.core.events import Event
 from quotatree.sim.brain import forget
 
 Victims = Callable[[State, Job, Wanted, Resources], list[Unit] | None]
-"""Returns the units that a rule evicts for a job, or None if evicting would not help. It leaves the state unchanged."""
+"""Returns the units that a rule evicts for a job, or None if evicting would not help. The state is only read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +180,13 @@ def root_only(quota: Quota) -> tuple[Quota, ...]:
     return quota.path[-1:]
 
 
-def _fits(bounds: tuple[Quota, ...], request: Resources) -> bool:
-    return all(quota.used[i] + request[i] <= bound for quota in bounds for i, bound in quota.named)
+def _fits(bounds: tuple[Quota, ...], request: Resources, without: Overlay | None = None) -> bool:
+    """Is there room in all of these quotas, as they are or `without` those who were taken?"""
+    return all(
+        (quota.used if without is None else without.used(quota))[i] + request[i] <= bound
+        for quota in bounds
+        for i, bound in quota.named
+    )
 
 
 # -- who has to go -----------------------------------------------------------------------------------------------
@@ -202,25 +208,27 @@ def peers_victims(state: State, job: Job, wanted: Wanted, request: Resources) ->
     candidates.sort(key=lambda unit: (unit.cls.priority, -unit.started_ms, unit.name))
     removed: list[Unit] = []
 
+    without = Overlay(state)
+
     def fits() -> bool:
-        return _fits(bounds, request) and find_places(state, quota.root, wanted, now=False) is not None
+        if not _fits(bounds, request, without):
+            return False
+        return find_places(state, quota.root, wanted, now=False, overlay=without) is not None
 
     for unit in candidates:
         if fits():
             break
-        if unit.job.quota is not quota and not has_loan(unit.job.quota):
+        if unit.job.quota is not quota and not has_loan(unit.job.quota, without):
             continue
-        state.lift(unit)
+        without.take(unit)
         removed.append(unit)
     helped = fits()
     needed: list[Unit] = []
     for unit in reversed(removed):
-        state.lower(unit)
+        without.give_back(unit)
         if helped and not fits():
-            state.lift(unit)
+            without.take(unit)
             needed.append(unit)
-    for unit in needed:
-        state.lower(unit)
     return needed[::-1] if helped else None
 
 
@@ -237,14 +245,18 @@ def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resource
         return None
     nodes = [node for node in state.nodes_of(root) if node.suits(shape)]
     removed: list[Unit] = []
-    while not _fits((root,), request) or find_places(state, root, wanted, now=False) is None:
+    without = Overlay(state)
+    while (
+        not _fits((root,), request, without)
+        or find_places(state, root, wanted, now=False, overlay=without) is None
+    ):
         best: tuple[tuple[int, int, int, int, int], list[Unit]] | None = None
-        for node in nodes:
+        for node in [without.node(node.index) for node in nodes]:
             lower = [u for u in node.units if _is_running(u) and _is_below(job, u)]
             if not lower:
                 continue
             before = node.slots(shape, False)
-            chosen = _reprieved(state, lower, partial(_has_more_slots, node, shape, before))
+            chosen = _reprieved(node, lower, partial(_has_more_slots, shape, before))
             if chosen:
                 top = max(u.cls.priority for u in chosen)
                 latest = min(u.started_ms for u in chosen if u.cls.priority == top)
@@ -254,38 +266,35 @@ def node_local_victims(state: State, job: Job, wanted: Wanted, request: Resource
         if best is None:
             break
         for unit in best[1]:
-            state.lift(unit)
+            without.take(unit)
         removed += best[1]
     else:
         best = (0, 0, 0, 0, 0), []
-    for unit in removed:
-        state.lower(unit)
     return removed if best is not None else None
 
 
-def _has_more_slots(node: Node, shape: Shape, before: int) -> bool:
+def _has_more_slots(shape: Shape, before: int, node: Node) -> bool:
     return node.slots(shape, False) > before
 
 
-def _reprieved(state: State, lower: list[Unit], helps: Callable[[], bool]) -> list[Unit]:
+def _reprieved(node: Node, lower: list[Unit], helps: Callable[[Node], bool]) -> list[Unit]:
     """The units of `lower` that must go for `helps` to hold; none if it does not hold even without all of them.
 
-    All are removed first; then each is put back, highest priority first and oldest first, if `helps` still holds.
+    All are taken off a copy of the node first; then each is put back, highest priority first and oldest first, if
+    `helps` still holds.
     """
+    tried = node.copy()
     for unit in lower:
-        state.lift(unit)
+        tried.take_away(unit, held=False)
+    if not helps(tried):
+        return []
     victims = list(lower)
-    helped = helps()
     for unit in sorted(lower, key=lambda u: (-u.cls.priority, u.started_ms, u.name)):
-        state.lower(unit)
-        if helped and helps():
+        tried.put(unit, held=False)
+        if helps(tried):
             victims.remove(unit)
-        elif helped:
-            state.lift(unit)
         else:
-            victims.remove(unit)
-    for unit in victims:
-        state.lower(unit)
+            tried.take_away(unit, held=False)
     return victims
 
 

@@ -13,6 +13,7 @@ from quotatree.core.model.policy import Module
 from quotatree.core.model.resources import WHOLE_GPU, ZERO
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
 from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.state import HOLD_MARGIN_MS, State
 
 
@@ -209,10 +210,11 @@ def change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) ->
         state.enqueue(job)
 
 
-def leavers_on(state: State, places: tuple[Placed, ...]) -> tuple[JobId, ...]:
-    """Jobs that must leave before a replica can start on each of these places."""
+def leavers_on(state: State, places: tuple[Placed, ...], nodes: Nodes | None = None) -> tuple[JobId, ...]:
+    """Jobs that must leave before a replica can start on each of these places; `nodes`: on the nodes as they would be."""
     if not state.leaving_replicas:
         return ()
+    nodes = nodes or state.nodes
     found: dict[JobId, None] = {}
     together: dict[int, tuple[int, int]] = {}
     wanted: dict[tuple[int, int], int] = {}
@@ -223,7 +225,7 @@ def leavers_on(state: State, places: tuple[Placed, ...]) -> tuple[JobId, ...]:
             milli = wanted.get((place.node, device), 0)
             wanted[place.node, device] = milli + min(place.shape.gpu_milli, WHOLE_GPU)
     for place in places:
-        node = state.nodes[place.node]
+        node = nodes[place.node]
         if not node.leavers:
             continue
         crowded = node.overbooked_with(*together[place.node])
@@ -244,9 +246,9 @@ def wait_longer(state: State, job: Job, now_ms: int) -> bool:
     assert hold is not None
     if not any(state.nodes[index].leavers for index in hold.unit.nodes):
         return False
-    state.lift(hold.unit)
-    late = leavers_on(state, hold.unit.places)
-    state.lower(hold.unit)
+    without = Overlay(state)
+    without.take(hold.unit)
+    late = leavers_on(state, hold.unit.places, without.nodes)
     if not late:
         return False
     grace = max(state.jobs[other].spec.grace_ms for other in late)

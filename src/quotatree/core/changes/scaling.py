@@ -12,19 +12,15 @@ from quotatree.core import events as ev
 from quotatree.core.changes import effects
 from quotatree.core.changes.quotas import check_amounts, find_quota, root_min
 from quotatree.core.errors import Refused
-from quotatree.core.model.quota import (
-    Quota,
-    QuotaId,
-    check_children_fit,
-    loan,
-)
+from quotatree.core.model.policy import HIGHEST_PRIORITY
+from quotatree.core.model.quota import Quota, QuotaId, check_children_fit, loan
 from quotatree.core.model.resources import RESOURCE_NAMES, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.unit import Unit
 from quotatree.core.reasons import Code, because
-from quotatree.core.search.eligible import Clause, Protections, Signature, all_of
-from quotatree.core.search.node_offer import LADDER
-from quotatree.core.search.one_node import without_implied
-from quotatree.core.search.quota_cover import cheapest_cover
+from quotatree.core.search.eligible import Clause, Signature, all_of
+from quotatree.core.search.ladder import first_on_ladder, rungs_that_could_help
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.trial import Request
 from quotatree.core.state import State
 
 Decisions = tuple[say.Decision, ...]
@@ -150,14 +146,10 @@ def _cheapest(
     state: State, quota: Quota, clauses: tuple[Clause, ...], over: Resources, now_ms: int
 ) -> tuple[Unit, ...] | None:
     """P5 over a set of clauses: lowest highest priority first, then least cost."""
-    signature = Signature(quota, 9, clauses)
-    protections = Protections(signature)
-    bound = protections if protections.bind() else None
-    for highest in range(LADDER):
-        found = cheapest_cover(state, signature, highest, over, now_ms, bound)
-        if found is not None:
-            return without_implied(found, now_ms).units
-    return None
+    request = Request(state, quota, Signature(quota, HIGHEST_PRIORITY, clauses), over, now_ms)
+    overlay = Overlay(state)
+    found = first_on_ladder(request, overlay, rungs_that_could_help(request, overlay))
+    return None if found is None else found[1].units
 
 
 def _set_target(state: State, quota: Quota, target: Bounds) -> None:

@@ -81,6 +81,15 @@ class Node:
         self.units: dict[Unit, Share] = {}
         self.stamp = 0
 
+    def copy(self) -> Node:
+        """The same node once more; `put` and `take_away` on one leave the other alone."""
+        twin = Node.__new__(Node)
+        for name in Node.__slots__:
+            setattr(twin, name, getattr(self, name))
+        twin.free, twin.held, twin.leaving = list(self.free), list(self.held), list(self.leaving)
+        twin.leavers, twin.units = dict(self.leavers), dict(self.units)
+        return twin
+
     @property
     def whole_now(self) -> int:
         """Devices that are entirely free at this moment."""

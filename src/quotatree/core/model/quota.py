@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, NewType
+from typing import TYPE_CHECKING, Final, NamedTuple, NewType, Protocol
 
 from quotatree.core.errors import Refused
 from quotatree.core.model.policy import ChildLevel, SelfLevel, Strategy
@@ -130,20 +130,31 @@ class Shortage(NamedTuple):
     free: int
 
 
-def loan(quota: Quota, resource: int) -> int:
+class Usage(Protocol):
+    """What quotas would use: given to the functions below by whoever asks "what if" (search/overlay.py)."""
+
+    def used(self, quota: Quota) -> list[int]: ...
+
+    def idle(self, quota: Quota) -> list[int]: ...
+
+
+def loan(quota: Quota, resource: int, usage: Usage | None = None) -> int:
     """How much regular work stands above the quota's own min (P3)."""
     bound = quota.min[resource]
-    return 0 if bound is None else max(0, quota.used[resource] - bound)
+    used = quota.used if usage is None else usage.used(quota)
+    return 0 if bound is None else max(0, used[resource] - bound)
 
 
-def has_loan(quota: Quota) -> bool:
-    return any(quota.used[i] > bound for i, bound in quota.named)
+def has_loan(quota: Quota, usage: Usage | None = None) -> bool:
+    used = quota.used if usage is None else usage.used(quota)
+    return any(used[i] > bound for i, bound in quota.named)
 
 
-def unused(quota: Quota, resource: int) -> int:
+def unused(quota: Quota, resource: int, usage: Usage | None = None) -> int:
     """How much of its guarantee the quota's regular work does not use."""
     bound = quota.min[resource]
-    return 0 if bound is None else max(0, bound - quota.used[resource])
+    used = quota.used if usage is None else usage.used(quota)
+    return 0 if bound is None else max(0, bound - used[resource])
 
 
 def squeezed(quota: Quota, resource: int) -> int:
@@ -159,20 +170,24 @@ def squeezed(quota: Quota, resource: int) -> int:
     return max(0, bound - quota.used[resource] - max(0, min(room_above)))
 
 
-def protected(quota: Quota, resource: int, added: int = 0, added_below: Quota | None = None) -> int:
+def protected(
+    quota: Quota, resource: int, added: int = 0, added_below: Quota | None = None, usage: Usage | None = None
+) -> int:
     """The part of `reserved` here and below that is not yet in use and must be kept free for it (Q8).
 
     `added` is counted as used by `added_below` (a quota of this subtree) and by everyone on its path.
     """
     on_path = added_below is not None and quota.contains(added_below)
-    missing = quota.spec.reserved[resource] - quota.used[resource] - (added if on_path else 0)
-    below = sum(protected(child, resource, added, added_below) for child in quota.children)
+    used = quota.used if usage is None else usage.used(quota)
+    missing = quota.spec.reserved[resource] - used[resource] - (added if on_path else 0)
+    below = sum(protected(child, resource, added, added_below, usage) for child in quota.children)
     return max(0, missing, below)
 
 
 def shortage(
-    quota: Quota, request: Resources, *, loan_allowed: bool = False, past_guard: bool = False
-) -> Shortage | None:
+    quota: Quota, request: Resources, *, loan_allowed: bool = False, past_guard: bool = False,
+    usage: Usage | None = None,
+) -> Shortage | None:  # fmt: skip
     """The first quota on the path, bottom up, where regular work of size `request` does not fit (Q3, Q8).
 
     `loan_allowed` passes the quota's own min, never an ancestor's (P3). `past_guard` ignores what a starvation guard
@@ -182,15 +197,16 @@ def shortage(
     for above in quota.path:
         if loan_allowed and above is quota:
             continue
+        used = above.used if usage is None else usage.used(above)
         for i, bound in above.named:
             wanted = request[i]
             if not wanted:
                 continue
-            free = bound - above.used[i]
+            free = bound - used[i]
             if not past_guard:
                 free -= above.shadow[i]
             if reserving:
-                free -= sum(protected(child, i, wanted, quota) for child in above.children)
+                free -= sum(protected(child, i, wanted, quota, usage) for child in above.children)
             if wanted > free:
                 return Shortage(above, i, wanted, free)
     return None
@@ -227,7 +243,7 @@ def followed_down(quota: Quota) -> tuple[list[int | None], bool]:
     return actual, still_above
 
 
-def idle_room(quota: Quota, capacity: int, resource: int) -> int:
+def idle_room(quota: Quota, capacity: int, resource: int, usage: Usage | None = None) -> int:
     """How much more idle work a job of `quota` may add to its tree (I2); may be negative.
 
     Non-lending quotas keep their unused min, except for their own idle work.
@@ -236,16 +252,21 @@ def idle_room(quota: Quota, capacity: int, resource: int) -> int:
     kept = outside = 0
     mine: Quota | None = None
     for closed in _topmost_closed(root):
-        keeps = unused(closed, resource)
-        stands = closed.idle[resource]
+        keeps = unused(closed, resource, usage)
+        stands = _idle(closed, usage)[resource]
         kept += max(keeps, stands)
         outside += stands
         if closed.contains(quota):
             mine = closed
-    room = capacity - root.used[resource] - kept - (root.idle[resource] - outside)
+    used = root.used if usage is None else usage.used(root)
+    room = capacity - used[resource] - kept - (_idle(root, usage)[resource] - outside)
     if mine is not None:
-        room += max(0, unused(mine, resource) - mine.idle[resource])
+        room += max(0, unused(mine, resource, usage) - _idle(mine, usage)[resource])
     return room
+
+
+def _idle(quota: Quota, usage: Usage | None) -> list[int]:
+    return quota.idle if usage is None else usage.idle(quota)
 
 
 def _topmost_closed(quota: Quota) -> Iterator[Quota]:

@@ -47,7 +47,7 @@ class UnitClass:
         "claim",
         "index",
         "kind",
-        "ladder",
+        "rung",
         "module",
         "priority",
         "quota",
@@ -65,7 +65,7 @@ class UnitClass:
         self.kind = kind
         self.claim = claim
         counts_as_zero = claim is Claim.IDLE or kind is UnitKind.SURPLUS
-        self.ladder = 0 if counts_as_zero else priority
+        self.rung = 0 if counts_as_zero else priority
         self.weight = 1 if counts_as_zero else 1 << (priority - 1)
         self.standing = [0, 0, 0]
         self.buckets: dict[tuple[int, int | None], list[tuple[int, int, tuple[str, int], Unit]]] = {}

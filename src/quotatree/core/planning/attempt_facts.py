@@ -9,7 +9,6 @@ from quotatree.core.model.resources import GPU, Resources, amount_text
 from quotatree.core.model.rights import could_evict, work_of, would_be_on_loan
 from quotatree.core.model.unit import GPU_SECOND, Unit
 from quotatree.core.reasons import Code, Reason, because
-from quotatree.core.search.placement import Wanted, bounded_by_pools
 from quotatree.core.state import State
 
 
@@ -31,10 +30,6 @@ def running_total(job: Job) -> Resources:
 
 def fits_own_min(quota: Quota, request: Resources) -> bool:
     return all(quota.used[i] + request[i] <= bound for i, bound in quota.named)
-
-
-def needs_proof(quota: Quota, wanted: Wanted) -> bool:
-    return quota.root.shares_reserved or bounded_by_pools(quota.root) or len({s for _, s in wanted}) > 1
 
 
 def why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:

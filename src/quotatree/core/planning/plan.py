@@ -17,14 +17,17 @@ from quotatree.core.model.quota import has_loan, shortage
 from quotatree.core.model.resources import resources_text
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.model.wait_queue import AGAIN, Failure, WaitClass
-from quotatree.core.planning.attempt import Attempt, Outcome
+from quotatree.core.planning.attempt import Attempt
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
 from quotatree.core.planning.ordering import Candidate, Ordering
-from quotatree.core.planning.plan_context import Surroundings, TakenInSamePlan
+from quotatree.core.planning.outcome import Conflict, Decided, Failed, Outcome, TryFirst
+from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.rivals import before_loan, rival_of, unrivalled
 from quotatree.core.planning.starvation_guard import look_after_guards, next_guard_ms, place_guards
 from quotatree.core.reasons import Code, Reason, Step, because
-from quotatree.core.search.placement import Wanted, find_places, free_index
+from quotatree.core.search.free_index import free_index
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State, limits_on
 
 
@@ -42,12 +45,11 @@ def plan(state: State, now_ms: int) -> say.Plan:
     while True:
         mark = state.mark()
         planner = _Planner(state, now_ms, postponed)
-        try:
-            planner.run()
+        conflict = planner.run()
+        if conflict is None:
             break
-        except TakenInSamePlan as conflict:
-            state.rollback_to(mark)
-            postponed[conflict.started, conflict.claim] = conflict.preemptor
+        state.rollback_to(mark)
+        postponed[conflict.started, conflict.claim] = conflict.preemptor
     if alone:
         state.commit()
     return say.Plan(now_ms, tuple(planner.decisions), planner.next_wakeup())
@@ -64,9 +66,11 @@ class _Planner(Surroundings):
         self._waits: dict[JobId, say.Wait] = {}
         self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, after so many decisions
         self._settled: set[int] = set()  # evictions, by position, whose preemption was counted
+        self._conflict: Conflict | None = None  # this plan is not to be: everything ends as soon as it can
         self.decisions: list[say.Decision] = []
 
-    def run(self) -> None:
+    def run(self) -> Conflict | None:
+        """Make the plan, or say whose start must be left out of the next one."""
         self._state.end_protections(self._now_ms)
         for root in self._state.roots:
             if root.loans:
@@ -77,13 +81,28 @@ class _Planner(Surroundings):
         self._finish_holds()
         while True:
             self._ordering.start_over()
-            while self._regular() or self._retry_expired() or self._idle() or self._surplus():
+            while self._round():
                 pass
-            if not (self._fail_over_limit() or self._finish_holds() or self._guards() or self._last_pass()):
+            if not self._between_rounds():
                 break
+        if self._conflict is not None:
+            return self._conflict
         self._ordering.close()
         self._settle_victims()
         self.decisions += self._news()
+        return None
+
+    def _round(self) -> bool:
+        """One decision, or False when nobody can be helped any more, or is to be."""
+        if self._conflict is not None:
+            return False
+        return self._regular() or self._retry_expired() or self._idle() or self._surplus()
+
+    def _between_rounds(self) -> bool:
+        """What follows once nobody can be helped; True: and now somebody may be."""
+        if self._conflict is not None:
+            return False
+        return self._fail_over_limit() or self._finish_holds() or self._guards() or self._last_pass()
 
     def _last_pass(self) -> bool:
         """Nobody else can be helped: who was put off may finish its hold or run idle now, since nobody wants it more.
@@ -134,6 +153,8 @@ class _Planner(Surroundings):
             if self._put_off(job, Claim.REGULAR):
                 continue
             self._takers_first(job)
+            if self._conflict is not None:
+                return True
             hold = job.hold
             if hold is None:
                 continue
@@ -177,14 +198,13 @@ class _Planner(Surroundings):
             return found
         if not any(free_index(state, shape, root, True).total for shape in {shape for _, shape in wanted}):
             return None
-        state.lift(unit)
-        found = find_places(state, root, wanted, now=True, avoid=avoid)
-        state.lower(unit)
-        return found
+        without = Overlay(state)
+        without.take(unit)
+        return find_places(state, root, wanted, now=True, avoid=avoid, overlay=without)
 
     def _takers_first(self, job: Job) -> None:
         """S8: who could evict a job that is about to leave its hold for a start takes the hold, not the start."""
-        while job.hold is not None:
+        while job.hold is not None and self._conflict is None:
             rival = rival_of(self._ordering, job, job.hold.unit.footprint)
             if rival is None:
                 return
@@ -209,6 +229,8 @@ class _Planner(Surroundings):
                     break
                 first = self._unrivalled(Candidate(job.quota, cls, job))
                 self._try(first.cls, first.job)
+                if self._conflict is not None:
+                    return True
         return len(self.decisions) > decided
 
     # -- the three rounds ------------------------------------------------------------------------------------
@@ -227,17 +249,25 @@ class _Planner(Surroundings):
         return unrivalled(self._ordering, candidate, len(self._state.waiting_quotas) + 1)
 
     def _try(self, cls: WaitClass, job: Job) -> bool:
+        """Try a job, or who must be tried before it; False if it cannot be helped."""
         outcome = self._attempt(cls, job)
-        while outcome.first is not None:
-            cls, job = outcome.first
+        while isinstance(outcome, TryFirst):
+            cls, job = outcome.cls, outcome.job
             outcome = self._attempt(cls, job)
-        return self._record(cls, job, outcome)
+        if isinstance(outcome, Conflict):
+            self._conflict = outcome
+        elif isinstance(outcome, Failed):
+            self._remember(cls, job, outcome.failure)
+            return False
+        else:
+            self._record(job, outcome)
+        return True
 
     def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
         preemptor = self._postponed.get((job.id, Claim.REGULAR))
         if preemptor is not None:
             reason = because(Code.WouldBeTaken, preemptor=preemptor)
-            return Outcome(failure=Failure(reason, job.quota.root.version))
+            return Failed(Failure(reason, job.quota.root.version))
         return Attempt(self._state, job, cls, self._now_ms, self).run()
 
     def _put_off(self, job: Job, claim: Claim) -> bool:
@@ -246,20 +276,19 @@ class _Planner(Surroundings):
     def placed_now(self, job: Job, claim: Claim) -> bool:
         return (job.id, claim) in self._placed and (job.id, claim) not in self._postponed
 
-    def _record(self, cls: WaitClass, job: Job, outcome: Outcome) -> bool:
-        if outcome.failure is not None:
-            cls.failed = outcome.failure
-            if outcome.failure.reason.code is Code.StopsAtIdle:
-                self._idle_hopes.append((cls, len(self.decisions)))
-            self._ordering.drop(cls)
-            if job.phase is Phase.WAITING:
-                self._waits[job.id] = say.Wait(job.id, outcome.failure.reason)
-            return False
+    def _remember(self, cls: WaitClass, job: Job, failure: Failure) -> None:
+        cls.failed = failure
+        if failure.reason.code is Code.StopsAtIdle:
+            self._idle_hopes.append((cls, len(self.decisions)))
+        self._ordering.drop(cls)
+        if job.phase is Phase.WAITING:
+            self._waits[job.id] = say.Wait(job.id, failure.reason)
+
+    def _record(self, job: Job, outcome: Decided) -> None:
         placed = [d.job for d in outcome.decisions if isinstance(d, say.Start | say.Hold)]
         self._placed.update((job_id, Claim.REGULAR) for job_id in placed)
         self.decisions += outcome.decisions
         self._ordering.touch(job.quota)
-        return True
 
     def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
         first = before_loan(self._ordering, borrower)

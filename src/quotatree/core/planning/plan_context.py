@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from quotatree.core.model.job import Claim, Job, JobId
+from quotatree.core.model.job import Claim, Job
 from quotatree.core.model.wait_queue import WaitClass
-
-
-class TakenInSamePlan(Exception):
-    """A search chose a job that was started in the plan being made (S8)."""
-
-    def __init__(self, started: JobId, claim: Claim, preemptor: JobId) -> None:
-        super().__init__(started)
-        self.started, self.claim, self.preemptor = started, claim, preemptor
 
 
 class Surroundings:

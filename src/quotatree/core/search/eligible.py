@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quotatree.core.model.job import Claim
 from quotatree.core.model.policy import HIGHEST_PRIORITY, Module, Priorities
-from quotatree.core.model.quota import Quota, has_loan, loan
+from quotatree.core.model.quota import Quota, Usage, has_loan, loan
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.reasons import Code
 
@@ -39,10 +39,10 @@ class Clause(NamedTuple):
 
 
 class Entitled(NamedTuple):
-    """Under which rule a class of units may be taken, and how it counts."""
+    """Under which rule a class of units may be taken, on which rung of the ladder (P5), and how it counts."""
 
     rule: Code
-    ladder: int
+    rung: int
     honours_min_runtime: bool
     frees_quota: bool
     down_to_min: bool
@@ -69,8 +69,8 @@ class Signature:
         """Those of a tree's classes that may be taken, in their order. A tree only ever gets more classes."""
         while self._among < len(classes):
             cls = classes[self._among]
-            self._among += 1
             entitled = self.entitled(cls)
+            self._among += 1
             if entitled is not None:
                 self._classes.append((cls, entitled))
         return self._classes
@@ -93,9 +93,7 @@ class Signature:
         down_to_min = None
         for clause in self.clauses:
             if clause.matches(cls):
-                found = Entitled(
-                    clause.rule, cls.ladder, clause.honours_min_runtime, True, clause.down_to_min
-                )
+                found = Entitled(clause.rule, cls.rung, clause.honours_min_runtime, True, clause.down_to_min)
                 if not clause.down_to_min:
                     return found
                 down_to_min = down_to_min or found
@@ -181,12 +179,15 @@ def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]
 
 
 class Protections:
-    """Bounds on a *set* of victims: reserved parts (Q8) and siblings that go no deeper than their min (P4, P15)."""
+    """Bounds on a *set* of victims: reserved parts (Q8) and siblings that go no deeper than their min (P4, P15).
 
-    __slots__ = ("_signature", "_taker")
+    `usage`: what the quotas use before this set is taken.
+    """
 
-    def __init__(self, signature: Signature) -> None:
-        self._signature = signature
+    __slots__ = ("_signature", "_taker", "_usage")
+
+    def __init__(self, signature: Signature, usage: Usage) -> None:
+        self._signature, self._usage = signature, usage
         self._taker = signature.quota
 
     def bind(self) -> bool:
@@ -209,25 +210,24 @@ class Protections:
                     taken = reserved.setdefault(quota.id, (quota, [0, 0, 0]))[1]
                     for i in range(3):
                         taken[i] += unit.footprint[i]
-                if has_loan(quota):
+                if has_loan(quota, self._usage):
                     lender = quota
             if entitled.down_to_min:
-                if (
-                    lender is None
-                ):  # back at its min already, by what was taken for another group of the same job
+                if lender is None:  # at its min already, by what was taken for another group of the same job
                     return False
                 bounded.setdefault(lender.id, (lender, []))[1].append(unit.footprint)
         for quota, taken in reserved.values():
+            used = self._usage.used(quota)
             for i in range(3):
-                if taken[i] and quota.used[i] - taken[i] < quota.spec.reserved[i]:
+                if taken[i] and used[i] - taken[i] < quota.spec.reserved[i]:
                     return False
-        return all(_stops_at_min(quota, sizes) for quota, sizes in bounded.values())
+        return all(_stops_at_min(quota, sizes, self._usage) for quota, sizes in bounded.values())
 
 
-def _stops_at_min(quota: Quota, sizes: list[tuple[int, int, int]]) -> bool:
+def _stops_at_min(quota: Quota, sizes: list[tuple[int, int, int]], usage: Usage) -> bool:
     """Taken in the best order, is every unit taken while the quota is still above its min in some resource?"""
     for i, _ in quota.named:
-        over = loan(quota, i)
+        over = loan(quota, i, usage)
         if over and sum(s[i] for s in sizes) - max(s[i] for s in sizes) < over:
             return True
     return False

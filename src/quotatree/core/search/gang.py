@@ -13,22 +13,29 @@ from enum import Enum
 from heapq import heappop, heappush
 from typing import Final
 
+from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Share
-from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.unit import Unit
-from quotatree.core.search.eligible import Protections
-from quotatree.core.search.gang_removal import Removal, stands_on
 from quotatree.core.search.gang_slots import Way, cheapest_way
-from quotatree.core.search.node_index import NodeIndex
-from quotatree.core.search.one_node import Taken, available, slots_without, taken, with_companions
-from quotatree.core.search.placement import FreeIndex
+from quotatree.core.search.node_index import node_view
+from quotatree.core.search.one_node import available
 from quotatree.core.search.quota_cover import cheapest_cover
-from quotatree.core.state import State
+from quotatree.core.search.slot_trial import SlotTrial, slots_without
+from quotatree.core.search.trial import Proposal, Trial, let_stay
 
 MOVES: Final = 64
 """Moves of the local search."""
-STEPS: Final = 6_000
+LOOKS: Final = 6_000
 """Nodes looked at and units taken or given back by the local search in all."""
+
+
+def cheapest_for_gang(trial: Trial, shape: Shape, count: int) -> Proposal | None:
+    """The cheapest set found for `count` replicas of a shape, or None."""
+    search = GangSearch(trial, shape, count)
+    try:
+        return search.run()
+    finally:
+        search.close()
 
 
 class ShareRule(Enum):
@@ -39,27 +46,16 @@ class ShareRule(Enum):
     PROPORTIONAL = "proportional"
 
 
-class GangSearch(Removal):
-    """One search: `wanted` replicas of `shape`, units up to ladder step `highest`, `deficit` of quota to free."""
+class GangSearch(SlotTrial):
+    """One search: `count` replicas of `shape`, and the quota that is short."""
 
-    def __init__(
-        self, state: State, index: NodeIndex, free: FreeIndex, wanted: int, deficit: Resources, highest: int,
-        now_ms: int, protections: Protections | None, avoid: frozenset[int],
-    ) -> None:  # fmt: skip
-        super().__init__(
-            state=state,
-            signature=index.signature,
-            shape=index.shape,
-            free=free,
-            wanted=wanted,
-            deficit=deficit,
-            now_ms=now_ms,
-            avoid=avoid,
-        )
-        self._index, self._highest, self._protections = index, highest, protections
+    def __init__(self, trial: Trial, shape: Shape, count: int) -> None:
+        super().__init__(trial, shape, count)
+        request = trial.request
+        index = node_view(trial.overlay, trial.signature, shape, request.root, True, trial.now_ms)
         self._several_a_node = index.several_a_node
         self._by_slot = False
-        self._stream = index.cheapest_first(highest, now_ms, avoid)
+        self._stream = index.cheapest_first(trial.rung, trial.now_ms, request.avoid)
         self._pulled: list[tuple[int, int]] = []
         self._shares: dict[int, list[Share]] = {}
         self._spanning: dict[Unit, None] = {}  # units on several nodes
@@ -67,46 +63,44 @@ class GangSearch(Removal):
 
     # -- the search ------------------------------------------------------------------------------------------
 
-    def run(self) -> Taken | None:
-        best: Taken | None = None
-        short = any(amount > 0 for amount in self._deficit)
+    def run(self) -> Proposal | None:
+        best: Proposal | None = None
+        short = any(amount > 0 for amount in self.request.deficit)
         if not self._several_a_node:
             found = self._by_nodes_alone()
             if found is not None:
-                self._stream.close()
                 return found
         for quota_first in (False, True) if short else (False,):
             for by_slot in (False, True) if self._several_a_node else (False,):
                 for rule in ShareRule:
-                    self._reset()
+                    self.reset()
                     self._by_slot = by_slot
                     if self._construct(rule, quota_first):
                         best = self._better(best)
                     if not self._spanning:
                         break
-        if best is None:
-            self._stream.close()
-            return None
-        if self._spanning or short or (self._gpus and self._gpus < 8):
+        if best is not None and (self._spanning or short or (self._gpus and self._gpus < 8)):
             best = self._improve(best)
-        self._stream.close()
         return best
 
-    def _by_nodes_alone(self) -> Taken | None:
+    def close(self) -> None:
+        """The index has its nodes again."""
+        self._stream.close()
+
+    def _by_nodes_alone(self) -> Proposal | None:
         """One slot a node and nobody on two nodes: the cheapest nodes are the optimum, if they free the quota too."""
         if not self._fill(ShareRule.FULL, banned=None) or self._spanning:
             return None
-        if any(self._freed[i] < self._deficit[i] for i in range(3)):
+        if not self.quota_is_free():
             return None
-        if self._slots > self._wanted or not all(self._cost(u) for u in self._gone):
-            self._put_back()  # else every node's cover is a cheapest one, so nobody on it is superfluous
-        return self._better(None) if self._lawful() else None
+        if self.slots > self.count or not all(self.cost_of(u) for u in self.taken):
+            self.minimise()  # else every node's cover is a cheapest one, so nobody on it is superfluous
+        return self._better(None) if self.lawful() else None
 
-    def _better(self, best: Taken | None) -> Taken:
-        cost = sum(self._cost(u) for u in self._gone)
-        if best is not None and cost > best.cost:
+    def _better(self, best: Proposal | None) -> Proposal:
+        if best is not None and self.cost() > best.cost:
             return best
-        found = taken(list(self._gone), cost)
+        found = self.proposal()
         return found if best is None or found < best else best
 
     def _construct(self, rule: ShareRule, quota_first: bool) -> bool:
@@ -116,27 +110,18 @@ class GangSearch(Removal):
             return False
         if not quota_first and not self._cover_quota():
             return False
-        self._put_back()
-        return self._lawful()
-
-    def _lawful(self) -> bool:
-        return self._protections is None or self._protections.allow(with_companions(list(self._gone)))
+        self.minimise()
+        return self.lawful()
 
     def _cover_quota(self) -> bool:
         """Take the cheapest units until the quota is free too; surplus that goes with a core may be gone already, so
         one answer may not be enough."""
-        while True:
-            left = Resources(*(max(0, self._deficit[i] - self._freed[i]) for i in range(3)))
-            if left == ZERO:
-                return True
-            found = cheapest_cover(
-                self._state, self._signature, self._highest, left, self._now_ms, self._protections,
-                gone=with_companions(list(self._gone)),
-            )  # fmt: skip
+        while not self.quota_is_free():
+            found = cheapest_cover(self)
             if found is None or not found.units:
                 return False
-            for unit in found.units:
-                self._take(unit)
+            self.take_all(found.units)
+        return True
 
     def _fill(self, rule: ShareRule, banned: Unit | None) -> bool:
         """Take the cheapest slots until there are enough."""
@@ -155,7 +140,7 @@ class GangSearch(Removal):
 
         for node_index in list(self._node_freed):
             offer(node_index)
-        while self._slots < self._wanted:
+        while self.slots < self.count:
             while upcoming is not None and (not heap or upcoming[0] <= heap[0][0]):
                 if upcoming[1] not in serials:
                     offer(upcoming[1])
@@ -166,17 +151,15 @@ class GangSearch(Removal):
             if serial != serials[node_index]:
                 continue
             way = ways[node_index]
-            if way.slots > self._wanted - self._slots:
+            if way.slots > self.count - self.slots:
                 offer(node_index)  # fewer are wanted by now than when this was worked out
                 continue
             units = way.units
-            if self._protections is not None and not self._protections.allow(
-                with_companions(list(self._gone) + units)
-            ):
+            if self.protections is not None and not self.lawful(units):
                 continue
             others: dict[int, None] = {}
             for unit in units:
-                self._take(unit)
+                self.take(unit)
                 for other in unit.nodes:
                     if len(unit.nodes) > 1 and other != node_index and other not in self._avoid:
                         others[other] = None
@@ -202,10 +185,10 @@ class GangSearch(Removal):
 
     def _next_slot(self, node_index: int, rule: ShareRule, banned: Unit | None) -> Way | None:
         """Cheapest further units on a node that give more slots there: one, or as many as are cheapest per slot."""
-        self._steps += 1
-        node = self._state.nodes[node_index]
+        self.looks += 1
+        node = self._nodes[node_index]
         shares = self._shares_of(node_index)
-        left = [s for s in shares if s.unit not in self._gone and s.unit is not banned]
+        left = [s for s in shares if s.unit not in self.taken and s.unit is not banned]
         if not left:
             return None
         if not self._simple_shape or node.shared or any(s.unit.job.composite for s in left):
@@ -218,34 +201,38 @@ class GangSearch(Removal):
             return None
         most = 1
         if self._by_slot:
-            most = max(1, min(self._wanted - self._slots, (total - need) // self._gpus + 1))
+            most = max(1, min(self.count - self.slots, (total - need) // self._gpus + 1))
         return cheapest_way(need, self._gpus, most, items, total)
 
     def _next_slot_in_full(self, node_index: int, left: list[Share], rule: ShareRule) -> Way | None:
         """The same where CPU, memory, shared devices or surplus matter: cheapest first, then put back."""
-        node = self._state.nodes[node_index]
-        gone_here = [u for u in self._gone if stands_on(u, node_index)]
-        goal = slots_without(node, self._shape, gone_here) + 1
+        node = self._nodes[node_index]
+        gone_here = self._taken_on(node_index)
+        goal = slots_without(node, self.shape, gone_here) + 1
         order = sorted(left, key=lambda s: (self._charge(s.unit, max(1, s.whole), rule), s.unit.name))
         chosen: list[Unit] = []
         for share in order:
             chosen.append(share.unit)
-            if slots_without(node, self._shape, gone_here + chosen) >= goal:
+            if slots_without(node, self.shape, gone_here + chosen) >= goal:
                 break
         else:
             return None
-        for unit in sorted(chosen, key=lambda u: (-self._cost(u), u.name)):
+
+        def spare(unit: Unit) -> bool:
             rest = [u for u in chosen if u is not unit]
-            if slots_without(node, self._shape, gone_here + rest) >= goal:
-                chosen = rest
+            spared = slots_without(node, self.shape, gone_here + rest) >= goal
+            if spared:
+                chosen.remove(unit)
+            return spared
+
+        let_stay(chosen, self.cost_of, spare)
         return Way(sum(self._charge(u, max(1, node.units[u].whole), rule) for u in chosen), 1, chosen)
 
     def _shares_of(self, node_index: int) -> list[Share]:
         found = self._shares.get(node_index)
         if found is None:
-            node = self._state.nodes[node_index]
-            suits = node.suits(self._shape)
-            found = available(node, self._signature, self._highest, self._now_ms) if suits else []
+            node = self._nodes[node_index]
+            found = available(self, node) if node.suits(self.shape) else []
             self._shares[node_index] = found
             for share in found:
                 if len(share.unit.nodes) > 1:
@@ -256,28 +243,28 @@ class GangSearch(Removal):
         return found
 
     def _charge(self, unit: Unit, gpus_here: int, rule: ShareRule) -> int:
-        cost = self._cost(unit)
+        cost = self.cost_of(unit)
         if len(unit.nodes) == 1 or rule is ShareRule.FULL:
             return cost
         whole = max(1, unit.footprint.gpu_milli // 1000)
         if rule is ShareRule.CAPPED:
-            still_wanted = max(1, (self._wanted - self._slots) * max(1, self._gpus))
+            still_wanted = max(1, (self.count - self.slots) * max(1, self._gpus))
             whole = max(gpus_here, min(whole, still_wanted))
         return cost * gpus_here // whole
 
     # -- local search ----------------------------------------------------------------------------------------
 
-    def _improve(self, best: Taken) -> Taken:
-        self._reset()
+    def _improve(self, best: Proposal) -> Proposal:
+        self.reset()
         for unit in best.units:
-            self._take(unit)
-        self._steps = 0
+            self.take(unit)
+        self.looks = 0
         moves = MOVES
         improved = True
         while improved and moves > 0:
             improved = False
-            for unit in sorted(self._gone, key=lambda u: (-self._cost(u), u.name)):
-                if moves <= 0 or self._steps > STEPS:
+            for unit in sorted(self.taken, key=lambda u: (-self.cost_of(u), u.name)):
+                if moves <= 0 or self.looks > LOOKS:
                     return best
                 moves -= 1
                 found = self._try_replace(unit, best)
@@ -286,10 +273,10 @@ class GangSearch(Removal):
                     break
             if improved:
                 continue
-            for unit in sorted(self._large, key=lambda u: (self._cost(u), u.name)):
-                if moves <= 0 or self._steps > STEPS:
+            for unit in sorted(self._large, key=lambda u: (self.cost_of(u), u.name)):
+                if moves <= 0 or self.looks > LOOKS:
                     return best
-                if unit in self._gone or self._cost(unit) >= best.cost:
+                if unit in self.taken or self.cost_of(unit) >= best.cost:
                     continue
                 moves -= 1
                 found = self._try_insert(unit, best)
@@ -298,24 +285,24 @@ class GangSearch(Removal):
                     break
         return best
 
-    def _try_replace(self, unit: Unit, best: Taken) -> Taken | None:
-        mark = len(self._log)
-        self._restore(unit)
+    def _try_replace(self, unit: Unit, best: Proposal) -> Proposal | None:
+        mark = self.mark()
+        self.give_back(unit)
         if self._fill(ShareRule.FULL, banned=unit) and self._cover_quota():
-            self._put_back()
+            self.minimise()
             found = self._better(best)
-            if found is not best and self._lawful():
+            if found is not best and self.lawful():
                 return found
-        self._undo_to(mark)
+        self.undo_to(mark)
         return None
 
-    def _try_insert(self, unit: Unit, best: Taken) -> Taken | None:
-        mark = len(self._log)
-        self._take(unit)
-        self._put_back(kept=unit)
-        self._put_back()
+    def _try_insert(self, unit: Unit, best: Proposal) -> Proposal | None:
+        mark = self.mark()
+        self.take(unit)
+        self.minimise(keep=unit)
+        self.minimise()
         found = self._better(best)
-        if found is not best and self._lawful():
+        if found is not best and self.lawful():
             return found
-        self._undo_to(mark)
+        self.undo_to(mark)
         return None

@@ -1,14 +1,16 @@
-"""Which nodes could be freed most cheaply for a shape, without looking at all of them (A4, ADR 0008).
+"""Which nodes could be freed most cheaply for a shape, without looking at all of them (A4, ADR 0008)?
 
 For a signature (who may be taken) and a shape, the index keeps the offer of every node (node_offer.py), the sum of what
-evictions reach (can it ever fit? P7), and for the ladder steps in use a lower bound A + B*now of one replica's cost.
-Costs grow with time at different slopes. B is a slope no sufficient set can be below, so nodes of equal B keep their
-order in one heap for ever; a query looks at the heads, works the best out anew and accepts it if it did not rise.
+evictions reach (can it ever fit? P7), and for the rungs in use a lower bound A + B*now of one replica's cost. Costs grow
+with time at different slopes. B is a slope no sufficient set can be below, so nodes of equal B keep their order in one
+heap for ever; a query looks at the heads, works the best out anew and accepts it if it did not rise. Through an overlay
+the same index is seen with the offers of the touched nodes made anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from heapq import heapify, heappop, heappush
 from typing import Final
 
@@ -17,6 +19,7 @@ from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.search.eligible import Signature
 from quotatree.core.search.node_offer import LADDER, NO_OFFER, Materials, Offer, Tie, lower_bound, offer_of
+from quotatree.core.search.overlay import Overlay
 from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 64
@@ -26,7 +29,7 @@ Entry = tuple[int, Tie, int, int]  # A, tie, node, serial
 
 
 class Bounds:
-    """Lower bounds of all nodes up to one ladder step: heaps by slope, and which entry of a node is its last."""
+    """Lower bounds of all nodes up to one rung: heaps by slope, and which entry of a node is its last."""
 
     __slots__ = ("heaps", "serial")
 
@@ -50,7 +53,7 @@ class NodeIndex:
         self._state, self.signature, self.shape, self._pools = state, signature, shape, pools
         self._by_share = by_share
         self._materials = materials_of(state, signature, by_share)
-        self._steps: dict[int, Bounds] = {}
+        self._rungs: dict[int, Bounds] = {}
         self._rebuild(now_ms)
 
     @property
@@ -59,17 +62,12 @@ class NodeIndex:
         return self._per_slot
 
     def tie_of(self, node_index: int) -> Tie:
-        """What nobody on the node comes before, among equal costs (P5)."""
+        """Smallest tie-break key (newest, name) that any victim on this node can have (P5)."""
         return self._offers[node_index].tie
 
     def total_without(self, avoid: frozenset[int]) -> list[int]:
         """`total` with some nodes left alone."""
-        left = list(self.total)
-        for node_index in avoid:
-            reach = self._offers[node_index].reach
-            if reach[-1]:
-                left = [total - here for total, here in zip(left, reach, strict=True)]
-        return left
+        return _less(self.total, (self._offers[node_index] for node_index in avoid))
 
     def _rebuild(self, now_ms: int) -> None:
         state = self._state
@@ -85,15 +83,26 @@ class NodeIndex:
         self.total = [sum(column) for column in zip(*(o.reach for o in self._offers), strict=True)]
         if not self.total:
             self.total = [0] * LADDER
-        steps = list(self._steps)
-        self._steps = {}
-        for step in steps:
-            self._bounds(step, now_ms)
+        rungs = list(self._rungs)
+        self._rungs = {}
+        for rung in rungs:
+            self._bounds(rung, now_ms)
 
-    def _look_at(self, node: Node, now_ms: int) -> Offer:
+    def offer_on(self, node: Node, now_ms: int, materials: Materials | None = None) -> Offer:
+        """What a node offers; without `materials` nothing is remembered."""
         if node.spec.pool not in self._pools or not node.suits(self.shape):
             return NO_OFFER
-        offer = offer_of(node, self.shape, self.signature, now_ms, self._by_share, self._materials)
+        return offer_of(node, self.shape, self.signature, now_ms, self._by_share, materials)
+
+    def known_offer(self, node_index: int) -> Offer:
+        return self._offers[node_index]
+
+    def bound(self, offer: Offer, rung: int, now_ms: int) -> tuple[int, int]:
+        """Lower bound of what one more replica costs up to a rung, and the slope it grows with at least."""
+        return lower_bound(offer, rung, now_ms, self._per_slot)
+
+    def _look_at(self, node: Node, now_ms: int) -> Offer:
+        offer = self.offer_on(node, now_ms, self._materials)
         if offer.expires_ms is not None:
             self._expiry.append((offer.expires_ms, node.index))
         return offer
@@ -123,20 +132,21 @@ class NodeIndex:
             if offer.reach != before:
                 for p in range(LADDER):
                     total[p] += offer.reach[p] - before[p]
-            for step, bounds in self._steps.items():
-                self._note(bounds, index, step, now_ms)
+            for rung, bounds in self._rungs.items():
+                self._note(bounds, index, rung, now_ms)
         for entry in self._expiry:
             heappush(expiry, entry)
         self._expiry = expiry
 
     def cheapest_first(
-        self, highest: int, now_ms: int, avoid: frozenset[int]
+        self, rung: int, now_ms: int, avoid: frozenset[int]
     ) -> Generator[tuple[int, int], None, None]:
         """(lower bound, node) in ascending order of the bound, then of the tie, for nodes that reach at least one replica.
 
-        Bounds are brought up to date as they come up, so what is yielded has its true bound at `now_ms`.
+        Bounds are brought up to date as they come up, so what is yielded has its true bound at `now_ms`. Nodes are
+        missing from the index until the generator is closed.
         """
-        bounds = self._bounds(highest, now_ms)
+        bounds = self._bounds(rung, now_ms)
         heaps, serial, offers = bounds.heaps, bounds.serial, self._offers
         popped: list[tuple[int, Entry]] = []
         fresh: set[int] = set()
@@ -154,11 +164,14 @@ class NodeIndex:
                 if best is None:
                     return
                 value, tie, index, slope = best
-                entry = heappop(heaps[slope])
-                if index not in fresh:
+                entry = heaps[slope][0]
+                if index in fresh:
+                    heappop(heaps[slope])
+                else:
+                    low, grows = lower_bound(offers[index], rung, now_ms, self._per_slot)
+                    heappop(heaps[slope])
                     fresh.add(index)
-                    low, slope = lower_bound(offers[index], highest, now_ms, self._per_slot)
-                    entry = (low - slope * now_ms, tie, index, entry[3])
+                    slope, entry = grows, (low - grows * now_ms, tie, index, entry[3])
                     if low > value:
                         heappush(heaps.setdefault(slope, []), entry)
                         continue
@@ -169,14 +182,14 @@ class NodeIndex:
             for slope, entry in popped:
                 heappush(heaps.setdefault(slope, []), entry)
 
-    def _bounds(self, highest: int, now_ms: int) -> Bounds:
-        bounds = self._steps.get(highest)
+    def _bounds(self, rung: int, now_ms: int) -> Bounds:
+        bounds = self._rungs.get(rung)
         if bounds is None:
-            bounds = self._steps[highest] = Bounds()
+            bounds = Bounds()
             heaps, serial = bounds.heaps, bounds.serial
             for index, offer in enumerate(self._offers):
-                if offer.reach[highest]:
-                    low, slope = lower_bound(offer, highest, now_ms, self._per_slot)
+                if offer.reach[rung]:
+                    low, slope = lower_bound(offer, rung, now_ms, self._per_slot)
                     serial[index] = 0
                     heap = heaps.get(slope)
                     if heap is None:
@@ -184,17 +197,69 @@ class NodeIndex:
                     heap.append((low - slope * now_ms, offer.tie, index, 0))
             for heap in heaps.values():
                 heapify(heap)
+            self._rungs[rung] = bounds
         return bounds
 
-    def _note(self, bounds: Bounds, index: int, highest: int, now_ms: int) -> None:
+    def _note(self, bounds: Bounds, index: int, rung: int, now_ms: int) -> None:
         """Enter a node's present bound; earlier entries of it become stale."""
         serial = bounds.serial.get(index, 0) + 1
         bounds.serial[index] = serial
         offer = self._offers[index]
-        if offer.reach[highest]:
-            low, slope = lower_bound(offer, highest, now_ms, self._per_slot)
+        if offer.reach[rung]:
+            low, slope = lower_bound(offer, rung, now_ms, self._per_slot)
             entry = (low - slope * now_ms, offer.tie, index, serial)
             heappush(bounds.heaps.setdefault(slope, []), entry)
+
+
+class NodeView:
+    """A node index seen through an overlay."""
+
+    def __init__(self, index: NodeIndex, overlay: Overlay, now_ms: int) -> None:
+        self._index = index
+        self.signature, self.shape = index.signature, index.shape
+        self._offers = {n: index.offer_on(node, now_ms) for n, node in overlay.touched.items()}
+        known = _less(index.total, (index.known_offer(n) for n in self._offers))
+        reaches = [offer.reach for offer in self._offers.values()]
+        self.total = [sum(column) for column in zip(known, *reaches, strict=True)]
+
+    @property
+    def several_a_node(self) -> bool:
+        return self._index.several_a_node
+
+    def tie_of(self, node_index: int) -> Tie:
+        offer = self._offers.get(node_index)
+        return self._index.tie_of(node_index) if offer is None else offer.tie
+
+    def total_without(self, avoid: frozenset[int]) -> list[int]:
+        known = self._index.known_offer
+        return _less(self.total, (self._offers[n] if n in self._offers else known(n) for n in avoid))
+
+    def cheapest_first(
+        self, rung: int, now_ms: int, avoid: frozenset[int]
+    ) -> Generator[tuple[int, int], None, None]:
+        """The same as of the index: its nodes and the touched ones, merged."""
+        touched = sorted(
+            (self._index.bound(offer, rung, now_ms)[0], offer.tie, n)
+            for n, offer in self._offers.items()
+            if offer.reach[rung] and n not in avoid
+        )
+        with closing(self._index.cheapest_first(rung, now_ms, avoid.union(self._offers))) as others:
+            for bound, n in others:
+                while touched and touched[0] < (bound, self._index.tie_of(n), n):
+                    first = touched.pop(0)
+                    yield first[0], first[2]
+                yield bound, n
+            for bound, _, n in touched:
+                yield bound, n
+
+
+def _less(total: list[int], offers: Iterable[Offer]) -> list[int]:
+    """What is reached in all without what some nodes offer."""
+    left = list(total)
+    for offer in offers:
+        if offer.reach[-1]:
+            left = [all_of_them - here for all_of_them, here in zip(left, offer.reach, strict=True)]
+    return left
 
 
 def materials_of(state: State, signature: Signature, by_share: bool) -> Materials:
@@ -220,3 +285,11 @@ def node_index(
         index.refresh(now_ms)
     state.indexes[key] = index
     return index
+
+
+def node_view(
+    overlay: Overlay, signature: Signature, shape: Shape, root: Quota, by_share: bool, now_ms: int
+) -> NodeIndex | NodeView:
+    """The same, through an overlay."""
+    index = node_index(overlay.state, signature, shape, root, by_share, now_ms)
+    return NodeView(index, overlay, now_ms) if overlay.touched else index

@@ -1,7 +1,7 @@
 """What one node offers to a preemptor: how far evictions reach there, and the raw material for a bound on their cost.
 
-An offer is worked out from the node's units once per change. Its rows say (ladder step, GPUs, cost at time 0, slope, end
-of growth), so that a lower bound for any ladder step and any later time needs no look at the units:
+An offer is worked out from the node's units once per change. Its rows say (rung of the ladder, GPUs, cost at time 0, slope,
+end of growth), so that a lower bound for any rung and any later time needs no look at the units:
 
     cost(now) = cost at time 0 + slope * min(now, end of growth)
 """
@@ -18,10 +18,11 @@ from quotatree.core.model.unit import Unit, companions
 from quotatree.core.search.eligible import Signature
 
 LADDER: Final = HIGHEST_PRIORITY + 1
-"""Ladder steps: 0 for idle and surplus, then priorities 1..9."""
+"""Rungs of the ladder (P5): 0 for idle and surplus, then priorities 1..9."""
+TOP_RUNG: Final = LADDER - 1
 NO_REACH: Final = (0,) * LADDER
 
-Row = tuple[int, int, int, int, int | None]  # ladder, GPUs, cost at time 0, slope, end of growth
+Row = tuple[int, int, int, int, int | None]  # rung, GPUs, cost at time 0, slope, end of growth
 Tie = tuple[int, tuple[str, int]]
 """(minus the newest start, the first name) of all units on offer: among equal costs nobody here is chosen before this (P5)."""
 NO_TIE: Final[Tie] = (0, ("", 0))
@@ -29,7 +30,7 @@ LAST_NAME: Final = ("\U0010ffff", 0)
 
 
 class Offer(NamedTuple):
-    """`reach[p]`: replicas that fit once everybody eligible up to ladder step p has left."""
+    """`reach[p]`: replicas that fit once everybody eligible up to rung p has left."""
 
     need: int  # GPUs that must become free for one more replica
     rows: list[Row]
@@ -45,7 +46,7 @@ class Material(NamedTuple):
     """What the units of a node offer whatever whole number of GPUs is wanted; shared by the indexes of all sizes."""
 
     rows: list[Row]
-    freed: list[int]  # GPUs that become free at each ladder step
+    freed: list[int]  # GPUs that become free at each rung
     expires_ms: int | None
     tie: Tie
 
@@ -71,22 +72,25 @@ class Materials:
 
 
 def offer_of(
-    node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool, materials: Materials
+    node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool, materials: Materials | None
 ) -> Offer:
     """Look at the units of a node that suits the shape.
 
     `by_share`: for gangs; a unit that spans nodes costs here what part of it stands here, and free devices that
-    already make a slot count for nothing more.
+    already make a slot count for nothing more. Without `materials` nothing is remembered.
     """
     wanted = shape[0] // WHOLE_GPU
     if not wanted or shape[1] or shape[2]:
         return _offer_in_full(node, shape, signature, now_ms, by_share)
-    rows, freed, expires, tie = materials.of(node, now_ms)
+    if materials is None:
+        rows, freed, expires, tie = _material(node, signature, now_ms, by_share)
+    else:
+        rows, freed, expires, tie = materials.of(node, now_ms)
     free = node.whole_free
     need = wanted - (free % wanted if by_share else free)
     reach = []
-    for step in freed:
-        free += step
+    for more in freed:
+        free += more
         reach.append(free // wanted)
     return Offer(need, rows, tuple(reach), expires, tie)
 
@@ -95,7 +99,7 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
     expires: int | None = None
     rows: list[Row] = []
     freed = [0] * LADDER
-    devices: dict[int, list[int]] = {}  # shared device -> milli freed, ladder step, cost at time 0, slope
+    devices: dict[int, list[int]] = {}  # shared device -> milli freed, rung, cost at time 0, slope
     entitled_of = signature.entitled
     newest, first = 0, LAST_NAME
     for unit, share in node.units.items():
@@ -109,7 +113,7 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
             newest = unit.started_ms
         if unit.name < first:
             first = unit.name
-        ladder = entitled.ladder
+        rung = entitled.rung
         gpus = share.whole
         slope = unit.slope
         if (
@@ -118,33 +122,33 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
             and len(unit.nodes) == 1
             and not unit.job.composite
         ):
-            row: Row = (ladder, gpus, unit.base - slope * unit.anchor_ms if slope else unit.base, slope, None)
+            row: Row = (rung, gpus, unit.base - slope * unit.anchor_ms if slope else unit.base, slope, None)
         else:
-            row, due = _row(node, unit, ladder, gpus, now_ms, by_share)
+            row, due = _row(node, unit, rung, gpus, now_ms, by_share)
             expires = _sooner(expires, due)
         if share.fractions:
             row = _part(row, len(share.fractions) + (1 if gpus else 0))
             for device, milli in share.fractions:
                 _share_device(devices, device, milli, row)
         if gpus:
-            freed[ladder] += gpus
+            freed[rung] += gpus
             rows.append(row)
-    for device, (milli, ladder, at_zero, slope) in devices.items():
+    for device, (milli, rung, at_zero, slope) in devices.items():
         if node.free[device] + milli == WHOLE_GPU:
-            rows.append((ladder, 1, at_zero, slope, None))
-            freed[ladder] += 1
+            rows.append((rung, 1, at_zero, slope, None))
+            freed[rung] += 1
     return Material(rows, freed, expires, (-newest, first))
 
 
 def _share_device(devices: dict[int, list[int]], device: int, milli: int, row: Row) -> None:
     """A shared device is free only when all its sharers are gone. Growth that ends is left out: a lower bound."""
-    ladder, _, at_zero, slope, end = row
+    rung, _, at_zero, slope, end = row
     known = devices.get(device)
     if known is None:
         known = devices[device] = [0, 0, 0, 0]
     known[0] += milli
-    if ladder > known[1]:
-        known[1] = ladder
+    if rung > known[1]:
+        known[1] = rung
     if end is None:
         known[2] += at_zero
         known[3] += slope
@@ -154,9 +158,7 @@ def _sooner(a: int | None, b: int | None) -> int | None:
     return b if a is None else a if b is None else min(a, b)
 
 
-def _row(
-    node: Node, unit: Unit, ladder: int, gpus: int, now_ms: int, by_share: bool
-) -> tuple[Row, int | None]:
+def _row(node: Node, unit: Unit, rung: int, gpus: int, now_ms: int, by_share: bool) -> tuple[Row, int | None]:
     """The row of one unit, and when a declared checkpoint makes it cheaper. Surplus elsewhere is left out: a bound."""
     slope, due, end = unit.slope, None, None
     at_zero = unit.base - slope * unit.anchor_ms if slope else unit.base
@@ -170,7 +172,7 @@ def _row(
     if by_share and len(unit.nodes) > 1 and gpus:
         whole_unit = max(gpus, unit.footprint[0] // WHOLE_GPU)
         at_zero, slope = at_zero * gpus // whole_unit, slope * gpus // whole_unit
-    return (ladder, gpus, at_zero, slope, end), due
+    return (rung, gpus, at_zero, slope, end), due
 
 
 def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool) -> Offer:
@@ -189,8 +191,8 @@ def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, 
         if entitled.honours_min_runtime and unit.protected_until_ms > now_ms:
             expires = _sooner(expires, unit.protected_until_ms)
             continue
-        shares.append((entitled.ladder, share))
-        row, due = _row(node, unit, entitled.ladder, share.whole, now_ms, by_share)
+        shares.append((entitled.rung, share))
+        row, due = _row(node, unit, entitled.rung, share.whole, now_ms, by_share)
         expires = _sooner(expires, due)
         rows.append((row[0], max(1, row[1]), row[2], row[3], row[4]))
         newest, first = max(newest, unit.started_ms), min(first, unit.name)
@@ -202,8 +204,8 @@ def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, 
 
 
 def _part(row: Row, pieces: int) -> Row:
-    ladder, gpus, at_zero, slope, end = row
-    return (ladder, gpus, at_zero // pieces, slope // pieces, end)
+    rung, gpus, at_zero, slope, end = row
+    return (rung, gpus, at_zero // pieces, slope // pieces, end)
 
 
 def _reach_in_full(node: Node, shape: Shape, shares: list[tuple[int, Share]]) -> tuple[int, ...]:
@@ -242,8 +244,8 @@ def _reach_in_full(node: Node, shape: Shape, shares: list[tuple[int, Share]]) ->
     return tuple(reach) if reach[-1] else NO_REACH
 
 
-def lower_bound(offer: Offer, highest: int, now_ms: int, per_slot: bool) -> tuple[int, int]:
-    """(cost that nothing sufficient up to a ladder step is below, slope it grows with at least).
+def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[int, int]:
+    """(cost that nothing sufficient up to a rung is below, slope it grows with at least).
 
     `per_slot`: a unit may free several slots at once, so only its cost per GPU is certain.
     """
@@ -253,8 +255,8 @@ def lower_bound(offer: Offer, highest: int, now_ms: int, per_slot: bool) -> tupl
     items: list[tuple[int, int]] = []
     least: int | None = None  # of a single item, or per GPU
     density = 1 << 200
-    for ladder, gpus, cost, slope, end in offer.rows:
-        if ladder > highest:
+    for rung, gpus, cost, slope, end in offer.rows:
+        if rung > top:
             continue
         if end is None:
             cost += slope * now_ms

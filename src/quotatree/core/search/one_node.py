@@ -8,52 +8,30 @@ several shared devices, a small branch and bound over the units answers instead,
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.resources import WHOLE_GPU
-from quotatree.core.model.unit import Unit, UnitKind, companions, eviction_cost
-from quotatree.core.search.eligible import Protections, Signature
+from quotatree.core.model.unit import Unit, eviction_cost
+from quotatree.core.search.slot_trial import room_without
+from quotatree.core.search.trial import (
+    NOTHING,
+    Proposal,
+    Trial,
+    implied,
+    propose,
+    with_companions,
+    without_implied,
+)
 
 BRANCHES: Final = 20_000
 """How many subsets the branch and bound looks at before it settles for the best found."""
 
 
-class Taken(NamedTuple):
-    """Units to take, comparable: cost, then fewer jobs, then newest, then names (P5)."""
-
-    cost: int
-    jobs: int
-    age: int
-    names: tuple[tuple[str, int], ...]
-    units: tuple[Unit, ...]
-
-
-NOTHING: Final = Taken(0, 0, 0, (), ())
-
-
-def taken(units: list[Unit], cost: int) -> Taken:
-    units.sort(key=_name)
-    return Taken(
-        cost, len(units), -sum(u.started_ms for u in units), tuple(u.name for u in units), tuple(units)
-    )
-
-
-def _name(unit: Unit) -> tuple[str, int]:
-    return unit.name
-
-
-def available(node: Node, signature: Signature, highest: int, now_ms: int) -> list[Share]:
-    """Shares of units on the node that may be taken, up to ladder step `highest`."""
-    found = []
-    for share in node.units.values():
-        entitled = signature.entitled(share.unit.cls)
-        if entitled is None or entitled.ladder > highest:
-            continue
-        if entitled.honours_min_runtime and share.unit.protected_until_ms > now_ms:
-            continue
-        found.append(share)
+def available(trial: Trial, node: Node) -> list[Share]:
+    """Shares of units on the node that may be taken."""
+    found = [share for share in node.units.values() if trial.may_take(share.unit)]
     found.sort(key=_share_name)  # the answer must not depend on who came first
     return found
 
@@ -62,20 +40,20 @@ def _share_name(share: Share) -> tuple[str, int]:
     return share.unit.name
 
 
-Complete = Callable[[Taken], Taken | None]
+Complete = Callable[[Proposal], Proposal | None]
 """Adds to a node's victims what else must go (quota elsewhere); the same value back means: nothing."""
 
 
 def cheapest_on_node(
-    node: Node, shape: Shape, signature: Signature, highest: int, now_ms: int, protections: Protections | None,
-    complete: Complete | None = None,
-) -> Taken | None:  # fmt: skip
+    trial: Trial, node: Node, shape: Shape, complete: Complete | None = None
+) -> Proposal | None:
     """The cheapest units whose leaving lets one replica of `shape` fit on the node, or None.
 
     With `complete`, the cheapest of all ways to free the node together with what each leaves to be freed elsewhere.
     """
-    shares = available(node, signature, highest, now_ms)
-    entangled = protections is not None or any(_entangled(s) for s in shares)
+    now_ms = trial.now_ms
+    shares = available(trial, node)
+    entangled = trial.protections is not None or any(_entangled(s) for s in shares)
     if not entangled:
         found = _whole_devices(node, shape, shares, now_ms) if shape.whole_gpus else None
         if shape.fraction_milli:
@@ -85,7 +63,7 @@ def cheapest_on_node(
         fits = found is not None and _rest_fits(node, shape, found.units)
         if found is not None and fits and (complete is None or complete(found) is found):
             return found
-    return _branch_and_bound(node, shape, shares, now_ms, protections, complete)
+    return _branch_and_bound(trial, node, shape, shares, complete)
 
 
 def _entangled(share: Share) -> bool:
@@ -107,23 +85,23 @@ def _rest_fits(node: Node, shape: Shape, units: tuple[Unit, ...]) -> bool:
     return shape.cpu_milli <= cpu and shape.memory_mib <= memory
 
 
-def _whole_devices(node: Node, shape: Shape, shares: list[Share], now_ms: int) -> Taken | None:
+def _whole_devices(node: Node, shape: Shape, shares: list[Share], now_ms: int) -> Proposal | None:
     """Knapsack cover: at least `need` more devices entirely free."""
     need = shape.whole_gpus - node.whole_free
     if need <= 0:
         return NOTHING
-    items: list[tuple[int, Taken]] = []
+    items: list[tuple[int, Proposal]] = []
     shared: dict[int, list[Share]] = {}
     for share in shares:
         if share.whole:
-            items.append((share.whole, taken([share.unit], eviction_cost(share.unit, now_ms))))
+            items.append((share.whole, propose([share.unit], eviction_cost(share.unit, now_ms))))
         for device, _ in share.fractions:
             shared.setdefault(device, []).append(share)
     for device, sharers in shared.items():
         if node.free[device] + sum(s.fractions[0][1] for s in sharers) == WHOLE_GPU:
             cost = sum(eviction_cost(s.unit, now_ms) for s in sharers)
-            items.append((1, taken([s.unit for s in sharers], cost)))
-    best: list[Taken | None] = [NOTHING] + [None] * need
+            items.append((1, propose([s.unit for s in sharers], cost)))
+    best: list[Proposal | None] = [NOTHING] + [None] * need
     for gpus, item in items:
         for j in range(need, 0, -1):
             below = best[j - gpus] if j > gpus else NOTHING
@@ -137,23 +115,23 @@ def _whole_devices(node: Node, shape: Shape, shares: list[Share], now_ms: int) -
     return best[need]
 
 
-def _join(a: Taken, b: Taken) -> Taken:
+def _join(a: Proposal, b: Proposal) -> Proposal:
     if not a.units:
         return b
-    return Taken(
+    return Proposal(
         a.cost + b.cost, a.jobs + b.jobs, a.age + b.age, tuple(sorted(a.names + b.names)), a.units + b.units
     )
 
 
-def _fraction(node: Node, milli: int, shares: list[Share], now_ms: int) -> Taken | None:
+def _fraction(node: Node, milli: int, shares: list[Share], now_ms: int) -> Proposal | None:
     """The cheapest device to make `milli` room on: one unit with the whole device, or some of its sharers."""
     if any(free >= milli for free in node.free):
         return NOTHING
-    best: Taken | None = None
+    best: Proposal | None = None
     sharers: dict[int, list[tuple[int, Unit]]] = {}
     for share in shares:
         if share.whole:
-            candidate = taken([share.unit], eviction_cost(share.unit, now_ms))
+            candidate = propose([share.unit], eviction_cost(share.unit, now_ms))
             best = candidate if best is None else min(best, candidate)
         for device, amount in share.fractions:
             sharers.setdefault(device, []).append((amount, share.unit))
@@ -164,11 +142,11 @@ def _fraction(node: Node, milli: int, shares: list[Share], now_ms: int) -> Taken
     return best
 
 
-def _cover(need: int, items: list[tuple[int, Unit]], now_ms: int) -> Taken | None:
+def _cover(need: int, items: list[tuple[int, Unit]], now_ms: int) -> Proposal | None:
     """Cheapest sharers with at least `need` milli together: all sums reachable, cheapest way to each."""
-    reached: dict[int, Taken] = {0: NOTHING}
+    reached: dict[int, Proposal] = {0: NOTHING}
     for amount, unit in items:
-        item = taken([unit], eviction_cost(unit, now_ms))
+        item = propose([unit], eviction_cost(unit, now_ms))
         for so_far, before in list(reached.items()):
             if so_far >= need:
                 continue
@@ -180,15 +158,15 @@ def _cover(need: int, items: list[tuple[int, Unit]], now_ms: int) -> Taken | Non
 
 
 def _branch_and_bound(
-    node: Node, shape: Shape, shares: list[Share], now_ms: int, protections: Protections | None,
-    complete: Complete | None,
-) -> Taken | None:  # fmt: skip
+    trial: Trial, node: Node, shape: Shape, shares: list[Share], complete: Complete | None
+) -> Proposal | None:
     """Exact over subsets of units, cheapest units first; a core takes its surplus along."""
+    now_ms, protections = trial.now_ms, trial.protections
     units = sorted((s.unit for s in shares), key=lambda u: (eviction_cost(u, now_ms), -u.started_ms, u.name))
     costs = [eviction_cost(u, now_ms) for u in units]
     if not room_without(node, shape, units):
         return None
-    best: Taken | None = None
+    best: Proposal | None = None
     budget = BRANCHES
     chosen: list[Unit] = []
 
@@ -199,7 +177,7 @@ def _branch_and_bound(
             return
         if room_without(node, shape, chosen):
             if protections is None or protections.allow(with_companions(chosen)):
-                found: Taken | None = taken(list(chosen), cost)
+                found: Proposal | None = propose(list(chosen), cost)
                 if complete is not None and found is not None:
                     found = complete(found)
                 if found is not None and (best is None or found < best):
@@ -208,7 +186,7 @@ def _branch_and_bound(
         if position == len(units) or not room_without(node, shape, chosen + units[position:]):
             return
         unit = units[position]
-        if not _implied(unit, chosen):
+        if not implied(unit, chosen):
             chosen.append(unit)
             explore(position + 1, cost + costs[position])
             chosen.pop()
@@ -216,62 +194,3 @@ def _branch_and_bound(
 
     explore(0, 0)
     return None if best is None else without_implied(best, now_ms)
-
-
-def _implied(unit: Unit, chosen: list[Unit]) -> bool:
-    return unit.cls.kind is not UnitKind.CORE and any(
-        u.job is unit.job and u.cls.kind is UnitKind.CORE for u in chosen
-    )
-
-
-def without_implied(found: Taken, now_ms: int) -> Taken:
-    """Drop surplus that was chosen beside its own core: the core takes it along, and its cost contains it."""
-    if all(u.cls.kind is UnitKind.CORE for u in found.units):
-        return found
-    kept = [u for u in found.units if not _implied(u, list(found.units))]
-    if len(kept) == len(found.units):
-        return found
-    return taken(kept, sum(eviction_cost(u, now_ms) for u in kept))
-
-
-def with_companions(units: list[Unit]) -> list[Unit]:
-    """The units and what their cores take along."""
-    together = dict.fromkeys(units)
-    for unit in units:
-        together.update(dict.fromkeys(companions(unit)))
-    return list(together)
-
-
-def room_without(node: Node, shape: Shape, units: list[Unit]) -> bool:
-    """Would one replica of `shape` fit if these units (and what goes with them) were gone?"""
-    return slots_without(node, shape, units) > 0
-
-
-def slots_without(node: Node, shape: Shape, units: list[Unit] | set[Unit]) -> int:
-    """How many replicas of `shape` would fit if these units (and what goes with them) were gone."""
-    cpu, memory, whole = node.free_cpu, node.free_memory, node.whole_free
-    freed: dict[int, int] = {}
-    for unit in with_companions(list(units)):
-        share = node.units.get(unit)
-        if share is None:
-            continue
-        whole += share.whole
-        cpu += share.cpu_milli
-        memory += share.memory_mib
-        for device, milli in share.fractions:
-            freed[device] = freed.get(device, 0) + milli
-    gpu_milli = shape.gpu_milli
-    if gpu_milli >= WHOLE_GPU:
-        whole += sum(1 for device, milli in freed.items() if node.free[device] + milli == WHOLE_GPU)
-        count = whole // shape.whole_gpus
-    elif gpu_milli:
-        free = node.free
-        count = (whole - node.whole_free) * (WHOLE_GPU // gpu_milli)
-        count += sum((free[d] + freed.get(d, 0)) // gpu_milli for d in range(len(free)))
-    else:
-        count = 1 << 30
-    if shape.cpu_milli:
-        count = min(count, cpu // shape.cpu_milli)
-    if shape.memory_mib:
-        count = min(count, memory // shape.memory_mib)
-    return max(0, count)

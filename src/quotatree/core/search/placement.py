@@ -1,13 +1,11 @@
-"""Where replicas go on free capacity, so that whole nodes stay whole (R3, P7).
+"""Where do replicas go on free capacity, so that whole nodes stay whole (R3, P7)?
 
-One index per request shape remembers how many replicas fit on each node and keeps the nodes ordered by how well one fits
-(fragmentation.py); it follows the state by a change log, so a question costs what has changed since the last one (A4). Gangs fill the
-smallest rack that takes them whole, when racks are labelled.
+Nodes come best first from the index of their shape (free_index.py). Gangs fill the smallest rack that takes them whole,
+when racks are labelled. Nothing is written: what several replicas take from one node is booked beside it.
 """
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
 from itertools import islice, permutations
 from typing import Final
 
@@ -15,9 +13,10 @@ from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.search.free_index import FreeIndex, FreeView, free_view
+from quotatree.core.search.overlay import Overlay
 from quotatree.core.state import State
 
-INDEXES_KEPT: Final = 256
 UNBOUNDED_MILLI: Final = 1 << 60
 ORDERS_TRIED: Final = 6
 """Orders of the shapes of one job that are tried, largest first to begin with."""
@@ -26,156 +25,35 @@ Wanted = list[tuple[int, Shape]]
 """Replicas to place: index in the job, and shape."""
 
 
-class FreeIndex:
-    """Slots for one shape on the nodes of some pools: now, or by plan (with what is leaving)."""
-
-    __slots__ = (
-        "_cursor",
-        "_epoch",
-        "_heap",
-        "_nodes_version",
-        "_now",
-        "_picture",
-        "_pools",
-        "_shape",
-        "_state",
-        "_typicals",
-        "_wants_whole",
-        "racks",
-        "slots",
-        "total",
-    )
-
-    def __init__(self, state: State, shape: Shape, pools: frozenset[str], now: bool) -> None:
-        self._state, self._shape, self._pools, self._now = state, shape, pools, now
-        self._heap: list[tuple[int, int, int]] = []
-        self._wants_whole = shape.whole_gpus > 0
-        self._rebuild()
-
-    def _rebuild(self) -> None:
-        state = self._state
-        self.slots = [0] * len(state.nodes)
-        self.total = 0
-        self.racks: dict[str, int] = {}
-        self._cursor, self._epoch = len(state.changes), state.changes_epoch
-        self._nodes_version = state.nodes_version
-        for node in state.nodes:
-            self._count(node)
-        self._rank_anew()
-
-    def refresh(self) -> None:
-        """Catch up with the change log, and with what is usually asked for."""
-        state = self._state
-        changes = state.changes
-        if self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
-            self._rebuild()
-            return
-        fresh = len(changes) - self._cursor
-        same_picture = self._picture == state.picture
-        if not fresh and same_picture:
-            return
-        if fresh > 2 * len(state.nodes) or len(self._heap) > 4 * len(state.nodes) + 64:
-            self._rebuild()
-            return
-        if same_picture:
-            for index in dict.fromkeys(changes[self._cursor :]):
-                node = state.nodes[index]
-                if self._count(node):
-                    heappush(self._heap, self._entry(node))
-        else:
-            for index in dict.fromkeys(changes[self._cursor :]):
-                self._count(state.nodes[index])
-            self._rank_anew()
-        self._cursor = len(changes)
-
-    def _rank_anew(self) -> None:
-        state = self._state
-        self._picture = state.picture
-        self._typicals = {pool: state.typical(pool) for pool in self._pools}
-        self._heap = [self._entry(node) for node in state.nodes if self.slots[node.index]]
-        heapify(self._heap)
-
-    def _count(self, node: Node) -> int:
-        """How many replicas fit on a node, remembered."""
-        index = node.index
-        count = 0
-        if (node.whole_free or not self._wants_whole) and node.spec.pool in self._pools:
-            count = node.slots(self._shape, self._now) if node.suits(self._shape) else 0
-        before = self.slots[index]
-        if count != before:
-            self.slots[index] = count
-            self.total += count - before
-            self.racks[node.rack] = self.racks.get(node.rack, 0) + count - before
-        return count
-
-    def _entry(self, node: Node) -> tuple[int, int, int]:
-        free, cpu_milli, memory_mib = node.left(self._now)
-        rank, _ = self._typicals[node.spec.pool].fit(node, self._shape, free, cpu_milli, memory_mib)
-        return rank, node.index, node.stamp
-
-    def in_order(self, avoid: frozenset[int]) -> list[int]:
-        """Nodes with room, best first, as few as hold one slot; see `take`."""
-        return self.take(1, avoid)
-
-    def take(self, wanted: int, avoid: frozenset[int]) -> list[int]:
-        """The best nodes that together have `wanted` slots; fewer if there are not so many."""
-        heap, nodes = self._heap, self._state.nodes
-        found: dict[int, None] = {}
-        entries = []
-        missing = wanted
-        while heap and missing > 0:
-            entry = heap[0]
-            index = entry[1]
-            if nodes[index].stamp != entry[2] or not self.slots[index]:
-                heappop(heap)
-                continue
-            if index in found:  # the same node twice: a duplicate left by a refresh
-                heappop(heap)
-                continue
-            entries.append(heappop(heap))
-            if index in avoid:
-                continue
-            found[index] = None
-            missing -= self.slots[index]
-        for entry in entries:
-            heappush(heap, entry)
-        return list(found)
-
-
-def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
-    """The up-to-date index for a shape in a tree's pools."""
-    now = now and state.leaving_replicas > 0
-    pools = frozenset(pool for pool, _ in root.spec.draws)
-    key = ("free", shape, pools, now)
-    index: FreeIndex | None = state.indexes.pop(key, None)
-    if index is None:
-        index = FreeIndex(state, shape, pools, now)
-        state.keep_indexes("free", INDEXES_KEPT)
-    else:
-        index.refresh()
-    state.indexes[key] = index
-    return index
-
-
 def find_places(
-    state: State, root: Quota, wanted: Wanted, *, now: bool, avoid: frozenset[int] = frozenset()
-) -> tuple[Placed, ...] | None:
-    """Places for all replicas on free devices, or None. Largest replicas first; other orders if that fails."""
+    state: State, root: Quota, wanted: Wanted, *, now: bool, avoid: frozenset[int] = frozenset(),
+    overlay: Overlay | None = None,
+) -> tuple[Placed, ...] | None:  # fmt: skip
+    """Places for all replicas on free devices, or None. Largest replicas first; other orders if that fails.
+
+    `overlay`: on the devices that would be free there.
+    """
+    overlay = overlay or Overlay(state)
     if len(wanted) == 1:
-        return _one(state, root, wanted[0], now, avoid, _pool_rooms(state, root))
-    by_shape: dict[Shape, list[int]] = {}
-    for index, shape in wanted:
-        by_shape.setdefault(shape, []).append(index)
-    largest_first = sorted(by_shape, key=lambda s: (-s.gpu_milli, -s.cpu_milli, -s.memory_mib, s))
-    for order in islice(permutations(largest_first), ORDERS_TRIED):
-        found = _in_this_order(state, root, order, by_shape, now, avoid)
+        return _one(overlay, root, wanted[0], now, avoid)
+    by_shape = grouped(wanted)
+    for order in islice(permutations(by_shape), ORDERS_TRIED):
+        found = _in_this_order(overlay, root, order, by_shape, now, avoid)
         if found is not None:
             return found
     return None
 
 
-def _pool_rooms(state: State, root: Quota) -> PoolRooms | None:
-    return PoolRooms(state, root) if bounded_by_pools(root) else None
+def grouped(wanted: Wanted) -> dict[Shape, list[int]]:
+    """The indexes of the replicas of each shape, the largest shape first."""
+    found: dict[Shape, list[int]] = {}
+    for index, shape in wanted:
+        found.setdefault(shape, []).append(index)
+    if len(found) == 1:
+        return found
+    return dict(
+        sorted(found.items(), key=lambda e: (-e[0].gpu_milli, -e[0].cpu_milli, -e[0].memory_mib, e[0]))
+    )
 
 
 def bounded_by_pools(root: Quota) -> bool:
@@ -183,19 +61,23 @@ def bounded_by_pools(root: Quota) -> bool:
     return len(root.spec.draws) > 1 and len(root.pool_mates) > 1
 
 
+def _pool_rooms(overlay: Overlay, root: Quota) -> PoolRooms | None:
+    return PoolRooms(overlay, root) if bounded_by_pools(root) else None
+
+
 def _in_this_order(
-    state: State, root: Quota, order: tuple[Shape, ...], by_shape: dict[Shape, list[int]], now: bool,
+    overlay: Overlay, root: Quota, order: tuple[Shape, ...], by_shape: dict[Shape, list[int]], now: bool,
     avoid: frozenset[int],
 ) -> tuple[Placed, ...] | None:  # fmt: skip
-    rooms = _pool_rooms(state, root)
-    overlay = Overlay(state, now)
+    rooms = _pool_rooms(overlay, root)
+    tentative = Tentative(overlay, now)
     placed: list[Placed] = []
     for shape in order:
         indexes = by_shape[shape]
-        free = free_index(state, shape, root, now)
-        if free.total < len(indexes) and not overlay.touched:
+        free = free_view(overlay, shape, root, now)
+        if free.total < len(indexes) and not tentative.touched:
             return None
-        got = _gang(state, free, shape, indexes=indexes, overlay=overlay, avoid=avoid, rooms=rooms)
+        got = _gang(overlay, free, shape, indexes=indexes, tentative=tentative, avoid=avoid, rooms=rooms)
         if got is None:
             return None
         placed += got
@@ -204,24 +86,20 @@ def _in_this_order(
 
 
 def _one(
-    state: State,
-    root: Quota,
-    wanted: tuple[int, Shape],
-    now: bool,
-    avoid: frozenset[int],
-    rooms: PoolRooms | None,
+    overlay: Overlay, root: Quota, wanted: tuple[int, Shape], now: bool, avoid: frozenset[int]
 ) -> tuple[Placed, ...] | None:
     index, shape = wanted
-    free = free_index(state, shape, root, now)
+    free = free_view(overlay, shape, root, now)
     if not free.total:
         return None
+    rooms = _pool_rooms(overlay, root)
     if rooms is not None:
         avoid = avoid | rooms.closed(shape)
-    found = free.in_order(avoid)
+    found = free.take(1, avoid)
     if not found:
         return None
-    node = state.nodes[found[0]]
-    devices = pick_devices(state, node, shape, *node.left(now))
+    node = overlay.node(found[0])
+    devices = pick_devices(overlay.state, node, shape, *node.left(now))
     return (Placed(index, node.index, devices, shape),)
 
 
@@ -238,22 +116,21 @@ def pick_devices(
 
 
 def _gang(
-    state: State, free: FreeIndex, shape: Shape, indexes: list[int], overlay: Overlay, avoid: frozenset[int],
-    rooms: PoolRooms | None,
+    overlay: Overlay, free: FreeIndex | FreeView, shape: Shape, indexes: list[int], tentative: Tentative,
+    avoid: frozenset[int], rooms: PoolRooms | None,
 ) -> list[Placed] | None:  # fmt: skip
     """Fill nodes one after the other, best first, inside as few racks as can be."""
-    exact = (
-        rooms is None and not overlay.touched
-    )  # else the slots counted are not all there: look at every node
-    order = _racks_first(state, free, len(indexes), len(indexes) if exact else free.total, avoid)
+    # What other replicas or pools took is not in the slots that were counted: then look at every node.
+    exact = rooms is None and not tentative.touched
+    order = _racks_first(overlay.state, free, len(indexes), len(indexes) if exact else free.total, avoid)
     placed: list[Placed] = []
     todo = list(reversed(indexes))
-    for node_index in order + [n for n in overlay.touched if n not in order]:
-        node = state.nodes[node_index]
+    for node_index in order + [n for n in tentative.touched if n not in order]:
+        node = overlay.node(node_index)
         while todo:
             if rooms is not None and not rooms.fits(node, shape):
                 break
-            devices = overlay.put(node, shape)
+            devices = tentative.put(node, shape)
             if devices is None:
                 break
             if rooms is not None:
@@ -265,7 +142,7 @@ def _gang(
 
 
 def _racks_first(
-    state: State, free: FreeIndex, wanted: int, slots_needed: int, avoid: frozenset[int]
+    state: State, free: FreeIndex | FreeView, wanted: int, slots_needed: int, avoid: frozenset[int]
 ) -> list[int]:
     """Nodes to fill, in order: the smallest rack that holds the whole gang, else racks with most room first.
 
@@ -294,13 +171,13 @@ def _racks_first(
     return order
 
 
-class Overlay:
-    """What the nodes would have left after tentative placements; nothing is written to them."""
+class Tentative:
+    """What nodes would have left after replicas of the same job were placed; nothing is written to them."""
 
     __slots__ = ("_now", "_state", "touched")
 
-    def __init__(self, state: State, now: bool) -> None:
-        self._state, self._now = state, now
+    def __init__(self, overlay: Overlay, now: bool) -> None:
+        self._state, self._now = overlay.state, now
         self.touched: dict[int, tuple[list[int], int, int]] = {}
 
     def put(self, node: Node, shape: Shape) -> tuple[int, ...] | None:
@@ -327,13 +204,13 @@ class PoolRooms:
 
     __slots__ = ("_left", "_state")
 
-    def __init__(self, state: State, root: Quota) -> None:
-        self._state = state
+    def __init__(self, overlay: Overlay, root: Quota) -> None:
+        self._state = overlay.state
         self._left: dict[str, int] = {}
         shared = {pool for mate in root.pool_mates if mate is not root for pool, _ in mate.spec.draws}
         for pool, bounds in root.spec.draws:
             part = (bounds.gpu_milli or 0) if pool in shared else UNBOUNDED_MILLI
-            self._left[pool] = part - root.pool_used.get(pool, 0)
+            self._left[pool] = part - overlay.pool_used(root, pool)
 
     def left(self, pool: str) -> int:
         return self._left[pool]

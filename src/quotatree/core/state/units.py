@@ -56,22 +56,6 @@ class UnitChanges(ProtectionChanges, QuotaValues):
                     actual, still_above = followed_down(above)
                     self.set_actual(above, actual, still_above)
 
-    def lift(self, unit: Unit) -> None:
-        """Take a unit off for a moment, to see what would fit; `lower` must follow. Nobody is told."""
-        held = unit.cls.kind is UnitKind.HOLD
-        for index in unit.nodes:
-            self.nodes[index].take_away(unit, held)
-            self.log_change(index)
-        self._count(unit, -1)
-
-    def lower(self, unit: Unit) -> None:
-        """Undo `lift`; or let a unit stand for a moment, to be lifted again."""
-        held = unit.cls.kind is UnitKind.HOLD
-        for index in unit.nodes:
-            self.nodes[index].put(unit, held)
-            self.log_change(index)
-        self._count(unit, 1)
-
     def _displace(self, unit: Unit) -> None:
         held = unit.cls.kind is UnitKind.HOLD
         for index in unit.nodes:

@@ -1,0 +1,213 @@
+"""How many replicas of a shape fit on free devices, and which node is best for one (R3)?
+
+One index per request shape remembers how many replicas fit on each node and keeps the nodes ordered by how well one fits
+(fragmentation.py); it follows the state by a change log, so a question costs what has changed since the last one (A4).
+Through an overlay the same index is seen with the touched nodes counted anew.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import Final
+
+from quotatree.core.model.job import Shape
+from quotatree.core.model.node import Node
+from quotatree.core.model.quota import Quota
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.state import State
+
+INDEXES_KEPT: Final = 256
+
+Ranked = tuple[int, int]  # how well one more replica fits, node
+
+
+class FreeIndex:
+    """Slots for one shape on the nodes of some pools: now, or by plan (with what is leaving)."""
+
+    __slots__ = (
+        "_cursor",
+        "_epoch",
+        "_heap",
+        "_nodes_version",
+        "_now",
+        "_picture",
+        "_pools",
+        "_shape",
+        "_state",
+        "_typicals",
+        "_wants_whole",
+        "racks",
+        "slots",
+        "total",
+    )
+
+    def __init__(self, state: State, shape: Shape, pools: frozenset[str], now: bool) -> None:
+        self._state, self._shape, self._pools, self._now = state, shape, pools, now
+        self._heap: list[tuple[int, int, int]] = []
+        self._wants_whole = shape.whole_gpus > 0
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        state = self._state
+        self.slots = [0] * len(state.nodes)
+        self.total = 0
+        self.racks: dict[str, int] = {}
+        self._cursor, self._epoch = len(state.changes), state.changes_epoch
+        self._nodes_version = state.nodes_version
+        for node in state.nodes:
+            self._count(node)
+        self._rank_anew()
+
+    def take(self, wanted: int, avoid: frozenset[int]) -> list[int]:
+        """The best nodes that together have `wanted` slots; fewer if there are not so many."""
+        return [index for _, index in self.best(wanted, avoid)]
+
+    def best(self, wanted: int, avoid: frozenset[int]) -> list[Ranked]:
+        """The same with their ranks."""
+        heap, nodes = self._heap, self._state.nodes
+        found: dict[int, int] = {}
+        entries: list[tuple[int, int, int]] = []
+        missing = wanted
+        try:
+            while heap and missing > 0:
+                rank, index, stamp = heap[0]
+                if nodes[index].stamp != stamp or not self.slots[index]:
+                    heappop(heap)
+                    continue
+                if index in found:  # the same node twice: a duplicate left by a refresh
+                    heappop(heap)
+                    continue
+                entries.append(heappop(heap))
+                if index in avoid:
+                    continue
+                found[index] = rank
+                missing -= self.slots[index]
+        finally:
+            for entry in entries:
+                heappush(heap, entry)
+        return [(rank, index) for index, rank in found.items()]
+
+    def refresh(self) -> None:
+        """Catch up with the change log, and with what is usually asked for."""
+        state = self._state
+        changes = state.changes
+        if self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
+            self._rebuild()
+            return
+        fresh = len(changes) - self._cursor
+        same_picture = self._picture == state.picture
+        if not fresh and same_picture:
+            return
+        if fresh > 2 * len(state.nodes) or len(self._heap) > 4 * len(state.nodes) + 64:
+            self._rebuild()
+            return
+        if same_picture:
+            for index in dict.fromkeys(changes[self._cursor :]):
+                node = state.nodes[index]
+                if self._count(node):
+                    heappush(self._heap, (self.rank(node), index, node.stamp))
+        else:
+            for index in dict.fromkeys(changes[self._cursor :]):
+                self._count(state.nodes[index])
+            self._rank_anew()
+        self._cursor = len(changes)
+
+    def _rank_anew(self) -> None:
+        state = self._state
+        self._picture = state.picture
+        self._typicals = {pool: state.typical(pool) for pool in self._pools}
+        self._heap = [
+            (self.rank(node), node.index, node.stamp) for node in state.nodes if self.slots[node.index]
+        ]
+        heapify(self._heap)
+
+    def _count(self, node: Node) -> int:
+        """How many replicas fit on a node, remembered."""
+        index = node.index
+        count = self.count(node)
+        before = self.slots[index]
+        if count != before:
+            self.slots[index] = count
+            self.total += count - before
+            self.racks[node.rack] = self.racks.get(node.rack, 0) + count - before
+        return count
+
+    def count(self, node: Node) -> int:
+        """How many replicas fit on a node."""
+        if (node.whole_free or not self._wants_whole) and node.spec.pool in self._pools:
+            return node.slots(self._shape, self._now) if node.suits(self._shape) else 0
+        return 0
+
+    def rank(self, node: Node) -> int:
+        """How well one more replica fits on a node that has room for it; the least is best."""
+        free, cpu_milli, memory_mib = node.left(self._now)
+        rank, _ = self._typicals[node.spec.pool].fit(node, self._shape, free, cpu_milli, memory_mib)
+        return rank
+
+
+class FreeView:
+    """A free index seen through an overlay."""
+
+    __slots__ = ("_index", "_overlay", "_seen", "racks", "slots", "total")
+
+    def __init__(self, index: FreeIndex, overlay: Overlay) -> None:
+        self._index, self._overlay = index, overlay
+        self._seen: dict[int, tuple[int, int]] = {}  # touched node -> its stamp, its rank
+        self.slots, self.total, self.racks = list(index.slots), index.total, dict(index.racks)
+
+    def refresh(self) -> None:
+        """Count the touched nodes that have changed since."""
+        for index, node in self._overlay.touched.items():
+            seen = self._seen.get(index)
+            if seen is not None and seen[0] == node.stamp:
+                continue
+            count = self._index.count(node)
+            more = count - self.slots[index]
+            self.slots[index] = count
+            self.total += more
+            self.racks[node.rack] = self.racks.get(node.rack, 0) + more
+            self._seen[index] = (node.stamp, self._index.rank(node) if count else 0)
+
+    def take(self, wanted: int, avoid: frozenset[int]) -> list[int]:
+        """The best nodes that together have `wanted` slots; fewer if there are not so many."""
+        ranked = self._index.best(wanted, avoid.union(self._overlay.touched))
+        for index, (_, rank) in self._seen.items():
+            if self.slots[index] and index not in avoid:
+                ranked.append((rank, index))
+        found: list[int] = []
+        for _, index in sorted(ranked):
+            if wanted <= 0:
+                break
+            found.append(index)
+            wanted -= self.slots[index]
+        return found
+
+
+def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
+    """The up-to-date index for a shape in a tree's pools."""
+    key = _key(state, shape, root, now)
+    index: FreeIndex | None = state.indexes.pop(key, None)
+    if index is None:
+        index = FreeIndex(state, shape, key[2], key[3])
+        state.keep_indexes("free", INDEXES_KEPT)
+    else:
+        index.refresh()
+    state.indexes[key] = index
+    return index
+
+
+def free_view(overlay: Overlay, shape: Shape, root: Quota, now: bool) -> FreeIndex | FreeView:
+    """The same, through an overlay."""
+    if not overlay.touched:
+        return free_index(overlay.state, shape, root, now)
+    key = _key(overlay.state, shape, root, now)
+    view: FreeView | None = overlay.views.get(key)
+    if view is None:
+        view = overlay.views[key] = FreeView(free_index(overlay.state, shape, root, now), overlay)
+    view.refresh()
+    return view
+
+
+def _key(state: State, shape: Shape, root: Quota, now: bool) -> tuple[str, Shape, frozenset[str], bool]:
+    pools = frozenset(pool for pool, _ in root.spec.draws)
+    return ("free", shape, pools, now and state.leaving_replicas > 0)

@@ -1,0 +1,115 @@
+"""The ladder of P5: victims of the lowest highest priority first, and among those the cheapest.
+
+A rung is a priority up to which units may be taken: 0 for idle borrowers and surplus, then 1 to 9. The indexes tell which
+rungs could help at all (P7); on each of them, from below, the solver is asked, and the first lawful answer is it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+
+from quotatree.core.model.resources import ZERO
+from quotatree.core.model.unit import Unit, eviction_cost
+from quotatree.core.search.node_index import node_view
+from quotatree.core.search.node_offer import LADDER, TOP_RUNG
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.placement import grouped
+from quotatree.core.search.quota_cover import demoted_together
+from quotatree.core.search.solvers import solve
+from quotatree.core.search.trial import Proposal, Request, Trial, left_after, without_implied
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A lawful, minimal set, its cost, the highest rung it touches, and what ignoring the ladder would cost (P5)."""
+
+    units: tuple[Unit, ...]
+    cost: int
+    highest: int
+    cost_without_ladder: int
+    demoted: frozenset[Unit]
+
+
+def climb(rungs: Iterable[int], ask: Callable[[int], Proposal | None]) -> tuple[int, Proposal] | None:
+    """The first rung, from below, on which there is an answer, and the answer."""
+    for rung in rungs:
+        found = ask(rung)
+        if found is not None:
+            return rung, found
+    return None
+
+
+def first_on_ladder(request: Request, overlay: Overlay, rungs: list[int]) -> tuple[int, Proposal] | None:
+    """The lowest of these rungs on which a set is found that frees the quota, and the cheapest such set."""
+
+    def ask(rung: int) -> Proposal | None:
+        found = solve(Trial(request, rung, overlay))
+        if found is None:
+            return None
+        found = without_implied(found, request.now_ms)
+        # Whatever the solver says, nothing starts beyond its quotas.
+        return found if left_after(request, found.units) == ZERO else None
+
+    return climb(rungs, ask)
+
+
+def cheapest_on_ladder(request: Request, overlay: Overlay, rungs: list[int] | None = None) -> Found | None:
+    """The best victims of this step of P4, or None."""
+    if rungs is None:
+        rungs = rungs_that_could_help(request, overlay)
+    first = first_on_ladder(request, overlay, rungs)
+    if first is None:
+        return None
+    rung, found = first
+    cost, demoted = found.cost, frozenset[Unit]()
+    if request.nodes_fit and request.demote_room >= 0:
+        demoted = demoted_together(found.units, request.now_ms)
+        cost = sum(eviction_cost(u, request.now_ms) for u in found.units if u not in demoted)
+    without = cost
+    if rung != rungs[-1]:
+        other = solve(Trial(request, TOP_RUNG, overlay))
+        if other is not None:
+            without = min(cost, other.cost)
+    return Found(found.units, cost, highest_rung(request, found.units), without, demoted)
+
+
+def highest_rung(request: Request, units: Iterable[Unit]) -> int:
+    """The highest rung that these units stand on."""
+    entitled = [request.signature.entitled(unit.cls) for unit in units]
+    return max((e.rung for e in entitled if e is not None), default=0)
+
+
+def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
+    """Rungs that add somebody, from the first on which everybody's leaving would be enough, protections aside (P7)."""
+    present = [False] * LADDER
+    freed = [[0] * LADDER for _ in range(3)]
+    short = [i for i in range(3) if request.deficit[i] > 0]
+    signature, off = request.signature, overlay.off
+    for cls, entitled in signature.classes_among(request.state.classes_below(request.root)):
+        if not cls.buckets:
+            continue
+        gone = [unit for unit in off if unit.cls is cls] if off else []
+        if gone and len(gone) == sum(len(bucket) for bucket in cls.buckets.values()):
+            continue
+        present[entitled.rung] = True
+        if short and entitled.frees_quota:
+            for i in short:
+                freed[i][entitled.rung] += cls.standing[i] - sum(unit.footprint[i] for unit in gone)
+    present[0] = present[0] or overlay.idle_units(request.root) > 0
+    totals: list[tuple[list[int], int]] = [(list(accumulate(freed[i])), request.deficit[i]) for i in short]
+    if not request.nodes_fit:
+        totals += _reached_on_nodes(request, overlay)
+    return [p for p in range(LADDER) if present[p] and all(total[p] >= need for total, need in totals)]
+
+
+def _reached_on_nodes(request: Request, overlay: Overlay) -> list[tuple[list[int], int]]:
+    """For each shape, how many replicas would fit once everybody up to a rung had left, and how many are wanted."""
+    found = []
+    for shape, indexes in grouped(request.wanted).items():
+        by_share = len(indexes) > 1
+        index = node_view(overlay, request.signature, shape, request.root, by_share, request.now_ms)
+        total = index.total_without(request.avoid) if request.avoid else index.total
+        found.append((total, len(indexes)))
+    return found

@@ -1,0 +1,87 @@
+"""The cheapest units that make room for one replica somewhere, and free its quota: exactly, node after node (P5)."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from typing import Final
+
+from quotatree.core.model.job import Shape
+from quotatree.core.model.resources import ZERO
+from quotatree.core.search.node_index import node_view
+from quotatree.core.search.node_offer import Tie
+from quotatree.core.search.one_node import cheapest_on_node
+from quotatree.core.search.quota_cover import cheapest_cover
+from quotatree.core.search.slot_trial import SlotTrial
+from quotatree.core.search.trial import Proposal, Trial, propose
+
+NODES_WITHOUT_GAIN: Final = 64
+TIED_NODES: Final = 16
+"""Nodes looked at that can only be as cheap as the best. Where the bound is exact the newest comes first, so one will do."""
+
+
+def cheapest_for_one(trial: Trial, shape: Shape) -> Proposal | None:
+    """Nodes in the order of their lower bounds until no other can be better; None if none can be freed.
+
+    Where quota must be freed beyond what a node gives, its bound says little; then the search also ends after
+    NODES_WITHOUT_GAIN nodes in a row that brought nothing.
+    """
+    best = _over_nodes(trial, shape)
+    if best is None or best.jobs <= 1:
+        return best
+    slots = SlotTrial(trial, shape, 1)
+    slots.take_all(best.units)
+    slots.minimise()
+    return best if len(slots.taken) == len(best.units) else slots.proposal()
+
+
+def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
+    request, now_ms = trial.request, trial.now_ms
+    index = node_view(trial.overlay, trial.signature, shape, request.root, False, now_ms)
+    best: Proposal | None = None
+    floor: int | None = None if any(amount > 0 for amount in request.deficit) else 0
+    complete = partial(_with_quota, trial) if floor is None else None
+    fruitless = tied = 0
+    with closing(index.cheapest_first(trial.rung, now_ms, request.avoid)) as stream:
+        for bound, node_number in stream:
+            if best is not None:
+                behind = _behind(best, index.tie_of(node_number))
+                if bound > best.cost or (bound == best.cost and behind):
+                    break
+                if floor is None:  # what the quota alone costs bounds every node from below
+                    alone = cheapest_cover(Trial(request, trial.rung, trial.overlay, protected=False))
+                    floor = alone.cost if alone is not None else best.cost
+                if max(bound, floor) >= best.cost:  # no node can be cheaper, but it may have somebody newer
+                    tied += 1
+                    if tied > TIED_NODES:
+                        break
+                    if behind:
+                        continue
+            found = cheapest_on_node(trial, trial.overlay.node(node_number), shape, complete)
+            if found is not None and (best is None or found < best):
+                best, fruitless = found, 0
+            elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
+                break
+    return best
+
+
+def _behind(best: Proposal, tie: Tie) -> bool:
+    """Is nobody of a node with this tie to be chosen before `best` at the same cost: fewer jobs, newer, name (P5)?"""
+    newest, first = tie
+    return (1, newest, (first,)) >= (best.jobs, best.age, best.names)
+
+
+def _with_quota(trial: Trial, found: Proposal) -> Proposal | None:
+    """Complete a node's victims by the cheapest units that free the rest of the quota; the same if nothing is missing."""
+    both = Trial(trial.request, trial.rung, trial.overlay)
+    both.take_all(found.units)
+    if both.quota_left() == ZERO:
+        return found
+    cost = found.cost
+    while both.quota_left() != ZERO:
+        more = cheapest_cover(both)
+        if more is None or not more.units:
+            return None
+        both.take_all(more.units)
+        cost += more.cost
+    return propose(list(both.taken), cost) if both.lawful() else None

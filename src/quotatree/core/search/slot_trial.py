@@ -1,0 +1,126 @@
+"""How many replicas of one shape would fit without what has been taken?
+
+Slots are counted node by node as units are taken and given back, so that a search for a gang can try thousands of them:
+no node is copied.
+"""
+
+from __future__ import annotations
+
+from quotatree.core.model.job import Shape
+from quotatree.core.model.node import Node
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.unit import Unit, companions
+from quotatree.core.search.free_index import free_view
+from quotatree.core.search.trial import Trial, with_companions
+
+
+class SlotTrial(Trial):
+    """It is enough when `count` replicas of `shape` fit on nodes, and the quota is free."""
+
+    def __init__(self, trial: Trial, shape: Shape, count: int) -> None:
+        request = trial.request
+        self.shape, self.count = shape, count
+        self._avoid = request.avoid
+        self._nodes = trial.overlay.nodes
+        self._gpus = shape.whole_gpus
+        self._simple_shape = bool(self._gpus and not shape.cpu_milli and not shape.memory_mib)
+        free = free_view(trial.overlay, shape, request.root, False)
+        self._base = free.total - sum(free.slots[n] for n in request.avoid)
+        self._free_slots = free.slots
+        self._usable_nodes: dict[int, bool] = {}
+        super().__init__(request, trial.rung, trial.overlay)
+
+    def reset(self) -> None:
+        super().reset()
+        self.slots = self._base
+        self._node_slots: dict[int, int] = {}
+        self._node_freed: dict[int, int] = {}
+
+    def enough(self) -> bool:
+        return self.slots >= self.count and self.quota_is_free()
+
+    def _book(self, unit: Unit, sign: int) -> None:
+        super()._book(unit, sign)
+        nodes = self._nodes
+        for node_index in unit.nodes:
+            node = nodes[node_index]
+            share = node.units.get(unit)
+            if share is None:  # gone already, for another group of the same job
+                continue
+            freed_here = self._node_freed.get(node_index, 0) + sign * share.whole
+            self._node_freed[node_index] = freed_here
+            if not self._usable(node_index):
+                continue
+            before = self._node_slots.get(node_index)
+            if before is None:
+                before = self._free_slots[node_index]
+            if self._simple_shape and not node.shared:
+                after = (node.whole_free + freed_here) // self._gpus
+            else:
+                after = slots_without(node, self.shape, self._taken_on(node_index))
+            self._node_slots[node_index] = after
+            self.slots += after - before
+
+    def _taken_on(self, node_index: int) -> list[Unit]:
+        return [u for u in self.taken if _stands_on(u, node_index)]
+
+    def _usable(self, node_index: int) -> bool:
+        usable = self._usable_nodes.get(node_index)
+        if usable is None:
+            usable = node_index not in self._avoid and self._nodes[node_index].suits(self.shape)
+            self._usable_nodes[node_index] = usable
+        return usable
+
+    def clearly_needed(self, unit: Unit) -> bool:
+        """Would giving this unit back lose a slot too many?"""
+        if not self._simple_shape or unit.job.composite:
+            return False
+        spare = self.slots - self.count
+        for node_index in unit.nodes:
+            node = self._nodes[node_index]
+            if node.shared or not self._usable(node_index):
+                continue
+            left = node.whole_free + self._node_freed[node_index] - node.units[unit].whole
+            spare -= self._node_slots[node_index] - left // self._gpus
+        return spare < 0
+
+
+def _stands_on(unit: Unit, node_index: int) -> bool:
+    if node_index in unit.nodes:
+        return True
+    return any(node_index in piece.nodes for piece in companions(unit))
+
+
+def room_without(node: Node, shape: Shape, units: list[Unit]) -> bool:
+    """Would one replica of `shape` fit if these units (and what goes with them) were gone?"""
+    return slots_without(node, shape, units) > 0
+
+
+def slots_without(node: Node, shape: Shape, units: list[Unit] | set[Unit]) -> int:
+    """How many replicas of `shape` would fit if these units (and what goes with them) were gone."""
+    cpu, memory, whole = node.free_cpu, node.free_memory, node.whole_free
+    freed: dict[int, int] = {}
+    for unit in with_companions(list(units)):
+        share = node.units.get(unit)
+        if share is None:
+            continue
+        whole += share.whole
+        cpu += share.cpu_milli
+        memory += share.memory_mib
+        for device, milli in share.fractions:
+            freed[device] = freed.get(device, 0) + milli
+    gpu_milli = shape.gpu_milli
+    if gpu_milli >= WHOLE_GPU:
+        whole += sum(1 for device, milli in freed.items() if node.free[device] + milli == WHOLE_GPU)
+        count = whole // shape.whole_gpus
+    elif gpu_milli:
+        free = node.free
+        count = (whole - node.whole_free) * (WHOLE_GPU // gpu_milli)
+        count += sum((free[d] + freed.get(d, 0)) // gpu_milli for d in range(len(free)))
+    else:
+        count = 1 << 30
+    if shape.cpu_milli:
+        count = min(count, cpu // shape.cpu_milli)
+    if shape.memory_mib:
+        count = min(count, memory // shape.memory_mib)
+    return max(0, count)

@@ -1,0 +1,103 @@
+"""Which solver answers a request: quota alone, one replica, a gang, or groups of several shapes one after the other?
+
+All of them take a trial and return a proposal, the cheapest they know up to the trial's rung, or None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quotatree.core.model.job import Placed, Shape
+from quotatree.core.model.resources import ZERO
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind
+from quotatree.core.search.exhaustive import best_of_few
+from quotatree.core.search.gang import cheapest_for_gang
+from quotatree.core.search.one_replica import cheapest_for_one
+from quotatree.core.search.placement import Wanted, find_places, grouped
+from quotatree.core.search.quota_cover import cheapest_cover
+from quotatree.core.search.trial import (
+    NOTHING,
+    PlaceTrial,
+    Proposal,
+    Request,
+    Trial,
+    implied,
+    with_companions,
+)
+
+
+def solve(trial: Trial) -> Proposal | None:
+    """The cheapest set up to the trial's rung, or None."""
+    if trial.request.nodes_fit:
+        return cheapest_cover(trial)
+    shapes = grouped(trial.request.wanted)
+    return _several_shapes(trial, shapes) if len(shapes) > 1 else _one_shape(trial)
+
+
+def _one_shape(trial: Trial) -> Proposal | None:
+    ((_, shape), *others) = trial.request.wanted
+    if not others:
+        return cheapest_for_one(trial, shape)
+    count = 1 + len(others)
+    found = cheapest_for_gang(trial, shape, count)
+    return best_of_few(trial, shape, count) if found is None else found
+
+
+def _several_shapes(trial: Trial, shapes: dict[Shape, list[int]]) -> Proposal | None:
+    """Groups of different sizes: largest first, each with the ones before it standing; then minimised together."""
+    together = PlaceTrial(trial.request, trial.rung, trial.overlay)
+    if not _one_after_the_other(together, shapes):
+        return None
+    for unit in [u for u in together.taken if implied(u, together.taken)]:
+        together.give_back(unit)  # it goes along with its core
+    if not together.quota_is_free():
+        more = cheapest_cover(together)
+        if more is None:
+            return None
+        together.take_all(more.units)
+        for unit in [u for u in together.taken if implied(u, together.taken)]:
+            together.give_back(unit)
+    together.minimise()
+    found = together.proposal() if together.taken else NOTHING
+    allowed = trial.protections is None or trial.protections.allow(with_companions(list(found.units)))
+    return found if allowed else None
+
+
+def _one_after_the_other(together: PlaceTrial, shapes: dict[Shape, list[int]]) -> bool:
+    """Take what each shape needs; False if one of them finds no place."""
+    request, overlay = together.request, together.overlay
+    stood: list[Unit] = []
+    for shape, indexes in shapes.items():
+        part: Wanted = [(index, shape) for index in indexes]
+        places = _places(together, part)
+        if places is None:
+            alone = replace(request, wanted=part, deficit=ZERO, demote_room=-1)
+            found = _one_shape(Trial(alone, together.rung, overlay))
+            if found is None:
+                return False
+            together.take_all(found.units)
+            places = _places(together, part)
+            if places is None:
+                return False
+        unit = _promised(request, places)
+        overlay.give_back(unit)
+        stood.append(unit)
+    for unit in stood:
+        overlay.take(unit)
+        del overlay.off[unit]
+    return True
+
+
+def _places(together: PlaceTrial, part: Wanted) -> tuple[Placed, ...] | None:
+    request = together.request
+    return find_places(
+        together.state, request.root, part, now=False, avoid=request.avoid, overlay=together.overlay
+    )
+
+
+def _promised(request: Request, places: tuple[Placed, ...]) -> Unit:
+    """The preemptor on some of its places, for a moment: of a class that nobody keeps."""
+    job = request.job
+    assert job is not None
+    cls = UnitClass(-1, job.quota, job.priority, job.spec.module, UnitKind.HOLD, job.claim)
+    return Unit(job, cls, places, request.now_ms)

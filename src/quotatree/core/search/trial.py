@@ -1,0 +1,275 @@
+"""What has been taken for a request so far, and is it enough, lawful and minimal?
+
+A trial is the one place where units are taken and given back while victims are sought. It writes nothing to the state:
+what has been taken is a list, a sum of freed quota and, where places matter, an overlay (overlay.py) or a count of slots
+(slot_trial.py). A solver gets a trial and returns a proposal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from quotatree.core.model.job import Job
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.resources import ZERO, Resources
+from quotatree.core.model.unit import Unit, UnitKind, companions, eviction_cost
+from quotatree.core.search.eligible import Protections, Signature
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.placement import Wanted, find_places
+from quotatree.core.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a preemptor needs within one step of P4. `deficit` is the quota that victims must free along its path."""
+
+    state: State
+    quota: Quota
+    signature: Signature  # whom it may take
+    deficit: Resources
+    now_ms: int
+    job: Job | None = None  # None: only quota is wanted, for nobody in particular (Q5)
+    wanted: Wanted = field(default_factory=list)
+    amount: Resources = ZERO  # what the quotas must have room for in the end
+    avoid: frozenset[int] = frozenset()
+    nodes_fit: bool = True  # by plan there is room on nodes already: only quota is short
+    demote_room: int = -1  # idle room left beside the preemptor; not below 0: units may be turned idle (I1)
+    loan_allowed: bool = False
+    past_guard: bool = True
+    gives_way: Signature | None = None  # who gives way without a policy, where `signature` has more
+
+    @property
+    def root(self) -> Quota:
+        return self.quota.path[-1]
+
+
+class Proposal(NamedTuple):
+    """Units to take, comparable: cost, then fewer jobs, then newest, then names (P5)."""
+
+    cost: int
+    jobs: int
+    age: int
+    names: tuple[tuple[str, int], ...]
+    units: tuple[Unit, ...]
+
+
+NOTHING: Final = Proposal(0, 0, 0, (), ())
+
+
+def propose(units: list[Unit], cost: int) -> Proposal:
+    units.sort(key=_name)
+    return Proposal(
+        cost, len(units), -sum(u.started_ms for u in units), tuple(u.name for u in units), tuple(units)
+    )
+
+
+def _name(unit: Unit) -> tuple[str, int]:
+    return unit.name
+
+
+class Trial:
+    """A request, the rung of the ladder it may go up to (P5), and what has been taken for it so far.
+
+    It is enough when the quota is free. Trials that also look for places are below and in slot_trial.py.
+    """
+
+    def __init__(self, request: Request, rung: int, overlay: Overlay, *, protected: bool = True) -> None:
+        self.request, self.rung, self.overlay = request, rung, overlay
+        self.state, self.signature, self.now_ms = request.state, request.signature, request.now_ms
+        protections = Protections(request.signature, overlay)
+        self.protections = protections if protected and protections.bind() else None
+        self.costs: dict[Unit, int] = {}
+        self.looks = 0  # how often something was taken or given back: what searching costs
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing has been taken."""
+        self.taken: dict[Unit, None] = {}
+        self.freed = [0, 0, 0]
+        self._log: list[tuple[Unit, bool]] = []
+
+    # -- taking and giving back ----------------------------------------------------------------------------------
+
+    def take(self, unit: Unit) -> None:
+        if unit in self.taken:
+            return
+        self._log.append((unit, True))
+        self.taken[unit] = None
+        self._account(unit, 1)
+
+    def take_all(self, units: Iterable[Unit]) -> None:
+        for unit in units:
+            self.take(unit)
+
+    def give_back(self, unit: Unit) -> None:
+        self._log.append((unit, False))
+        del self.taken[unit]
+        self._account(unit, -1)
+
+    def mark(self) -> int:
+        """A point to which `undo_to` can return."""
+        return len(self._log)
+
+    def undo_to(self, mark: int) -> None:
+        while len(self._log) > mark:
+            unit, was_taken = self._log.pop()
+            if was_taken:
+                del self.taken[unit]
+                self._account(unit, -1)
+            else:
+                self.taken[unit] = None
+                self._account(unit, 1)
+
+    def _account(self, unit: Unit, sign: int) -> None:
+        """Book a unit, and what goes along with it and is not taken by itself (P12)."""
+        self.looks += 1
+        if not unit.job.composite:
+            self._book(unit, sign)
+            return
+        core = unit.job.core
+        if unit is not core and core in self.taken:
+            return  # it went along already
+        self._book(unit, sign)
+        for piece in companions(unit):
+            if piece not in self.taken:
+                self._book(piece, sign)
+
+    def _book(self, unit: Unit, sign: int) -> None:
+        entitled = self.signature.entitled(unit.cls)
+        if entitled is not None and entitled.frees_quota:
+            gpu_milli, cpu_milli, memory_mib = unit.footprint
+            freed = self.freed
+            freed[0] += sign * gpu_milli
+            freed[1] += sign * cpu_milli
+            freed[2] += sign * memory_mib
+
+    # -- what that comes to ----------------------------------------------------------------------------------------
+
+    def quota_left(self) -> Resources:
+        """How much quota is still to be freed."""
+        deficit, freed = self.request.deficit, self.freed
+        return Resources(*(max(0, deficit[i] - freed[i]) for i in range(3)))
+
+    def quota_is_free(self) -> bool:
+        deficit, freed = self.request.deficit, self.freed
+        return freed[0] >= deficit[0] and freed[1] >= deficit[1] and freed[2] >= deficit[2]
+
+    def enough(self) -> bool:
+        """Has the request got what it needs?"""
+        return self.quota_is_free()
+
+    def lawful(self, more: Iterable[Unit] = ()) -> bool:
+        """May what has been taken, with `more`, be taken together (Q8, P4, P15)?"""
+        return self.protections is None or self.protections.allow(with_companions([*self.taken, *more]))
+
+    def may_take(self, unit: Unit) -> bool:
+        """Is this unit eligible up to the rung, and not protected by min_runtime?"""
+        entitled = self.signature.entitled(unit.cls)
+        if entitled is None or entitled.rung > self.rung:
+            return False
+        return not (entitled.honours_min_runtime and unit.protected_until_ms > self.now_ms)
+
+    def cost_of(self, unit: Unit) -> int:
+        cost = self.costs.get(unit)
+        if cost is None:
+            cost = self.costs[unit] = eviction_cost(unit, self.now_ms)
+        return cost
+
+    def cost(self) -> int:
+        """What everything that has been taken costs."""
+        return sum([self.cost_of(u) for u in self.taken])
+
+    def proposal(self) -> Proposal:
+        """What has been taken, to be proposed."""
+        return propose(list(self.taken), self.cost())
+
+    # -- minimality ------------------------------------------------------------------------------------------------
+
+    def minimise(self, keep: Unit | None = None) -> None:
+        """Give back whoever is not needed (P8), but for `keep`."""
+
+        def spare(unit: Unit) -> bool:
+            if unit is keep or self.clearly_needed(unit):
+                return False
+            self.give_back(unit)
+            if self.enough():
+                return True
+            self.take(unit)
+            return False
+
+        let_stay(self.taken, self.cost_of, spare)
+
+    def clearly_needed(self, unit: Unit) -> bool:
+        """Is it certain without trying that this unit cannot be given back? False means: try."""
+        del unit
+        return False
+
+
+class PlaceTrial(Trial):
+    """Units are taken off an overlay of its own: it is enough when all replicas have places, and the quota is free."""
+
+    def __init__(self, request: Request, rung: int, overlay: Overlay) -> None:
+        super().__init__(request, rung, overlay.fork())
+
+    def _book(self, unit: Unit, sign: int) -> None:
+        super()._book(unit, sign)
+        if sign > 0:
+            self.overlay.take(unit)
+        else:
+            self.overlay.give_back(unit)
+
+    def fits(self, wanted: Wanted | None = None) -> bool:
+        """Are there places for all replicas, or for these?"""
+        request = self.request
+        places = find_places(
+            self.state, request.root, request.wanted if wanted is None else wanted, now=False, avoid=request.avoid,
+            overlay=self.overlay,
+        )  # fmt: skip
+        return places is not None
+
+    def enough(self) -> bool:
+        return self.quota_is_free() and self.fits()
+
+
+def let_stay(units: Iterable[Unit], cost_of: Callable[[Unit], int], spare: Callable[[Unit], bool]) -> None:
+    """P8: offer each unit, dearest first, to `spare`, which lets it stay if the others are enough without it."""
+    for unit in sorted(units, key=lambda u: (-cost_of(u), u.started_ms, u.name)):
+        spare(unit)
+
+
+def without_implied(found: Proposal, now_ms: int) -> Proposal:
+    """Drop surplus that was chosen beside its own core: the core takes it along, and its cost contains it."""
+    if all(u.cls.kind is UnitKind.CORE for u in found.units):
+        return found
+    kept = [u for u in found.units if not implied(u, found.units)]
+    if len(kept) == len(found.units):
+        return found
+    return propose(kept, sum(eviction_cost(u, now_ms) for u in kept))
+
+
+def implied(unit: Unit, chosen: Iterable[Unit]) -> bool:
+    """Does the core of its job go, and take it along?"""
+    return unit.cls.kind is not UnitKind.CORE and any(
+        u.job is unit.job and u.cls.kind is UnitKind.CORE for u in chosen
+    )
+
+
+def with_companions(units: list[Unit]) -> list[Unit]:
+    """The units and what their cores take along."""
+    together = dict.fromkeys(units)
+    for unit in units:
+        together.update(dict.fromkeys(companions(unit)))
+    return list(together)
+
+
+def left_after(request: Request, units: Iterable[Unit]) -> Resources:
+    """How much quota would still be to be freed once these units had left."""
+    freed = [0, 0, 0]
+    for unit in with_companions(list(units)):
+        entitled = request.signature.entitled(unit.cls)
+        if entitled is not None and entitled.frees_quota:
+            for i in range(3):
+                freed[i] += unit.footprint[i]
+    return Resources(*(max(0, request.deficit[i] - freed[i]) for i in range(3)))
