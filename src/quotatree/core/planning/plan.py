@@ -38,21 +38,32 @@ def plan(state: State, now_ms: int) -> say.Plan:
     loan whose return takes what was just started, a victim that frees more than its taker needs, idle room that
     somebody else took); then the plan is taken back and made anew without that start.
     """
-    alone = not state.in_transaction
-    if alone:
-        state.begin()
+    if state.in_transaction:
+        return _made(state, now_ms)
+    state.begin()
+    try:
+        made = _made(state, now_ms)
+    except BaseException:
+        state.rollback()
+        raise
+    state.commit()
+    return made
+
+
+def _made(state: State, now_ms: int) -> say.Plan:
     postponed: dict[tuple[JobId, Claim], JobId] = {}
     while True:
         mark = state.mark()
         planner = _Planner(state, now_ms, postponed)
-        conflict = planner.run()
+        try:
+            conflict = planner.run()
+        except BaseException:
+            state.forget_attempts()  # failures are not journalled
+            raise
         if conflict is None:
-            break
+            return say.Plan(now_ms, tuple(planner.decisions), planner.next_wakeup())
         state.rollback_to(mark)
         postponed[conflict.started, conflict.claim] = conflict.preemptor
-    if alone:
-        state.commit()
-    return say.Plan(now_ms, tuple(planner.decisions), planner.next_wakeup())
 
 
 class _Planner(Surroundings):

@@ -76,6 +76,10 @@ class TreeChanges(UnitChanges):
         if self._tree_changed:
             # Units that stand again may be of classes from before the change, which nobody looks at any more.
             self.reshape(*self.roots)
+        self.forget_attempts()
+
+    def forget_attempts(self) -> None:
+        """Everybody who waits deserves a new try: what is remembered may be of a plan that is not to be."""
         for quota in self.quotas.values():
             quota.version += 1
         for quota in self.waiting_quotas.values():
