@@ -55,17 +55,13 @@ class JobValues(Facts):
 
     def begin_run(self, job: Job, claim: Claim, started_ms: int, checkpoint_ms: int | None = None) -> None:
         """The next run of the job begins."""
-        self.on_undo(
-            self._set_run, job, job.claim, job.run, job.started_ms, job.checkpoint_ms, job.replan_first
-        )
-        self._set_run(job, claim, job.run + 1, started_ms, checkpoint_ms, False)
+        before = (job.claim, job.run, job.started_ms, job.checkpoint_ms, job.replan_first)
+        self.on_undo(self._set_run, job, before)
+        self._set_run(job, (claim, job.run + 1, started_ms, checkpoint_ms, False))
         self._touch_job(job)
 
-    def _set_run(
-        self, job: Job, claim: Claim, run: int, started_ms: int, checkpoint_ms: int | None, first: bool
-    ) -> None:
-        job.claim, job.run, job.started_ms, job.checkpoint_ms = claim, run, started_ms, checkpoint_ms
-        job.replan_first = first
+    def _set_run(self, job: Job, run: tuple[Claim, int, int, int | None, bool]) -> None:
+        job.claim, job.run, job.started_ms, job.checkpoint_ms, job.replan_first = run
 
     def set_started(self, job: Job, started_ms: int) -> None:
         if job.started_ms is not started_ms:
