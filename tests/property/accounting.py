@@ -77,7 +77,7 @@ def check_quotas(state: State) -> None:
         assert not quota.shrinking or above, f"{quota.id} shrinks no more"
     for root in state.roots:
         mates = [r for r in state.roots if pools(r.id, state) & pools(root.id, state)]
-        assert root.idle_units == sum(
+        assert root.tree.idle_units == sum(
             1
             for p in model.pieces()
             if p.claim is Claim.IDLE and model.root(model.jobs[p.job].quota) in {m.id for m in mates}
@@ -88,7 +88,9 @@ def check_quotas(state: State) -> None:
                 if model.root(model.jobs[piece.job].quota) == root.id:
                     for place in piece.places:
                         standing[model.nodes[place.node].pool] += place.shape.gpu_milli
-            assert {p: n for p, n in root.pool_used.items() if n} == {p: n for p, n in standing.items() if n}
+            assert {p: n for p, n in root.tree.pool_used.items() if n} == {
+                p: n for p, n in standing.items() if n
+            }
 
 
 def pools(root: str, state: State) -> set[str]:

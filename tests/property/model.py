@@ -130,9 +130,9 @@ class Model:
             {job.id: _view(job, names) for job in state.jobs.values()},
             [(*limit,) for limits in state.limits.values() for limit in limits],
             {
-                r.id: (r.guard, frozenset(names[i] for i in r.guard_nodes))
-                for r in state.roots
-                if r.guard is not None
+                t.root.id: (t.guard, frozenset(names[i] for i in t.guard_nodes))
+                for t in state.trees
+                if t.guard is not None
             },
         )  # fmt: skip
 

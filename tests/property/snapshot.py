@@ -33,13 +33,19 @@ def _picture(state: State) -> dict[str, Any]:
         "jobs": {job.id: _job(job) for job in state.jobs.values()},
         "quotas": {
             q.id: (
-                q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.idle, q.own_idle, q.shadow, sorted(q.jobs), q.tin, q.tout, [m.id for m in q.pool_mates], q.min_runtime_ms, q.preemption_delay_ms,
+                q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.idle, q.own_idle, q.shadow, sorted(q.jobs), q.tin, q.tout, q.min_runtime_ms, q.preemption_delay_ms,
                 [c.id for c in q.children],
-                q.surplus_units, q.idle_units, {p: n for p, n in q.pool_used.items() if n}, q.guard, q.guard_nodes,
-                q.shrinking, q.shares_reserved, q.queue.stood, sorted(q.queue.of_job),
+                q.surplus_units, q.shrinking, q.queue.stood, sorted(q.queue.of_job),
                 sorted((repr(c.key), c.members, c.request, c.limits) for c in q.queue.classes.values()),
             )
             for q in state.quotas.values()
+        },
+        "trees": {
+            t.root.id: (
+                [m.root.id for m in t.pool_mates], t.idle_units, {p: n for p, n in t.pool_used.items() if n}, t.guard,
+                t.guard_nodes, t.shares_reserved, [q.id for q in t.quotas() if q.tree is t],
+            )
+            for t in state.trees
         },
         "nodes": [
             (

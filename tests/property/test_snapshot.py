@@ -72,7 +72,7 @@ def look(state: State) -> dict[str, bool]:
     jobs = state.jobs.values()
     return {
         "holds with somebody leaving": any(j.hold and j.hold.waiting_on for j in jobs),
-        "guards": any(root.guard for root in state.roots),
+        "guards": any(tree.guard for tree in state.trees),
         "lazy scalings": any(q.shrinking for q in state.quotas.values()),
         "loans": any(has_loan(q) for q in state.quotas.values()),
         "idle claims": any(j.core and j.claim is Claim.IDLE for j in jobs),

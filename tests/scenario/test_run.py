@@ -39,7 +39,7 @@ def test_a_planner_that_wrongly_remembers_a_failure_is_not_at_rest():
     state = player.state
     apply(state, ev.JobEnded(JobId("first"), Phase.SUCCEEDED), player.now_ms)
     (waiting,) = state.waiting_quotas[QuotaId("lab")].queue.classes.values()
-    waiting.failed = Failure(because(Code.NoEligibleVictims, step="test"), waiting.quota.root.version)
+    waiting.failed = Failure(because(Code.NoEligibleVictims, step="test"), waiting.quota.tree.version)
 
     assert [type(decision) for decision in player.at_rest()] == [Start]
     assert not [d for d in plan(state, player.now_ms).decisions if isinstance(d, Start)], "it must remember"

@@ -153,7 +153,8 @@ def node_record(node: Node) -> NodeRecord:
 
 
 def quota_record(state: State, quota: Quota) -> QuotaRecord:
-    nodes = state.nodes
+    guard = quota.tree.guard if quota.parent is None else None
+    guard_nodes = quota.tree.guard_nodes if quota.parent is None else ()
     return QuotaRecord(
         order=quota.order,
         spec=quota.spec,
@@ -162,8 +163,8 @@ def quota_record(state: State, quota: Quota) -> QuotaRecord:
         shrinking=quota.shrinking,
         limits=state.limits.get(quota.id, ()),
         shadow=Resources(*quota.shadow),
-        guard=quota.guard,
-        guard_nodes=tuple(nodes[index].spec.name for index in sorted(quota.guard_nodes)),
+        guard=guard,
+        guard_nodes=tuple(state.nodes[index].spec.name for index in sorted(guard_nodes)),
         stood=tuple(Stood(*entry) for entry in quota.queue.stood),
     )
 

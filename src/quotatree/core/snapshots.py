@@ -55,9 +55,9 @@ def restore(value: Snapshot) -> State:
         _restore_node(state, node)
     for quota in sorted(value.quotas, key=lambda q: q.order):
         _restore_quota(state, quota)
-    state.reshape(*state.roots)
-    for root in state.roots:
-        refresh_flags(state, root)
+    state.reshape(*state.trees)
+    for tree in state.trees:
+        refresh_flags(state, tree)
     for record in value.jobs:
         _register(state, record)
     for record in value.jobs:
@@ -69,8 +69,8 @@ def restore(value: Snapshot) -> State:
     for job in state.jobs.values():
         if job.queued:
             state.enqueue(job)
-    for root in state.roots:
-        root.loans = any(has_loan(quota) for quota in root.subtree())
+    for tree in state.trees:
+        tree.loans = any(has_loan(quota) for quota in tree.quotas())
     _check_devices(state.nodes)
     return state
 
@@ -166,13 +166,15 @@ def _promise(state: State, record: JobRecord) -> None:
 
 
 def _guard(state: State, record: QuotaRecord) -> None:
-    quota = state.quotas[record.id]
     if record.guard is None:
         return
+    quota = state.quotas[record.id]
+    if quota.parent is not None:
+        raise _bad("quotas", record.id, f"keeps capacity for {record.guard} and is not a root")
     if record.guard not in state.jobs:
         raise _bad("quotas", record.id, f"keeps capacity for {record.guard}, which is not there")
-    quota.guard = record.guard
-    quota.guard_nodes = frozenset(_node(state, name, record.id).index for name in record.guard_nodes)
+    quota.tree.guard = record.guard
+    quota.tree.guard_nodes = frozenset(_node(state, name, record.id).index for name in record.guard_nodes)
 
 
 def _stands(state: State, job: Job, standing: Standing) -> tuple[tuple[Placed, ...], int]:

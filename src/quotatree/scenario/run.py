@@ -166,8 +166,9 @@ class Player:
 def _decided_afresh(state: State, now_ms: int) -> list[Decision]:
     """Decisions of a plan on a copy of the state that has forgotten which attempts failed before."""
     afresh = deepcopy(state)
+    for tree in afresh.trees:
+        tree.version += 1
     for quota in afresh.quotas.values():
-        quota.version += 1
         quota.queue.forget_failures()
     return _deciding(plan(afresh, now_ms).decisions)
 

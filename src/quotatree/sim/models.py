@@ -85,7 +85,7 @@ class ModelBrain:
                 if decided:
                     decisions += decided
                     break
-                cls.failed = Failure(because(Code.NoEligibleVictims, step="model"), job.quota.root.version)
+                cls.failed = Failure(because(Code.NoEligibleVictims, step="model"), job.quota.tree.version)
             else:
                 break
         expiries = [j.hold.expires_ms for j in self._state.held.values() if j.hold and j.hold.waiting_on]

@@ -174,14 +174,14 @@ def test_a_guard_whose_nodes_lost_a_device_keeps_others() -> None:
     big = submit(state, "big", "r", (1, 8000))
     hour = state.settings.starvation_guard_ms
     plan(state, hour)
-    (kept,) = state.roots[0].guard_nodes
-    assert state.roots[0].guard == big.id
+    (kept,) = state.trees[0].guard_nodes
+    assert state.trees[0].guard == big.id
     ill(state, 7, f"n{kept}", hour)
     plan(state, hour)
-    assert state.roots[0].guard_nodes == {1 - kept}
+    assert state.trees[0].guard_nodes == {1 - kept}
     ill(state, 7, f"n{1 - kept}", hour)
     plan(state, hour)
-    assert state.roots[0].guard is None, "nobody's leaving could help any more"
+    assert state.trees[0].guard is None, "nobody's leaving could help any more"
     assert all(job.phase is Phase.RUNNING for job in first)
 
 

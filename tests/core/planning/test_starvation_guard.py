@@ -32,10 +32,10 @@ def test_a_guard_keeps_other_nodes_when_one_is_cordoned_s10() -> None:
     world.submit("big", "r", 8)
     world.plan(0)
     world.plan(61 * MINUTE)
-    assert world.state.roots[0].guard_nodes == {0}
+    assert world.state.trees[0].guard_nodes == {0}
     world.event(ev.NodeChanged("n0", NodeState.CORDONED))
     world.plan()
-    assert world.state.roots[0].guard_nodes == {1}
+    assert world.state.trees[0].guard_nodes == {1}
 
 
 def test_a_head_whose_nodes_are_lost_blocks_nobody_and_gets_no_guard() -> None:

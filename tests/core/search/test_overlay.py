@@ -78,7 +78,7 @@ def test_idle_work_that_would_have_left_makes_idle_room() -> None:
     overlay = Overlay(state)
     overlay.take(core(borrower))
     assert (idle_room(top, 8000, GPU), idle_room(top, 8000, GPU, overlay)) == (4000, 8000)
-    assert (top.idle_units, overlay.idle_units(top)) == (1, 0)
+    assert (top.tree.idle_units, overlay.idle_units(top.tree)) == (1, 0)
 
 
 def test_a_fork_goes_its_own_way() -> None:

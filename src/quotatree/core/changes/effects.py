@@ -262,14 +262,14 @@ def named(state: State, places: tuple[Placed, ...]) -> tuple[say.ReplicaPlace, .
 
 def clear_guard(state: State, job: Job) -> None:
     """What the starvation guard kept for this job is free again, for it or for others (S10)."""
-    root = job.quota.root
-    if root.guard != job.id:
+    tree = job.quota.tree
+    if tree.guard != job.id:
         return
     waits = job.id in job.quota.queue.of_job
     state.dequeue(job)
     for above in job.quota.path:
         state.set_shadow(above, ZERO)
-    state.set_guard(root, None, frozenset())
+    state.set_guard(tree, None, frozenset())
     if waits:
         state.enqueue(job)
-    state.bump(root)
+    state.bump(job.quota)

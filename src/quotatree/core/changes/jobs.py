@@ -223,6 +223,6 @@ def priority_changed(state: State, event: ev.JobPriorityChanged, now_ms: int) ->
     state.set_priority(job, event.priority)
     state.tell(job, now_ms, f"priority {event.priority}")
     state.enqueue(job)
-    if job.quota.root.guard == job.id:
+    if job.quota.tree.guard == job.id:
         state.bump(job.quota)  # who could evict it now may pass what is kept for it (S10)
     return ()

@@ -17,6 +17,7 @@ from quotatree.core.model.quota import (
     inherited_ms,
 )
 from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, Bounds, Resources, amount_text
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import WaitQueue
 from quotatree.core.state import State, limits_on
 
@@ -41,7 +42,7 @@ def create(state: State, event: ev.QuotaCreated, now_ms: int) -> Decisions:
     quota.set_min(bounds)
     quota.actual = list(bounds)
     state.add_quota(quota)
-    refresh_flags(state, quota.root)
+    refresh_flags(state, quota.tree)
     return ()
 
 
@@ -127,10 +128,11 @@ def pool_capacity(state: State, pool: str) -> Resources:
     )
 
 
-def refresh_flags(state: State, root: Quota) -> None:
+def refresh_flags(state: State, tree: Tree) -> None:
     """What a tree and its quotas have by their own or by inherited declarations."""
-    state.set_shares_reserved(root, any(any(quota.spec.reserved) for quota in root.subtree()))
-    for quota in root.subtree():
+    quotas = tree.quotas()
+    state.set_shares_reserved(tree, any(any(quota.spec.reserved) for quota in quotas))
+    for quota in quotas:
         min_runtime_ms = inherited_ms(above.spec.min_runtime_ms for above in quota.path)
         preemption_delay_ms = inherited_ms(above.spec.preemption_delay_ms for above in quota.path)
         state.set_times(quota, min_runtime_ms, preemption_delay_ms)
@@ -147,7 +149,7 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
     check_amounts(spec, Bounds(*quota.min))
     state.set_quota_spec(quota, spec)
     state.forget_indexes()
-    refresh_flags(state, quota.root)
+    refresh_flags(state, quota.tree)
     for below in quota.subtree():
         for job in below.jobs.values():
             for unit in [job.core, *job.surplus.values()]:
@@ -181,7 +183,7 @@ def delete(state: State, event: ev.QuotaDeleted, now_ms: int) -> Decisions:
     state.put_limits(quota, ())
     state.remove_quota(quota)
     if quota.parent is not None:
-        refresh_flags(state, quota.root)
+        refresh_flags(state, quota.tree)
     return ()
 
 

@@ -163,7 +163,7 @@ def _set_target(state: State, quota: Quota, target: Bounds) -> None:
         if t is not None and was is not None:
             actual[i] = max(t, min(quota.used[i], was))
     state.set_actual(quota, actual, above and shrinks)
-    quota.root.loans = quota.root.loans or above
+    quota.tree.loans = quota.tree.loans or above
     state.bump(quota)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NewType, Protocol
 from quotatree.core.errors import Refused
 from quotatree.core.model.policy import ChildLevel, SelfLevel, Strategy
 from quotatree.core.model.resources import RESOURCE_NAMES, UNBOUNDED, ZERO, Bounds, Resources, amount_text
+from quotatree.core.model.tree import Tree
 
 if TYPE_CHECKING:
     from quotatree.core.model.job import Job, JobId
@@ -63,7 +64,8 @@ class Quota:
     parent: Quota | None
     queue: WaitQueue
     children: list[Quota] = field(default_factory=list)
-    path: tuple[Quota, ...] = ()  # this quota first, the root last
+    path: tuple[Quota, ...] = field(init=False)  # this quota first, the root last
+    tree: Tree = field(init=False)
     tin: int = 0
     tout: int = 0
     min: list[int | None] = field(default_factory=lambda: [None, None, None])
@@ -76,18 +78,14 @@ class Quota:
     shadow: list[int] = field(default_factory=lambda: [0, 0, 0])
     jobs: dict[JobId, Job] = field(default_factory=dict)
     surplus_units: int = 0
-    version: int = 0  # root only: rises whenever something may have become possible
-    pool_mates: tuple[Quota, ...] = ()  # root only: roots that share a pool with this one, itself included
-    idle_units: int = 0  # root only
-    loans: bool = False  # root only: some quota of the tree may be above its min
-    pool_used: dict[str, int] = field(default_factory=dict)  # root only: milli-GPU standing in each pool
-    guard: JobId | None = None  # root only: the job the starvation guard keeps capacity for (S10)
-    guard_nodes: frozenset[int] = frozenset()
     shrinking: bool = False
     min_runtime_ms: int = 0  # own or inherited (P11)
     preemption_delay_ms: int = 0
-    shares_reserved: bool = False  # root only: some quota of the tree has a reserved part
     order: int = 0  # rises with every quota made: siblings stand in this order
+
+    def __post_init__(self) -> None:
+        self.path = (self,) if self.parent is None else (self, *self.parent.path)
+        self.tree = Tree(self) if self.parent is None else self.parent.tree
 
     @property
     def id(self) -> QuotaId:
@@ -103,7 +101,7 @@ class Quota:
 
     def contains(self, other: Quota) -> bool:
         """Is `other` this quota or below it?"""
-        return self.tin <= other.tin < self.tout and self.root is other.root
+        return self.tin <= other.tin < self.tout and self.tree is other.tree
 
     def subtree(self) -> Iterator[Quota]:
         yield self
@@ -193,7 +191,7 @@ def shortage(
     `loan_allowed` passes the quota's own min, never an ancestor's (P3). `past_guard` ignores what a starvation guard
     keeps for its job (S10).
     """
-    reserving = quota.path[-1].shares_reserved
+    reserving = quota.tree.shares_reserved
     for above in quota.path:
         if loan_allowed and above is quota:
             continue
@@ -214,7 +212,7 @@ def shortage(
 
 def reserved_below(quota: Quota, request: Resources) -> bool:
     """Is a part of what is wanted reserved for a child that does not use it? A loan would keep it from it (Q8)."""
-    if not quota.path[-1].shares_reserved:
+    if not quota.tree.shares_reserved:
         return False
     wanted = [i for i, _ in quota.named if request[i]]
     return any(protected(child, i) for child in quota.children for i in wanted)

@@ -35,7 +35,7 @@ GUARDED: Final = "guard"
 class Failure(NamedTuple):
     """Why a class could not start, and what must change before trying it again makes sense.
 
-    `version` is the root's version at the time: as long as it stands, nothing was released. `short`: after a release,
+    `version` is the tree's version at the time: as long as it stands, nothing was released. `short`: after a release,
     only room in that quota can help, and it is looked at directly, as long as no surplus and no loan gives new rights.
     """
 
@@ -64,7 +64,7 @@ class WaitClass:
         """Is the remembered failure still the answer?"""
         if failure is None or (failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms):
             return False
-        if self.quota.path[-1].version == failure.version:
+        if self.quota.tree.version == failure.version:
             return True
         if failure.short is not None:
             quota, i, wanted, _ = failure.short
@@ -79,7 +79,7 @@ class WaitClass:
         """
         if self.promotes:
             return True
-        return not self.quota.surplus_units and (full is self.quota or not self.quota.path[-1].loans)
+        return not self.quota.surplus_units and (full is self.quota or not self.quota.tree.loans)
 
     def queue_priority(self, submitted_ms: int, now_ms: int, aging_interval_ms: int, ages: bool) -> int:
         """S4, S5: rises with waiting, never above 6; from 7 on it is what was submitted."""
@@ -227,7 +227,7 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
         return ("grow", job.id)
     if job.replan_first:
         return (AGAIN, job.id)
-    if job.quota.path[-1].guard == job.id:
+    if job.quota.tree.guard == job.id:
         return (GUARDED, job.id)
     since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
     runs_or_leaves = "idle" if job.phase is Phase.RUNNING else "leaving" if job.leaving else ""

@@ -44,7 +44,7 @@ class Attempt:
         self._request = running_total(job) if promotion else cls.request
         self._wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
         self._past_guard = passes_guard(state, job)
-        self._avoid = frozenset() if self._past_guard else self._root.guard_nodes
+        self._avoid = frozenset() if self._past_guard else self._quota.tree.guard_nodes
         self._claimant = Claimant(job, self._request, self._past_guard)
         self._tried: list[say.StepTried] = []
 
@@ -159,7 +159,7 @@ class Attempt:
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search within one step and, if a set is found, take it and start or hold."""
-        if not clauses and not self._root.idle_units and not self._quota.surplus_units:
+        if not clauses and not self._quota.tree.idle_units and not self._quota.surplus_units:
             return None
         request = self._search_request(step, clauses, loan_allowed)
         found = search(request)
@@ -286,12 +286,12 @@ class Attempt:
             short.quota.min[short.resource] or 0
         ):
             short = None  # what is reserved or kept for a guard is in the way: room alone does not tell
-        return Failed(Failure(reason, self._root.version, short, retry_at_ms), tuple(self._tried))
+        return Failed(Failure(reason, self._quota.tree.version, short, retry_at_ms), tuple(self._tried))
 
     def _depends_on_tree(self) -> bool:
         """Could anything but a release inside the full quota change the answer? Once it shrinks no more, a loan may (Q5)."""
         quota = self._quota
         return bool(
             quota.surplus_units or preempting_steps(self._claimant) or may_borrow(quota, self._job.priority)
-            or quota.shrinking or self._root.shares_reserved or not self._past_guard
+            or quota.shrinking or quota.tree.shares_reserved or not self._past_guard
         )  # fmt: skip

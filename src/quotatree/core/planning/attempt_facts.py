@@ -14,10 +14,10 @@ from quotatree.core.state import State
 
 def passes_guard(state: State, job: Job) -> bool:
     """S10: the guarded job itself and whoever could evict it ignore what is kept for it."""
-    root = job.quota.root
-    if root.guard is None or root.guard == job.id:
+    guard = job.quota.tree.guard
+    if guard is None or guard == job.id:
         return True
-    guarded = state.jobs[root.guard]
+    guarded = state.jobs[guard]
     request = total_request(guarded, missing_core(guarded))
     on_loan = would_be_on_loan(job.quota, guarded.quota, request)
     return could_evict(job.quota, job.priority, work_of(guarded), victim_on_loan=on_loan)
@@ -39,7 +39,7 @@ def why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:
     if kept and short.free < short.wanted <= short.free + kept:
         return because(
             Code.KeptForGuard, quota=short.quota.id, kept=amount_text(short.resource, kept),
-            head=quota.root.guard or "",
+            head=quota.tree.guard or "",
         )  # fmt: skip
     return because(
         code, quota=short.quota.id, free=amount_text(short.resource, short.free),

@@ -8,6 +8,7 @@ from quotatree.core.model.job import Idle, Job, JobId, Shape, missing_core
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
 from quotatree.core.model.resources import GPU
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
 from quotatree.core.state import State
 
@@ -40,13 +41,13 @@ class Ordering:
     def __init__(self, state: State, now_ms: int) -> None:
         self._state, self._now_ms = state, now_ms
         self._ready: dict[str, _Ready] = {}
-        self._heads: dict[QuotaId, _Head] = {}  # by root: who is next in its tree
+        self._heads: dict[Tree, _Head] = {}  # who is next in each
 
     def touch(self, quota: Quota) -> None:
         """The queue of this quota is not what it was, nor perhaps the use of trees on the same pools."""
         quota.queue.stamp += 1
-        for root in quota.path[-1].pool_mates:
-            self._heads.pop(root.spec.id, None)
+        for tree in quota.tree.pool_mates:
+            self._heads.pop(tree, None)
 
     def start_over(self) -> None:
         """Anybody's use or queue may have changed since the last question."""
@@ -58,7 +59,7 @@ class Ordering:
         Only where positions count (S3) does a failure say something about others.
         """
         quota = cls.quota
-        self._heads.pop(quota.path[-1].spec.id, None)
+        self._heads.pop(quota.tree, None)
         known = self._ready.get(quota.id)
         if quota.spec.strategy is Strategy.BALANCE or known is None:
             self.touch(quota)
@@ -69,7 +70,7 @@ class Ordering:
 
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Whom the quota's strategy lets be tried now, in its order."""
-        name, version = quota.spec.id, quota.path[-1].version
+        name, version = quota.spec.id, quota.tree.version
         stamp = quota.queue.stamp
         known = self._ready.get(name)
         if known is not None and known[0] == version and known[1] == stamp:
@@ -84,7 +85,7 @@ class Ordering:
         )
         if quota.spec.strategy is Strategy.BALANCE and stood != quota.queue.stood:
             self._state.set_stood(quota.queue, stood)
-        guarded = quota.path[-1].guard
+        guarded = quota.tree.guard
         kept_for = None if guarded is None else quota.queue.of_job.get(guarded)
         if (
             guarded is not None
@@ -136,13 +137,13 @@ class Ordering:
         A decision changes its own tree and those on the same pools; of all others it is known who is next there, unless
         something was released in them: an idle borrower that is taken back may stand on pools of its own tree too.
         """
-        changed: dict[QuotaId, list[tuple[int, Candidate]]] = {}
+        changed: dict[Tree, list[tuple[int, Candidate]]] = {}
         for quota in self._state.waiting_quotas.values():
-            root = quota.path[-1]
-            known = self._heads.get(root.spec.id)
-            if known is not None and known.version == root.version:
+            tree = quota.tree
+            known = self._heads.get(tree)
+            if known is not None and known.version == tree.version:
                 continue
-            heads = changed.setdefault(root.spec.id, [])
+            heads = changed.setdefault(tree, [])
             ready = self.ready(quota)
             while ready and ready[0][0].still_fails(ready[0][0].failed, self._now_ms):
                 self.drop(ready[0][0])  # another quota has used the room that it hoped for
@@ -150,8 +151,8 @@ class Ordering:
             if ready:
                 cls, job = ready[0]
                 heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
-        for name, heads in changed.items():
-            self._heads[name] = _Head(self._state.quotas[name].version, _foremost(heads))
+        for tree, heads in changed.items():
+            self._heads[tree] = _Head(tree.version, _foremost(heads))
         first = _foremost([head.found for head in self._heads.values() if head.found is not None])
         return None if first is None else first[1]
 
@@ -282,8 +283,8 @@ class Ordering:
 
 def _present(quota: Quota) -> tuple[int, int, int, bool]:
     """What must change before a queue in which everybody failed has somebody to be tried."""
-    root = quota.path[-1]
-    return root.version, quota.queue.stamp, quota.surplus_units, root.loans
+    tree = quota.tree
+    return tree.version, quota.queue.stamp, quota.surplus_units, tree.loans
 
 
 def _tree_order(quota: Quota) -> int:

@@ -83,9 +83,9 @@ class _Planner(Surroundings):
     def run(self) -> Conflict | None:
         """Make the plan, or say whose start must be left out of the next one."""
         self._state.end_protections(self._now_ms)
-        for root in self._state.roots:
-            if root.loans:
-                self._state.set_loans(root, any(has_loan(quota) for quota in root.subtree()))
+        for tree in self._state.trees:
+            if tree.loans:
+                self._state.set_loans(tree, any(has_loan(quota) for quota in tree.quotas()))
         self.decisions += look_after_guards(self._state, self._ordering, self._now_ms)
         self._expire_holds()
         self._retry_expired()
@@ -176,13 +176,13 @@ class _Planner(Surroundings):
                 places = hold.unit.places
                 self._start_held(job, places, reason)
                 continue
-            version = job.quota.root.version
+            version = job.quota.tree.version
             if hold.checked_version == version or job.leaving:
                 continue
             state.set_checked(hold, version)
             wanted = [(p.replica, p.shape) for p in hold.unit.places]
             root = job.quota.root
-            avoid = frozenset() if passes_guard(state, job) else root.guard_nodes
+            avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
             alike = (root.id, avoid, *(shape for _, shape in wanted))
             elsewhere = None
             if alike not in nowhere:
@@ -278,7 +278,7 @@ class _Planner(Surroundings):
         preemptor = self._postponed.get((job.id, Claim.REGULAR))
         if preemptor is not None:
             reason = because(Code.WouldBeTaken, preemptor=preemptor)
-            return Failed(Failure(reason, job.quota.root.version))
+            return Failed(Failure(reason, job.quota.tree.version))
         return Attempt(self._state, job, cls, self._now_ms, self).run()
 
     def _put_off(self, job: Job, claim: Claim) -> bool:
@@ -314,7 +314,7 @@ class _Planner(Surroundings):
             reason = idle_refusal(state, job, cls.request)
             if reason is None:
                 wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
-                avoid = frozenset() if passes_guard(state, job) else job.quota.root.guard_nodes
+                avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
                 places = find_places(state, job.quota.root, wanted, now=True, avoid=avoid)
                 if places is not None:
                     why = because(Code.FitsIdle, free=resources_text(cls.request))
@@ -333,7 +333,7 @@ class _Planner(Surroundings):
                     self._ordering.touch(job.quota)
                     return True
                 reason = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
-            cls.failed_idle = Failure(reason, job.quota.root.version)
+            cls.failed_idle = Failure(reason, job.quota.tree.version)
             if job.spec.idle is Idle.ONLY:
                 self._waits[job.id] = say.Wait(job.id, reason)
         return self._disappointed()
@@ -362,15 +362,15 @@ class _Planner(Surroundings):
             and j.hold is None
             and len(j.surplus) + len(j.core_indexes) < j.spec.total_replicas
             and len(j.core_indexes) >= j.core_replicas
-            and state.surplus_failed.get(j.id) != j.quota.root.version
+            and state.surplus_failed.get(j.id) != j.quota.tree.version
         ]
         for job in sorted(short, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id)):
-            root = job.quota.root
+            root, tree = job.quota.root, job.quota.tree
             taken = {*job.core_indexes, *job.surplus, *job.leaving}
             free = [i for i in range(job.spec.total_replicas) if i not in taken]
             shape = job.spec.groups[0].shape
             if free and self._surplus_allowed(job):
-                avoid = root.guard_nodes if root.guard != job.id else frozenset()
+                avoid = tree.guard_nodes if tree.guard != job.id else frozenset()
                 places = find_places(state, root, [(free[0], shape)], now=True, avoid=avoid)
                 if places is not None:
                     self.decisions.append(effects.start_surplus(state, job, places[0], self._now_ms))
@@ -380,7 +380,7 @@ class _Planner(Surroundings):
                         self._ordering.touch(job.quota)
                     self._ordering.start_over()
                     return True
-            state.surplus_failed[job.id] = root.version
+            state.surplus_failed[job.id] = tree.version
         return False
 
     def _surplus_allowed(self, job: Job) -> bool:

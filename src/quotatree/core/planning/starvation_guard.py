@@ -6,6 +6,7 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.model.job import Idle, Job, Shape, missing_core, total_request
 from quotatree.core.model.quota import Quota
+from quotatree.core.model.tree import Tree
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.reasons import Code, Step, because
 from quotatree.core.state import State
@@ -17,30 +18,30 @@ def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Deci
     found: list[say.Decision] = []
     if not after_ms:
         return found
-    for root in state.roots:
-        if root.guard is not None:
+    for tree in state.trees:
+        if tree.guard is not None:
             continue
-        job = _longest_waiting(state, ordering, root, now_ms - after_ms)
+        job = _longest_waiting(state, ordering, tree, now_ms - after_ms)
         if job is not None:
-            found.append(_guard(state, root, job, now_ms))
+            found.append(_guard(state, tree, job, now_ms))
     return found
 
 
 def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
     """Keep what is useful: other nodes when one is out of order, nothing for a job that cannot start any more."""
     found: list[say.Decision] = []
-    for root in state.roots:
-        if root.guard is None:
+    for tree in state.trees:
+        if tree.guard is None:
             continue
-        job = state.jobs[root.guard]
+        job = state.jobs[tree.guard]
         cls = job.quota.queue.of_job.get(job.id)
         if cls is not None and ordering.cannot_start(cls):
             effects.clear_guard(state, job)
             state.tell(job, now_ms, Code.GuardEnded.name)
             found.append(say.Release(job.id, because(Code.GuardEnded)))
-        elif not _still_hold(state, root, job):
-            state.set_guard(root, root.guard, frozenset(_nodes_for(state, root, job)))
-            state.bump(root)
+        elif not _still_hold(state, tree, job):
+            state.set_guard(tree, tree.guard, frozenset(_nodes_for(state, tree, job)))
+            state.bump(tree.root)
     return found
 
 
@@ -52,16 +53,16 @@ def next_guard_ms(state: State, now_ms: int) -> list[int]:
     first = [
         state.jobs[cls.members[0][1]].queued_ms
         for quota in state.waiting_quotas.values()
-        if quota.path[-1].guard is None
+        if quota.tree.guard is None
         for cls in quota.queue.classes.values()
     ]
     return [queued_ms + after_ms for queued_ms in first if queued_ms + after_ms > now_ms]
 
 
-def _longest_waiting(state: State, ordering: Ordering, root: Quota, queued_before_ms: int) -> Job | None:
+def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before_ms: int) -> Job | None:
     heads: list[Job] = []
     for quota in state.waiting_quotas.values():
-        if quota.path[-1] is not root or not _someone_since(quota, queued_before_ms):
+        if quota.tree is not tree or not _someone_since(quota, queued_before_ms):
             continue
         job = ordering.head(quota)
         if job is None or job.running or job.spec.idle is Idle.ONLY or job.queued_ms > queued_before_ms:
@@ -78,21 +79,21 @@ def _someone_since(quota: Quota, before_ms: int) -> bool:
     )
 
 
-def _guard(state: State, root: Quota, job: Job, now_ms: int) -> say.Hold:
+def _guard(state: State, tree: Tree, job: Job, now_ms: int) -> say.Hold:
     """Keep quota along the path, and enough nodes, for this job; nobody is evicted."""
     request = total_request(job, missing_core(job))
     state.dequeue(job)
     for above in job.quota.path:
         state.set_shadow(above, request)
-    state.set_guard(root, job.id, frozenset(_nodes_for(state, root, job)))
+    state.set_guard(tree, job.id, frozenset(_nodes_for(state, tree, job)))
     state.enqueue(job)
     reason = because(Code.StarvationGuard, waited=f"{(now_ms - job.queued_ms) // 1000} s")
     return say.Hold(job.id, (), (), None, Step.FREE, reason)
 
 
-def _nodes_for(state: State, root: Quota, job: Job) -> list[int]:
+def _nodes_for(state: State, tree: Tree, job: Job) -> list[int]:
     """The nodes nearest to being empty that could hold the whole job."""
-    pools = {pool for pool, _ in root.spec.draws}
+    pools = {pool for pool, _ in tree.root.spec.draws}
     chosen: dict[int, None] = {}
     for shape, missing in _shapes(job).items():
         suited = [
@@ -107,9 +108,9 @@ def _nodes_for(state: State, root: Quota, job: Job) -> list[int]:
     return list(chosen)
 
 
-def _still_hold(state: State, root: Quota, job: Job) -> bool:
+def _still_hold(state: State, tree: Tree, job: Job) -> bool:
     """Are the nodes that are kept all ready, and have they devices enough that are well?"""
-    kept = [state.nodes[index] for index in root.guard_nodes]
+    kept = [state.nodes[index] for index in tree.guard_nodes]
     if not all(node.schedulable for node in kept):
         return False
     return not any(node.ill for node in kept) or all(

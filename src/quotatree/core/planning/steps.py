@@ -48,7 +48,7 @@ class Claimant:
     def deficit(self, loan_allowed: bool) -> Resources:
         """How much quota victims must free along the path."""
         short = [0, 0, 0]
-        reserving = self.quota.root.shares_reserved
+        reserving = self.quota.tree.shares_reserved
         for above in self.quota.path:
             if loan_allowed and above is self.quota:
                 continue
@@ -115,7 +115,7 @@ def _in_own_min(claimant: Claimant) -> bool:
     quota, request = claimant.quota, claimant.request
     for i, bound in quota.named:
         kept = 0 if claimant.past_guard else quota.shadow[i]
-        if quota.root.shares_reserved:
+        if quota.tree.shares_reserved:
             kept += sum(protected(c, i, request[i], quota) for c in quota.children)
         if request[i] and quota.used[i] + request[i] + kept > bound:
             return False

@@ -20,7 +20,12 @@ from quotatree.core.search.trial import Proposal, Request, Trial, with_companion
 def cheaper_by_turning_idle(request: Request, overlay: Overlay, found: Found | None) -> Found | None:
     """`found`, or what costs less without going higher up the ladder."""
     idle = request.gives_way
-    if idle is None or request.nodes_fit or request.deficit == ZERO or not overlay.idle_units(request.root):
+    if (
+        idle is None
+        or request.nodes_fit
+        or request.deficit == ZERO
+        or not overlay.idle_units(request.quota.tree)
+    ):
         return found
     turned = _turned(request, overlay, found.highest if found is not None else TOP_RUNG)
     if turned is None:

@@ -86,7 +86,7 @@ class Signature:
     def _decide(self, cls: UnitClass) -> Entitled | None:
         if cls.claim is Claim.IDLE:
             return Entitled(Code.IdleTakenBack, 0, False, False, False)
-        if cls.quota.root is not self.quota.root:
+        if cls.quota.tree is not self.quota.tree:
             return None
         if cls.kind is UnitKind.SURPLUS and cls.quota is self.quota and cls.priority <= self.priority:
             return Entitled(Code.SurplusGivesWay, 0, False, True, False)
@@ -192,7 +192,7 @@ class Protections:
 
     def bind(self) -> bool:
         """Is there anything to check at all?"""
-        return self._taker.path[-1].shares_reserved or self._signature.bounded
+        return self._taker.tree.shares_reserved or self._signature.bounded
 
     def allow(self, units: Iterable[Unit]) -> bool:
         """May exactly these units be taken together?"""

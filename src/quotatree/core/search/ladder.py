@@ -97,7 +97,7 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
         if short and entitled.frees_quota:
             for i in short:
                 freed[i][entitled.rung] += cls.standing[i] - sum(unit.footprint[i] for unit in gone)
-    present[0] = present[0] or overlay.idle_units(request.root) > 0
+    present[0] = present[0] or overlay.idle_units(request.quota.tree) > 0
     totals: list[tuple[list[int], int]] = [(list(accumulate(freed[i])), request.deficit[i]) for i in short]
     if not request.nodes_fit:
         totals += _reached_on_nodes(request, overlay)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from quotatree.core.model.job import Claim
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.state import State
 
@@ -36,7 +37,7 @@ class Overlay:
         ] = {}  # indexes seen through this overlay; see free_index.py and node_index.py
         self._used: dict[QuotaId, list[int]] = {}
         self._idle: dict[QuotaId, list[int]] = {}
-        self._idle_units: dict[QuotaId, int] = {}
+        self._idle_units: dict[Tree, int] = {}
         self._pool_used: dict[tuple[QuotaId, str], int] = {}
 
     def fork(self) -> Overlay:
@@ -69,14 +70,14 @@ class Overlay:
         """Idle work of a quota and of all below it; to be read, not written."""
         return self._idle.get(quota.spec.id, quota.idle) if self._idle else quota.idle
 
-    def idle_units(self, root: Quota) -> int:
-        """Idle units that stand in the pools of a root."""
-        return self._idle_units.get(root.spec.id, root.idle_units)
+    def idle_units(self, tree: Tree) -> int:
+        """Idle units that stand in the pools of a tree."""
+        return self._idle_units.get(tree, tree.idle_units)
 
     def pool_used(self, root: Quota, pool: str) -> int:
         """Milli-GPU of a root with several pools that stand in one of them."""
         found = self._pool_used.get((root.spec.id, pool))
-        return root.pool_used.get(pool, 0) if found is None else found
+        return root.tree.pool_used.get(pool, 0) if found is None else found
 
     # -- supposing ---------------------------------------------------------------------------------------------
 
@@ -114,8 +115,8 @@ class Overlay:
                 amounts[i] += sign * footprint[i]
         root = unit.job.quota.path[-1]
         if idle:
-            for mate in root.pool_mates:
-                self._idle_units[mate.spec.id] = self.idle_units(mate) + sign
+            for mate in root.tree.pool_mates:
+                self._idle_units[mate] = self.idle_units(mate) + sign
         if len(root.spec.draws) > 1:
             for place in unit.places:
                 pool = self.state.nodes[place.node].spec.pool

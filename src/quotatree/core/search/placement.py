@@ -58,7 +58,7 @@ def grouped(wanted: Wanted) -> dict[Shape, list[int]]:
 
 def bounded_by_pools(root: Quota) -> bool:
     """Does a root with several pools share one with another root? Its min alone would not keep it to its part (Q1)."""
-    return len(root.spec.draws) > 1 and len(root.pool_mates) > 1
+    return len(root.spec.draws) > 1 and len(root.tree.pool_mates) > 1
 
 
 def _pool_rooms(overlay: Overlay, root: Quota) -> PoolRooms | None:
@@ -207,7 +207,8 @@ class PoolRooms:
     def __init__(self, overlay: Overlay, root: Quota) -> None:
         self._state = overlay.state
         self._left: dict[str, int] = {}
-        shared = {pool for mate in root.pool_mates if mate is not root for pool, _ in mate.spec.draws}
+        mates = (mate.root for mate in root.tree.pool_mates if mate.root is not root)
+        shared = {pool for mate in mates for pool, _ in mate.spec.draws}
         for pool, bounds in root.spec.draws:
             part = (bounds.gpu_milli or 0) if pool in shared else UNBOUNDED_MILLI
             self._left[pool] = part - overlay.pool_used(root, pool)

@@ -20,7 +20,7 @@ from quotatree.core.search.trial import PlaceTrial, Request, Trial, with_compani
 def needs_proof(request: Request, found: Found) -> bool:
     """Could the set be too little although it was chosen?"""
     return (
-        request.root.shares_reserved
+        request.quota.tree.shares_reserved
         or bounded_by_pools(request.root)
         or len(grouped(request.wanted)) > 1
         or any(unit.job.composite for unit in found.units)

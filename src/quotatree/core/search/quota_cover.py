@@ -107,7 +107,7 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
 
 
 def _protections_matter(signature: Signature) -> bool:
-    return signature.bounded or signature.quota.root.shares_reserved
+    return signature.bounded or signature.quota.tree.shares_reserved
 
 
 def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import Any
 from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.typical_requests import Mix
 from quotatree.core.model.unit import UnitClass
 from quotatree.core.state.touched import Touched
@@ -51,7 +52,7 @@ class Facts(Journal):
         self.limit_used: dict[AmountLimit, int] = {}
         self.leaving_jobs: dict[JobId, Job] = {}
         self.leaving_replicas = 0
-        self.surplus_failed: dict[JobId, int] = {}  # root version at which no surplus replica fitted
+        self.surplus_failed: dict[JobId, int] = {}  # version of its tree at which no surplus replica fitted
         self.protected: dict[tuple[int, QuotaId], int] = {}  # units by the end of their min_runtime, by tree
         self.protections: list[tuple[int, QuotaId]] = []  # a heap of these ends; some stand there in vain
         self.protections_ended_ms = 0  # all that ended up to here have been dealt with
@@ -79,6 +80,11 @@ class Facts(Journal):
     def rollback(self) -> None:
         super().rollback()
         self.touched = None
+
+    @property
+    def trees(self) -> list[Tree]:
+        """All trees, in the order of their roots."""
+        return [root.tree for root in self.roots]
 
     def _touch_job(self, job: Job) -> None:
         """The record of this job is another one now."""

@@ -90,10 +90,10 @@ class NodeChanges(Facts):
             self.changes_epoch += 1
 
     def _bump_everyone(self) -> None:
-        for root in self.roots:
-            root.version += 1
+        for tree in self.trees:
+            tree.version += 1
 
     def bump(self, quota: Quota) -> None:
         """Something may have become possible in this tree and in those that share its pools."""
-        for root in quota.path[-1].pool_mates:
-            root.version += 1
+        for tree in quota.tree.pool_mates:
+            tree.version += 1

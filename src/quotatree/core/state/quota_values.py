@@ -10,12 +10,13 @@ from collections.abc import Iterable
 
 from quotatree.core.model.job import JobId
 from quotatree.core.model.quota import Quota, QuotaSpec
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import WaitQueue
 from quotatree.core.state.facts import Facts
 
 
 class QuotaValues(Facts):
-    """What is written in a quota, one method for what is written together."""
+    """What is written in a quota and in its tree, one method for what is written together."""
 
     def set_quota_spec(self, quota: Quota, spec: QuotaSpec) -> None:
         """Other policies, or other draws (Q5, Q6)."""
@@ -42,12 +43,12 @@ class QuotaValues(Facts):
         quota.shadow = list(kept)
         self._touch_quota(quota.id)
 
-    def set_guard(self, root: Quota, guarded: JobId | None, nodes: frozenset[int]) -> None:
+    def set_guard(self, tree: Tree, guarded: JobId | None, nodes: frozenset[int]) -> None:
         """For which job of the tree capacity is kept, and on which nodes (S10)."""
-        if root.guard is not guarded or root.guard_nodes is not nodes:
-            self.on_undo(self.set_guard, root, root.guard, root.guard_nodes)
-            root.guard, root.guard_nodes = guarded, nodes
-            self._touch_quota(root.id)
+        if tree.guard is not guarded or tree.guard_nodes is not nodes:
+            self.on_undo(self.set_guard, tree, tree.guard, tree.guard_nodes)
+            tree.guard, tree.guard_nodes = guarded, nodes
+            self._touch_quota(tree.root.id)
 
     def set_stood(self, queue: WaitQueue, stood: tuple[tuple[JobId, int], ...]) -> None:
         """Since when each of the first positions is held by the same job (S3)."""
@@ -64,12 +65,12 @@ class QuotaValues(Facts):
             self.on_undo(self.set_times, quota, quota.min_runtime_ms, quota.preemption_delay_ms)
             quota.min_runtime_ms, quota.preemption_delay_ms = min_runtime_ms, preemption_delay_ms
 
-    def set_loans(self, root: Quota, loans: bool) -> None:
-        if root.loans is not loans:
-            self.on_undo(self.set_loans, root, root.loans)
-            root.loans = loans
+    def set_loans(self, tree: Tree, loans: bool) -> None:
+        if tree.loans is not loans:
+            self.on_undo(self.set_loans, tree, tree.loans)
+            tree.loans = loans
 
-    def set_shares_reserved(self, root: Quota, shares_reserved: bool) -> None:
-        if root.shares_reserved is not shares_reserved:
-            self.on_undo(self.set_shares_reserved, root, root.shares_reserved)
-            root.shares_reserved = shares_reserved
+    def set_shares_reserved(self, tree: Tree, shares_reserved: bool) -> None:
+        if tree.shares_reserved is not shares_reserved:
+            self.on_undo(self.set_shares_reserved, tree, tree.shares_reserved)
+            tree.shares_reserved = shares_reserved

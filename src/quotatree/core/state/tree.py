@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from quotatree.core.model.job import Claim
 from quotatree.core.model.quota import AmountLimit, Quota
+from quotatree.core.model.tree import Tree
 from quotatree.core.state.tree_numbers import number, share_pools
 from quotatree.core.state.units import UnitChanges
 
@@ -14,19 +15,17 @@ class TreeChanges(UnitChanges):
     def add_quota(self, quota: Quota) -> None:
         """A quota joins the tree as the last of its siblings."""
         self.insert_quota(quota, max((q.order for q in self.quotas.values()), default=0) + 1)
-        self.reshape(quota.root)
+        self.reshape(quota.tree)
         self.on_undo(self._leave_tree, quota)
 
     def insert_quota(self, quota: Quota, order: int) -> None:
         """A quota takes its place in the tree; `reshape` must follow."""
         quota.order = order
-        parent = quota.parent
-        quota.path = (quota, *(parent.path if parent is not None else ()))
         self._enter_tree(quota)
 
     def remove_quota(self, quota: Quota) -> None:
         self._leave_tree(quota)
-        self.reshape(*([] if quota.parent is None else [quota.root]))
+        self.reshape(*([] if quota.parent is None else [quota.tree]))
         self.on_undo(self._enter_tree, quota)
 
     def _enter_tree(self, quota: Quota) -> None:
@@ -43,20 +42,20 @@ class TreeChanges(UnitChanges):
         self._tree_changed = True
         self._touch_quota(quota.id)
 
-    def reshape(self, *changed: Quota) -> None:
+    def reshape(self, *changed: Tree) -> None:
         """The form of these trees is another one: refresh what hangs on it."""
-        for root in changed:
-            number(root)
-        share_pools(self.roots, self._idle_units())
+        for tree in changed:
+            number(tree.root)
+        share_pools(self.trees, self._idle_units())
         self.forget_classes()
         self._bump_everyone()
 
-    def _idle_units(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+    def _idle_units(self) -> dict[Tree, int]:
+        found: dict[Tree, int] = {}
         for job in self.jobs.values():
             if job.claim is Claim.IDLE and job.core is not None:
-                root = job.quota.root.id
-                found[root] = found.get(root, 0) + 1 + len(job.surplus)
+                tree = job.quota.tree
+                found[tree] = found.get(tree, 0) + 1 + len(job.surplus)
         return found
 
     def put_limits(self, quota: Quota, limits: tuple[AmountLimit, ...]) -> None:
@@ -75,12 +74,12 @@ class TreeChanges(UnitChanges):
         """Remembered failures are forgotten too: they may be of the future undone."""
         if self._tree_changed:
             # Units that stand again may be of classes from before the change, which nobody looks at any more.
-            self.reshape(*self.roots)
+            self.reshape(*self.trees)
         self.forget_attempts()
 
     def forget_attempts(self) -> None:
         """Everybody who waits deserves a new try: what is remembered may be of a plan that is not to be."""
-        for quota in self.quotas.values():
-            quota.version += 1
+        for tree in self.trees:
+            tree.version += 1
         for quota in self.waiting_quotas.values():
             quota.queue.forget_failures()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quotatree.core.model.quota import Quota
+from quotatree.core.model.tree import Tree
 
 
 def number(root: Quota) -> None:
@@ -20,9 +21,9 @@ def number(root: Quota) -> None:
     visit(root)
 
 
-def share_pools(roots: list[Quota], idle_units: dict[str, int]) -> None:
-    """Tell each root which others draw on its pools, and count their idle work; `idle_units`: of each tree alone."""
-    pools = {root.id: {pool for pool, _ in root.spec.draws} for root in roots}
-    for one in roots:
-        one.pool_mates = tuple(r for r in roots if pools[one.id] & pools[r.id])
-        one.idle_units = sum(idle_units.get(mate.id, 0) for mate in one.pool_mates)
+def share_pools(trees: list[Tree], idle_units: dict[Tree, int]) -> None:
+    """Tell each tree which others draw on its pools, and count their idle work; `idle_units`: of each tree alone."""
+    pools = {tree: {pool for pool, _ in tree.root.spec.draws} for tree in trees}
+    for one in trees:
+        one.pool_mates = tuple(tree for tree in trees if pools[one] & pools[tree])
+        one.idle_units = sum(idle_units.get(mate, 0) for mate in one.pool_mates)

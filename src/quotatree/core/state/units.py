@@ -68,21 +68,21 @@ class UnitChanges(ProtectionChanges, QuotaValues):
 
     def _count(self, unit: Unit, sign: int) -> None:
         quota, cls = unit.job.quota, unit.cls
+        tree = quota.tree
         idle = cls.claim is Claim.IDLE
         charge(quota, unit.footprint, sign, idle)
-        if sign > 0 and not idle and not quota.path[-1].loans:
-            quota.path[-1].loans = any(has_loan(above) for above in quota.path)
+        if sign > 0 and not idle and not tree.loans:
+            tree.loans = any(has_loan(above) for above in quota.path)
         cls.count(unit, sign)
         if idle:
-            for root in quota.path[-1].pool_mates:
-                root.idle_units += sign
+            for mate in tree.pool_mates:
+                mate.idle_units += sign
         if cls.kind is UnitKind.SURPLUS:
             quota.surplus_units += sign
-        root = quota.path[-1]
-        if len(root.spec.draws) > 1:
+        if len(tree.root.spec.draws) > 1:
             for place in unit.places:
                 pool = self.nodes[place.node].spec.pool
-                root.pool_used[pool] = root.pool_used.get(pool, 0) + sign * place.shape.gpu_milli
+                tree.pool_used[pool] = tree.pool_used.get(pool, 0) + sign * place.shape.gpu_milli
         if self.limits:
             for limit in limits_on(self, unit.job):
                 self.limit_used[limit] = self.limit_used.get(limit, 0) + sign * unit.footprint.gpu_milli
