@@ -100,26 +100,36 @@ class ReplicaGroup:
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """A request, as submitted.
-
-    `min_replicas` makes a job of one group elastic (P12); None means the default of its module.
-    `subjects` are what amount limits look at (W3): "user:ann", "role:developer".
-    """
+    """A request, as submitted. A value: a resize makes another one."""
 
     id: JobId
+    """Name of the job, one of a kind among those that are not finished."""
     quota: str
+    """Id of the quota it is submitted to and counts in."""
     groups: tuple[ReplicaGroup, ...]
+    """The replicas asked for, at least one group; numbered through all groups, from 0 on."""
     submitted_ms: int
+    """When it was submitted; a victim keeps its place in the queue by it."""
     module: Module = Module.DLC
+    """Training, notebook or service: decides what an eviction costs and what becomes of a victim."""
     priority: int = LOWEST_PRIORITY
+    """1 (lowest) to 9, as submitted; `Job.priority` is what holds now."""
     workspace: str = "default"
+    """Id of the workspace whose members may see and change it (W1)."""
     min_replicas: int | None = None
+    """Size of the core of a job of one group, which makes it elastic (P12); None: the default of its module."""
     idle: Idle = Idle.NEVER
+    """Whether it may run, or runs only, on capacity that nobody uses now (I1)."""
     grace_ms: int = DEFAULT_GRACE_MS
+    """How long a replica may take to end after it was told to, in milliseconds."""
     checkpoint_interval_ms: int | None = None
+    """How often it saves its work, in milliseconds; None: it does not say, and reports checkpoints or has none (P6)."""
     max_preemptions: int | None = None
+    """It fails when it was preempted more often than this (P11); None: it may be preempted without end."""
     requeue: bool = False
+    """A notebook only: an evicted one is queued again instead of being stopped (P14)."""
     subjects: tuple[str, ...] = ()
+    """Whom amount limits look at (W3): "user:ann", "role:developer"."""
 
     def __post_init__(self) -> None:
         if not LOWEST_PRIORITY <= self.priority <= HIGHEST_PRIORITY:
@@ -194,9 +204,13 @@ class Hold:
     """Places promised to a job (P9): it starts when everybody in `waiting_on` has left."""
 
     unit: Unit
+    """The promised places; they count in quotas and on devices as if the job ran there."""
     waiting_on: tuple[JobId, ...]
+    """Jobs that must leave first, by name; shortened as they leave, empty when the job can start."""
     expires_ms: int
+    """When the promise ends if somebody has not left by then, and the job is planned anew."""
     checked_version: int = -1
+    """Version of the tree at which a plan last looked for free places elsewhere; -1: none has. No record keeps it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -204,26 +218,47 @@ class Job:
     """The record of one job. Written only by the state's own methods."""
 
     spec: JobSpec
+    """What is asked for; another value after a resize."""
     quota: Quota
+    """The quota it counts in; never another one."""
     phase: Phase = Phase.WAITING
+    """Where it is in TRANSITIONS; `State.move` changes it."""
     claim: Claim = Claim.REGULAR
+    """In which right it runs, or ran last; regular again after an eviction or a resubmit."""
     priority: int = 1
+    """1 to 9; its owner may change it while it waits (W5)."""
     core_replicas: int = 1
+    """How many replicas its core should have (P12); while it grows, fewer run."""
     queued_ms: int = 0
+    """Since when it waits: from its submission, its last eviction or resubmit, or since its core is too small."""
     run: int = 0
+    """Number of the run that runs or ran last, from 1 on; 0: it never ran."""
     started_ms: int = 0
+    """When that run was started, then when the engine confirmed it; 0: it never ran."""
     checkpoint_ms: int | None = None
+    """When that run last reported a checkpoint; None: not yet."""
     core: Unit | None = None
+    """The replicas without which it cannot run; None: it does not run."""
     surplus: dict[int, Unit] = field(default_factory=dict)
+    """Replicas that run beyond its core, by number (P12)."""
     hold: Hold | None = None
+    """Places it was promised, for a start or for a larger core; None: none (P9)."""
     leaving: dict[int, Placed] = field(default_factory=dict)
+    """Replicas that were told to end and still occupy devices, by number, until the engine confirms (P9)."""
     preempted_ms: tuple[int, ...] = ()
+    """When it was preempted, oldest first; only what counts as a preemption (P11)."""
     preempted_by: JobId | None = None
+    """For whom it was last evicted; None: never, or not for a job (a drain, a scaling)."""
     lost_last: int = 0
+    """Work its last eviction lost, in milli-GPU x milliseconds, without the weight of its priority (P6)."""
     replan_first: bool = False
+    """Planned anew before any of its victims, since its hold ended (P9); False again with its next start or hold."""
     reason: str = ""
-    told: Reason | None = None  # why it waits, as last said in a plan
+    """Why it is in its phase: the name of a code, or a word such as "ended"."""
+    told: Reason | None = None
+    """Why it waits, as a plan last said; None: not said since it came into its phase."""
     story: list[str] = field(default_factory=list)
+    """What happened to it, oldest first, each line with its time in milliseconds."""
 
     @property
     def id(self) -> JobId:

@@ -33,12 +33,19 @@ class NodeSpec:
     """A node as declared (R2)."""
 
     name: str
+    """One of a kind among all nodes."""
     pool: str = "default"
+    """Name of the pool that roots draw on."""
     model: str = "GPU"
+    """Model of its GPUs; all of one node are of one model (R4)."""
     gpus: int = 8
+    """How many devices it has; they are numbered from 0 on."""
     cpu_milli: int = 128_000
+    """CPU for jobs, in thousandths of a core."""
     memory_mib: int = 1_048_576
+    """Memory for jobs, in MiB."""
     labels: tuple[tuple[str, str], ...] = ()
+    """Keys and values that requests may ask for; "rack" says which nodes stand together."""
 
 
 class Share(NamedTuple):
@@ -51,14 +58,52 @@ class Share(NamedTuple):
     memory_mib: int
 
 
+@dataclass(slots=True, eq=False, init=False, repr=False)
 class Node:
-    """The record of one node. `stamp` rises with every change, so that indexes notice."""
+    """The record of one node. Lists have one amount for each device, in milli-GPU."""
 
-    __slots__ = (
-        "free", "free_cpu", "free_memory", "held", "held_cpu", "held_memory", "ill", "index", "labels", "leaving",
-        "leaving_cpu", "leavers", "leaving_memory", "rack", "shared", "spec", "stamp", "state", "units",
-        "whole_free", "_whole_now",
-    )  # fmt: skip
+    index: int
+    """Its place in `State.nodes`; ties are broken by it."""
+    spec: NodeSpec
+    """What was declared; never another one."""
+    labels: dict[str, str]
+    """The declared labels."""
+    rack: str
+    """Its label "rack"; empty without one."""
+    state: NodeState
+    """Whether new work may land here; `State.set_node_state` changes it."""
+    ill: frozenset[int]
+    """Numbers of the devices that are out of order; `State.set_device` changes it."""
+    free: list[int]
+    """Not given away by plan: neither running nor held; 0 on a device that is ill."""
+    held: list[int]
+    """Promised by holds."""
+    leaving: list[int]
+    """Still occupied by replicas that were told to end."""
+    free_cpu: int
+    """As `free`, in thousandths of a core."""
+    free_memory: int
+    """As `free`, in MiB."""
+    held_cpu: int
+    """As `held`, in thousandths of a core."""
+    held_memory: int
+    """As `held`, in MiB."""
+    leaving_cpu: int
+    """As `leaving`, in thousandths of a core."""
+    leaving_memory: int
+    """As `leaving`, in MiB."""
+    leavers: dict[tuple[JobId, int], Placed]
+    """Who is leaving, by job and number of the replica."""
+    whole_free: int
+    """How many devices are entirely free by plan."""
+    _whole_now: int | None
+    """How many are entirely free at this moment; None: to be counted when asked."""
+    shared: int
+    """How many replicas stand here on a fraction of a device."""
+    units: dict[Unit, Share]
+    """Who stands here or has a hold here, and with how much."""
+    stamp: int
+    """Rises with every change, so that indexes notice."""
 
     def __init__(self, index: int, spec: NodeSpec) -> None:
         self.index = index
@@ -66,7 +111,7 @@ class Node:
         self.labels = dict(spec.labels)
         self.rack = self.labels.get("rack", "")
         self.state = NodeState.READY
-        self.ill: frozenset[int] = frozenset()
+        self.ill = frozenset()
         self.free = [WHOLE_GPU] * spec.gpus
         self.held = [0] * spec.gpus
         self.leaving = [0] * spec.gpus
@@ -74,11 +119,11 @@ class Node:
         self.free_memory = spec.memory_mib
         self.held_cpu = self.held_memory = 0
         self.leaving_cpu = self.leaving_memory = 0
-        self.leavers: dict[tuple[JobId, int], Placed] = {}
+        self.leavers = {}
         self.whole_free = spec.gpus
-        self._whole_now: int | None = spec.gpus
+        self._whole_now = spec.gpus
         self.shared = 0
-        self.units: dict[Unit, Share] = {}
+        self.units = {}
         self.stamp = 0
 
     def copy(self) -> Node:

@@ -30,20 +30,35 @@ class QuotaSpec:
     """A quota as declared. A root names its draws, everyone else a parent (Q1)."""
 
     id: QuotaId
+    """One of a kind in all trees; never changes."""
     parent: QuotaId | None = None
+    """The quota above; None: this is a root. Never changes."""
     min: Bounds = UNBOUNDED
+    """Guarantee and cap it was created with; `Quota.min` is what holds now. A root's is the sum of its draws."""
     draws: tuple[tuple[str, Bounds], ...] = ()
+    """A root only: what it takes from each pool, by the pool's name; a scaling changes amounts, never pools."""
     reserved: Resources = ZERO
+    """Part of its min that nobody outside its subtree may use or take (Q8)."""
     strategy: Strategy = Strategy.INTELLIGENT
+    """In which order its waiting jobs are tried, and who blocks whom (S1-S5)."""
     self_level: SelfLevel | None = None
+    """Whom its jobs may preempt in the quota itself and, if it says so, beside it (P1); None: nobody."""
     child_level: ChildLevel | None = None
+    """Whom its jobs may preempt in the quotas below (P2); None: nobody."""
     lending: bool = True
+    """May others' idle work stand on what its subtree does not use of its min (I2)?"""
     idle_limit_milli: int | None = None
+    """Most its own jobs may use on idle claims, in milli-GPU; None: no limit of its own (I2)."""
     min_runtime_ms: int | None = None
+    """How long its jobs are safe from preemption after their start; None: as the quota above (P11)."""
     preemption_delay_ms: int | None = None
+    """How long its jobs wait before they preempt; None: as the quota above (P11)."""
     name: str = ""
+    """What people call it; decides nothing."""
     description: str = ""
+    """What people say about it; decides nothing."""
     labels: tuple[tuple[str, str], ...] = ()
+    """Keys and values people sort it by; decide nothing."""
 
 
 class AmountLimit(NamedTuple):
@@ -58,30 +73,52 @@ class AmountLimit(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Quota:
-    """The record of one quota. `tin`/`tout` number the tree so that a subtree is an interval."""
+    """The record of one quota. Amounts are [milli-GPU, milli-CPU, MiB]; written only by the state's own methods."""
 
     spec: QuotaSpec
+    """What is declared; an update and the scaling of a root make it another value."""
     parent: Quota | None
+    """The quota above; None: this is a root. Never another one."""
     queue: WaitQueue
+    """Its own waiting jobs."""
     children: list[Quota] = field(default_factory=list)
-    path: tuple[Quota, ...] = field(init=False)  # this quota first, the root last
+    """The quotas right below, in their `order`; changed as quotas come and go."""
+    path: tuple[Quota, ...] = field(init=False)
+    """This quota first, then those above it, the root last."""
     tree: Tree = field(init=False)
+    """What it shares with all quotas of its tree."""
     tin: int = 0
+    """Its number in the tree: the root has 0, parents come before children; `State.reshape` counts anew."""
     tout: int = 0
+    """The first number after its subtree, which is the interval from `tin` on."""
     min: list[int | None] = field(default_factory=lambda: [None, None, None])
+    """Guarantee and cap, as desired now (Q5); None: the resource is not bounded here. Scalings change it."""
     named: tuple[tuple[int, int], ...] = ()
+    """The resources that `min` bounds, as (resource, bound); changes with it."""
     actual: list[int | None] = field(default_factory=lambda: [None, None, None])
+    """What holds after a lazy scaling: follows use down to `min` (Q5); None: not bounded."""
     used: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """What regular work and holds of its subtree use now."""
     own_used: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """The part of `used` that is of its own jobs."""
     idle: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """What idle claims of its subtree use now."""
     own_idle: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """The part of `idle` that is of its own jobs."""
     shadow: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """What the starvation guard keeps here for its job; 0 without one (S10)."""
     jobs: dict[JobId, Job] = field(default_factory=dict)
+    """Its own jobs that are not finished, by name."""
     surplus_units: int = 0
+    """How many surplus replicas of its own jobs run."""
     shrinking: bool = False
-    min_runtime_ms: int = 0  # own or inherited (P11)
+    """Is more used than a decrease of `min` left? Until it is not, `actual` follows use down (Q5)."""
+    min_runtime_ms: int = 0
+    """How long its jobs are safe after their start, by its own or an inherited declaration; 0: not at all (P11)."""
     preemption_delay_ms: int = 0
-    order: int = 0  # rises with every quota made: siblings stand in this order
+    """How long its jobs wait before they preempt, own or inherited; 0: not at all (P11)."""
+    order: int = 0
+    """Rises with every quota made; siblings, and roots, stand in this order."""
 
     def __post_init__(self) -> None:
         self.path = (self,) if self.parent is None else (self, *self.parent.path)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -89,13 +90,38 @@ class UnitClass:
         self.buckets.clear()
 
 
+@dataclass(slots=True, eq=False, init=False, repr=False)
 class Unit:
     """One evictable piece. Identity matters: a new run makes a new unit."""
 
-    __slots__ = (
-        "_by_node", "anchor_ms", "base", "cap_ms", "cls", "footprint", "interval_ms", "job", "name", "nodes",
-        "places", "protected_until_ms", "slope", "started_ms",
-    )  # fmt: skip
+    job: Job
+    """Whose it is."""
+    cls: UnitClass
+    """What policies look at; `State.forget_classes` makes it another one when the tree has changed."""
+    places: tuple[Placed, ...]
+    """Where its replicas stand, or are promised to; other places make another unit."""
+    nodes: tuple[int, ...]
+    """Indexes of the nodes of its places, each once."""
+    _by_node: dict[int, list[Placed]] | None
+    """Its places by node; None: all are on one node."""
+    footprint: Resources
+    """What all its places take together."""
+    name: tuple[str, int]
+    """Tells units apart where all else is equal: the job, and -1 for a core or the number of its first replica."""
+    started_ms: int
+    """When it came to stand, then when the engine confirmed its start."""
+    protected_until_ms: int
+    """Until when `min_runtime` keeps it from preemption; 0: it does not (P11). `State.protect` changes it."""
+    base: int
+    """Constant part of its cost, in milli-GPU x milliseconds, weighed by priority; `price` sets it and the next four."""
+    slope: int
+    """What a millisecond of unsaved work adds to the cost; 0: the cost is constant."""
+    anchor_ms: int
+    """Since when work is unsaved: the last checkpoint, or the start."""
+    cap_ms: int | None
+    """Unsaved time counts up to this (notebooks); None: without end."""
+    interval_ms: int | None
+    """Unsaved time starts anew whenever this is over (declared checkpoints); None: it does not."""
 
     def __init__(self, job: Job, cls: UnitClass, places: tuple[Placed, ...], started_ms: int) -> None:
         self.job = job
@@ -117,8 +143,8 @@ class Unit:
         self.name = (job.spec.id, -1 if cls.kind is UnitKind.CORE else places[0].replica)
         self.base = 0
         self.slope = 0
-        self.cap_ms: int | None = None
-        self.interval_ms: int | None = None
+        self.cap_ms = None
+        self.interval_ms = None
         self.anchor_ms = started_ms
 
     def places_on(self, node: int) -> Sequence[Placed]:
