@@ -55,7 +55,6 @@ THROUGH = {
     "core/search/solvers.py": "core/search/test_victims.py",
     "core/snapshots.py": "property/test_snapshot.py",
     "core/state/facts.py": "property/test_snapshot.py",
-    "core/state/job_values.py": "property/test_snapshot.py",
     "core/state/units.py": "property/test_promises.py",
     "engines/base.py": "engines/test_contract.py",
     "engines/local/server/birth.py": "engines/local/server/test_engine.py",
