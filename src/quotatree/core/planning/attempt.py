@@ -45,7 +45,7 @@ class Attempt:
         self._wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
         self._past_guard = passes_guard(state, job)
         self._avoid = frozenset() if self._past_guard else self._quota.tree.guard_nodes
-        self._claimant = Claimant(job, self._request, self._past_guard)
+        self._claimant = Claimant(job, job.quota, self._request, self._past_guard)
         self._tried: list[say.StepTried] = []
 
     def run(self) -> Outcome:

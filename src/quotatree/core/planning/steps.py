@@ -26,12 +26,9 @@ class Claimant:
     """A waiting job as the steps see it: what it asks of its quota, and whether a guard binds it (S10)."""
 
     job: Job
+    quota: Quota
     request: Resources
     past_guard: bool
-
-    @property
-    def quota(self) -> Quota:
-        return self.job.quota
 
     def may_borrow(self) -> bool:
         """P3, and nothing of what is reserved below may be put out of reach by the loan (Q8)."""

@@ -65,6 +65,10 @@ class Signature:
         self._classes: list[tuple[UnitClass, Entitled]] = []
         self._among = 0  # so many of the tree's classes have been asked
 
+    def binds(self) -> bool:
+        """Are there bounds on what may be taken together: reserved parts, or siblings that stop at their min?"""
+        return self.bounded or self.quota.tree.shares_reserved
+
     def classes_among(self, classes: Sequence[UnitClass]) -> list[tuple[UnitClass, Entitled]]:
         """Those of a tree's classes that may be taken, in their order. A tree only ever gets more classes."""
         while self._among < len(classes):
@@ -189,10 +193,6 @@ class Protections:
     def __init__(self, signature: Signature, usage: Usage) -> None:
         self._signature, self._usage = signature, usage
         self._taker = signature.quota
-
-    def bind(self) -> bool:
-        """Is there anything to check at all?"""
-        return self._taker.tree.shares_reserved or self._signature.bounded
 
     def allow(self, units: Iterable[Unit]) -> bool:
         """May exactly these units be taken together?"""

@@ -45,7 +45,8 @@ def _candidates(trial: Trial) -> list[Unit] | None:
             continue
         for bucket in cls.buckets.values():
             for *_, unit in bucket:
-                if unit in off or not trial.may_take(unit):
+                protected = entitled.honours_min_runtime and unit.protected_until_ms > trial.now_ms
+                if protected or unit in off:
                     continue
                 found.append(unit)
                 if len(found) > FEW:

@@ -185,10 +185,12 @@ class FreeView:
 
 def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
     """The up-to-date index for a shape in a tree's pools."""
-    key = _key(state, shape, root, now)
+    now = now and state.leaving_replicas > 0
+    pools = frozenset([pool for pool, _ in root.spec.draws])
+    key = ("free", shape, pools, now)
     index: FreeIndex | None = state.indexes.pop(key, None)
     if index is None:
-        index = FreeIndex(state, shape, key[2], key[3])
+        index = FreeIndex(state, shape, pools, now)
         state.keep_indexes("free", INDEXES_KEPT)
     else:
         index.refresh()
@@ -200,14 +202,9 @@ def free_view(overlay: Overlay, shape: Shape, root: Quota, now: bool) -> FreeInd
     """The same, through an overlay."""
     if not overlay.touched:
         return free_index(overlay.state, shape, root, now)
-    key = _key(overlay.state, shape, root, now)
+    key = ("free", shape, root.spec.id, now)
     view: FreeView | None = overlay.views.get(key)
     if view is None:
         view = overlay.views[key] = FreeView(free_index(overlay.state, shape, root, now), overlay)
     view.refresh()
     return view
-
-
-def _key(state: State, shape: Shape, root: Quota, now: bool) -> tuple[str, Shape, frozenset[str], bool]:
-    pools = frozenset(pool for pool, _ in root.spec.draws)
-    return ("free", shape, pools, now and state.leaving_replicas > 0)

@@ -290,6 +290,9 @@ def node_index(
 def node_view(
     overlay: Overlay, signature: Signature, shape: Shape, root: Quota, by_share: bool, now_ms: int
 ) -> NodeIndex | NodeView:
-    """The same, through an overlay."""
-    index = node_index(overlay.state, signature, shape, root, by_share, now_ms)
+    """The same, through an overlay: as long as it is in use, the state stays what it is."""
+    key = ("victims", signature.key, shape, by_share)
+    index: NodeIndex | None = overlay.views.get(key)
+    if index is None:
+        index = overlay.views[key] = node_index(overlay.state, signature, shape, root, by_share, now_ms)
     return NodeView(index, overlay, now_ms) if overlay.touched else index

@@ -31,7 +31,15 @@ BRANCHES: Final = 20_000
 
 def available(trial: Trial, node: Node) -> list[Share]:
     """Shares of units on the node that may be taken."""
-    found = [share for share in node.units.values() if trial.may_take(share.unit)]
+    found = []
+    entitled_of, rung, now_ms = trial.signature.entitled, trial.rung, trial.now_ms
+    for share in node.units.values():
+        entitled = entitled_of(share.unit.cls)
+        if entitled is None or entitled.rung > rung:
+            continue
+        if entitled.honours_min_runtime and share.unit.protected_until_ms > now_ms:
+            continue
+        found.append(share)
     found.sort(key=_share_name)  # the answer must not depend on who came first
     return found
 

@@ -16,7 +16,6 @@ from typing import Final
 from quotatree.core.model.job import Idle
 from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
-from quotatree.core.search.eligible import Signature
 from quotatree.core.search.trial import NOTHING, Proposal, Trial, propose, with_companions
 
 EXACT_CELLS: Final = 60_000
@@ -82,7 +81,7 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
     signature, now_ms = trial.signature, trial.now_ms
     gone = {*with_companions(list(trial.taken)), *trial.overlay.off}
     demotes = trial.request.demote_room >= 0
-    every_one = _protections_matter(signature) or sum(1 for amount in left if amount > 0) > 1
+    every_one = signature.binds() or sum(1 for amount in left if amount > 0) > 1
     items: list[Item] = []
     for cls, entitled in signature.classes_among(trial.state.classes_below(signature.quota.root)):
         if not cls.buckets or not entitled.frees_quota or entitled.rung > trial.rung:
@@ -104,10 +103,6 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
                 if count >= enough:
                     break
     return items
-
-
-def _protections_matter(signature: Signature) -> bool:
-    return signature.bounded or signature.quota.tree.shares_reserved
 
 
 def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, int]:

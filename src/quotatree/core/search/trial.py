@@ -59,6 +59,10 @@ NOTHING: Final = Proposal(0, 0, 0, (), ())
 
 
 def propose(units: list[Unit], cost: int) -> Proposal:
+    """These units, in the order of their names, and what they cost."""
+    if len(units) == 1:
+        (unit,) = units
+        return Proposal(cost, 1, -unit.started_ms, (unit.name,), (unit,))
     units.sort(key=_name)
     return Proposal(
         cost, len(units), -sum(u.started_ms for u in units), tuple(u.name for u in units), tuple(units)
@@ -78,8 +82,9 @@ class Trial:
     def __init__(self, request: Request, rung: int, overlay: Overlay, *, protected: bool = True) -> None:
         self.request, self.rung, self.overlay = request, rung, overlay
         self.state, self.signature, self.now_ms = request.state, request.signature, request.now_ms
-        protections = Protections(request.signature, overlay)
-        self.protections = protections if protected and protections.bind() else None
+        self.protections: Protections | None = None
+        if protected and request.signature.binds():
+            self.protections = Protections(request.signature, overlay)
         self.costs: dict[Unit, int] = {}
         self.looks = 0  # how often something was taken or given back: what searching costs
         self.reset()
@@ -163,13 +168,6 @@ class Trial:
     def lawful(self, more: Iterable[Unit] = ()) -> bool:
         """May what has been taken, with `more`, be taken together (Q8, P4, P15)?"""
         return self.protections is None or self.protections.allow(with_companions([*self.taken, *more]))
-
-    def may_take(self, unit: Unit) -> bool:
-        """Is this unit eligible up to the rung, and not protected by min_runtime?"""
-        entitled = self.signature.entitled(unit.cls)
-        if entitled is None or entitled.rung > self.rung:
-            return False
-        return not (entitled.honours_min_runtime and unit.protected_until_ms > self.now_ms)
 
     def cost_of(self, unit: Unit) -> int:
         cost = self.costs.get(unit)
