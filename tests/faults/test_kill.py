@@ -36,7 +36,7 @@ def test_a_server_killed_again_and_again_loses_nothing_and_runs_nothing_twice(tm
     told = Told()
     furnish(tmp_path)
     servers = Servers(tmp_path)
-    while told.kills < KILLS and time.monotonic() - began < LONGEST_SECONDS:
+    while (told.kills < KILLS or not cut_short(tmp_path)) and time.monotonic() - began < LONGEST_SECONDS:
         servers.live_and_die(told, lambda pid: kill_later(pid, dice.uniform(0.02, 0.9)))
     servers.close()
     controller, store = open_server(tmp_path)
@@ -57,7 +57,7 @@ def test_a_server_killed_again_and_again_loses_nothing_and_runs_nothing_twice(tm
         if versions["quota", quota] < seen
     ]
     faults += unfinished(store, jobs)
-    evicted = sum(1 for run in runs.values() if not run.came_to_its_end)
+    evicted = cut_short(tmp_path)
     with capsys.disabled():
         sys.stdout.write(
             f"\nkill -9: {told.kills} kills in {time.monotonic() - began:.0f} s, {told.acknowledged} acknowledged writes, "
@@ -69,6 +69,12 @@ def test_a_server_killed_again_and_again_loses_nothing_and_runs_nothing_twice(tm
     assert told.kills >= min(KILLS, 5), "too slow a machine to say anything"
     assert len(runs) > told.kills
     assert evicted
+
+
+def cut_short(directory: Path) -> int:
+    """How many runs were evicted so far. On a busy machine servers may die too early for a first one."""
+    runs, _ = evidence.read(directory / "timers")
+    return sum(1 for run in runs.values() if not run.came_to_its_end)
 
 
 def kill_later(pid: int, seconds: float) -> None:
