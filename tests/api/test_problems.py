@@ -95,6 +95,7 @@ def test_nothing_is_read_of_a_stranger(small: Api):
         ({"groups": [{"gpus": "1"}]}, "groups.0.gpus"),
         ({"groups": [{"gpus": 0.0001}]}, "groups.0.gpus"),
         ({"groups": [{"gpus": 1e300}]}, "groups.0.gpus"),
+        ({"groups": [{"gpus": 1e308}]}, "groups.0.gpus"),
         ({"groups": [{"memory": "64G"}]}, "groups.0.memory"),
         ({"groups": [{"memory": "9" * 400 + "Ti"}]}, "groups.0.memory"),
         ({"groups": [{"memory": 5}]}, "groups.0.memory"),

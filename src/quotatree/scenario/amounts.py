@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import Enum
+from math import inf, isfinite
 from typing import Final, TypeVar
 
 from quotatree.core import WHOLE_GPU
@@ -65,9 +66,9 @@ def as_gpu_seconds(value: object) -> int:
 def as_memory_mib(value: object) -> int:
     """An amount of memory in MiB: "64Gi" -> 65536."""
     found = _MEMORY.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
+    mib = float(found[1]) * _UNIT_MIB[found[2]] if found is not None else inf
+    if not isfinite(mib):
         raise Unreadable('must be an amount of memory such as "512Mi", "64Gi" or "2Ti"')
-    mib = float(found[1]) * _UNIT_MIB[found[2]]
     if mib != int(mib):
         raise Unreadable("must be whole MiB")
     return int(mib)
@@ -157,11 +158,15 @@ def _span_ms(value: object, allowed: str) -> int:
     if found is None:
         raise Unreadable(allowed)
     span_ms = sum(float(count) * _UNIT_MS[unit] for count, unit in _PART.findall(found[2]))
+    if not isfinite(span_ms):
+        raise Unreadable(allowed)
     return -round(span_ms) if found[1] else round(span_ms)
 
 
 def _thousandths(value: object, allowed: str) -> int:
     if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+        raise Unreadable(allowed)
+    if isinstance(value, float) and not isfinite(value * WHOLE_GPU):
         raise Unreadable(allowed)
     milli = round(value * WHOLE_GPU)
     if abs(milli - value * WHOLE_GPU) > 1e-6:
