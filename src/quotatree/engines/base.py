@@ -20,7 +20,7 @@ Program = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine can run; a job beyond it is refused at submit."""
+    """What an engine can run; a job that needs more is refused at submit."""
 
     name: str
     modules: frozenset[Module]
@@ -61,7 +61,7 @@ class StartOrder:
 
 @dataclass(frozen=True, slots=True)
 class StopOrder:
-    """Notice, then the kill after `grace_ms` (P14). Without replicas: all of the run."""
+    """Give notice to replicas, and kill after `grace_ms` those that still run (P14). `replicas` None: all of the run."""
 
     job: JobId
     run: int
@@ -105,9 +105,9 @@ class Left:
 class Exited:
     """The run came to its end by itself; nothing of it is left.
 
-    One that was told to stop and then fails has `Left`; only a good end in its grace is an exit. An engine that cannot
-    tell a good end from a program that saves on notice and exits with 0 reports `Left`: run again, it ends at once;
-    called a success, its work would be lost.
+    A run that was told to stop and then fails is reported as `Left`; during its grace only a success is an exit. An
+    engine that cannot tell a success from a program that saves on notice and exits with 0 reports `Left`: a finished
+    program that is run again ends at once, while the work of an unfinished one that counts as a success would be lost.
     """
 
     job: JobId
@@ -124,7 +124,7 @@ class Checkpointed:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Replicas are gone that nobody told to stop, and how they ended is not known; nothing of them is left."""
+    """Replicas that were not told to stop are gone, and how they ended is not known; nothing of them is left."""
 
     job: JobId
     run: int
@@ -164,7 +164,7 @@ Report = Confirmed | Left | Exited | Lost | Checkpointed | Idled | NodeReport | 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Replicas of a run that occupy their devices, also those in their grace."""
+    """Replicas of a run that occupy their devices, including those in their grace."""
 
     job: JobId
     run: int
@@ -190,7 +190,7 @@ class Endpoint(NamedTuple):
 class LogPiece(NamedTuple):
     """`data` begins at `offset` of all that the replica ever printed; `end` is where it ends so far.
 
-    An `offset` behind the one asked for says that what lay between was thrown away to keep within the limit.
+    An `offset` larger than the one asked for means that the output in between was thrown away to keep within the limit.
     """
 
     offset: int
@@ -200,7 +200,7 @@ class LogPiece(NamedTuple):
 
 
 class EngineUnavailable(QuotaTreeError):
-    """What really runs cannot be found out now."""
+    """The engine cannot be used now, or cannot say what really runs; it is asked again later."""
 
 
 class Engine(Protocol):
@@ -215,43 +215,45 @@ class Engine(Protocol):
 
     @property
     def place(self) -> Place:
-        """Known once the engine is open."""
+        """Where the runs of this engine live; known once the engine is open."""
 
     def refuses(self, job: JobSpec, program: Program) -> str | None:
         """Why this job cannot run here, or None."""
 
     def open(self, report: Callable[[Report], None]) -> None:
-        """From now on report what happens. What happened before is told by `observe`."""
+        """Begin to call `report` with what happens from now on; `observe` tells what happened before."""
 
     def start(self, order: StartOrder) -> None: ...
 
     def stop(self, order: StopOrder) -> None:
-        """What is unknown or gone is not stopped, and nothing is reported about it."""
+        """Stop replicas. Those that are unknown or gone are passed over, and nothing is reported about them."""
 
     def restart(self, order: RestartOrder) -> None:
-        """Only of running services, and only where `capabilities.endpoints`."""
+        """Restart a running service; called only where `capabilities.endpoints`."""
 
     def observe(self) -> Observed:
-        """Asked when a server begins to lead. Raises EngineUnavailable, and is asked again later."""
+        """Return what runs and what has ended; called when a server begins to lead. If it raises EngineUnavailable, it
+        is called again later.
+        """
 
     def forget(self, job: JobId, run: int) -> None:
-        """The end of this run is written down; it need not be told again."""
+        """Note that the end of this run is written down and need not be told again."""
 
     def endpoint(self, job: JobId, run: int) -> Endpoint | None:
-        """Where this run answers, once that is known."""
+        """Where this run answers; None if it has no address, or none is known yet."""
 
     def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> LogPiece | None:
-        """What a replica printed, from `offset` on, at most `limit` bytes. A negative offset counts from the end.
+        """At most `limit` bytes of what a replica printed, from `offset` on. A negative offset counts from the end.
 
-        None: nothing is known, or kept any more, of such a replica.
+        None if nothing is known of such a replica, or its output is not kept any more.
         """
 
     def close(self) -> None:
-        """Stop reporting. What runs goes on."""
+        """Stop reporting; running jobs go on."""
 
 
 def lacks(can: Capabilities, job: JobSpec) -> str | None:
-    """What a job wants and the engine has not declared."""
+    """Why these capabilities do not suffice for the job, or None if they do."""
     if job.module not in can.modules:
         allowed = ", ".join(sorted(m.value for m in can.modules))
         return f"the {can.name} engine runs {allowed}, not {job.module.value}"

@@ -55,7 +55,7 @@ Key = tuple[JobId, int]
 @dataclass(slots=True)
 class _Run:
     program: Program
-    replicas: dict[int, int | None] = field(default_factory=dict)  # replica -> when it will be gone
+    replicas: dict[int, int | None] = field(default_factory=dict)  # replica -> when it will be gone, or None
     exited: Exited | None = None
 
 
@@ -67,7 +67,9 @@ class TimerEngine:
         *,
         threaded: bool = True,
     ) -> None:
-        """Without its thread, nothing happens until somebody calls `run_due`."""
+        """`path`: file that keeps the orders; None keeps none. `clock` returns milliseconds. Without `threaded`, nothing
+        happens until `run_due` is called.
+        """
         self._clock = clock
         self._runs: dict[Key, _Run] = {}
         self._heap: list[tuple[int, int, Key, str, int]] = []
@@ -88,7 +90,7 @@ class TimerEngine:
 
     @property
     def place(self) -> Place:
-        """Nothing real runs: any server may begin the timers of another one anew."""
+        """The same place for all timer engines: nothing real runs, so any server may begin the timers of another anew."""
         return Place("timer", "timers")
 
     def refuses(self, job: JobSpec, program: Program) -> str | None:
@@ -138,7 +140,7 @@ class TimerEngine:
         self._tell()
 
     def restart(self, order: RestartOrder) -> None:
-        """Nobody can tell a restarted timer from one that went on."""
+        """Do nothing: a restarted timer does not differ from one that went on."""
 
     def endpoint(self, job: JobId, run: int) -> Endpoint | None:
         return None
@@ -172,7 +174,7 @@ class TimerEngine:
             self._log.close()
 
     def run_due(self) -> int | None:
-        """Let everything happen whose time has come; the time of what comes next."""
+        """Carry out everything that is due; return when the next event is due, in ms, or None if there is none."""
         with self._changed:
             self._due(self._clock())
             next_ms = self._heap[0][0] if self._heap else None
@@ -250,7 +252,7 @@ class TimerEngine:
     # -- telling, waiting, remembering -------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        """Outside the lock: whoever listens may call back."""
+        """Report what happened, without holding the lock: the listener may call back."""
         with self._changed:
             told, self._told, report = self._told, [], self._report
         if report is not None:
@@ -293,12 +295,12 @@ def _ms(program: Program, name: str) -> int:
 
 
 class _Log:
-    """Lines of JSON, each written by one call: a killed process loses none that it wrote (a lost machine may)."""
+    """A file of JSON lines, each written by one call: a killed process loses none of them (a crashed machine may)."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(self._file, b"\n")  # ends a line torn off
+        os.write(self._file, b"\n")  # ends a line that a crash tore off
 
     def append(self, line: dict[str, Any]) -> None:
         os.write(self._file, json.dumps(line, separators=(",", ":")).encode() + b"\n")

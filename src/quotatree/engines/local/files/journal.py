@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     Entry = dict[str, Any]
 
 FINAL = frozenset({"exited", "lost", "over"})
-"""What a journal ends with: nothing of the run is left."""
+"""Kinds of the last line of a journal: after it nothing of the run is left."""
 
 
 def read(path: str, offset: int = 0) -> tuple[list[Entry], int]:
-    """The whole lines from `offset` on, and where to go on reading. A file that is not there has none."""
+    """Entries of the whole lines from byte `offset` on, and the offset at which to go on. A missing file has none."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -36,7 +36,7 @@ def read(path: str, offset: int = 0) -> tuple[list[Entry], int]:
 
 
 def append(path: str, entry: Entry, *, durable: bool = False) -> None:
-    """Add one line, whole or not at all; raises OSError when there is no room for it."""
+    """Add one line, whole or not at all. Raises OSError when there is no room for it. `durable`: wait for the disk."""
     fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _append_line(fd, _line(entry))
@@ -47,7 +47,7 @@ def append(path: str, entry: Entry, *, durable: bool = False) -> None:
 
 
 class Journal:
-    """The journal of the one process that may write it, in the order of what happened."""
+    """Writes a journal, for the one process that may; the lines stay in the order of what happened."""
 
     __slots__ = ("_fd", "_waiting")
 
@@ -57,11 +57,11 @@ class Journal:
 
     @property
     def behind(self) -> bool:
-        """Something could not be written yet: no process may end on it."""
+        """Whether an entry could not be written yet. The process must not end before it is."""
         return bool(self._waiting)
 
     def add(self, entry: Entry) -> bool:
-        """Write it, or keep it for `catch_up`. Final lines are made durable. True if it is on disk."""
+        """Write the entry with the time, or keep it for `catch_up`; return whether all is written. Final lines are durable."""
         stamped = {"at_ms": time.time_ns() // 1_000_000, **entry}
         self._waiting.append((_line(stamped), entry.get("is") in FINAL))
         return self.catch_up()
@@ -92,7 +92,7 @@ def _append_line(fd: int, line: bytes) -> None:
             written += os.write(fd, line[written:])
     except OSError:
         if written:
-            os.ftruncate(fd, size)  # half a line is worse than none: it would swallow its end later
+            os.ftruncate(fd, size)  # half a line must not stay behind: the whole one is tried again
         raise
 
 

@@ -16,7 +16,7 @@ PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 
 
 def folder_name(job: str) -> str:
-    """A job's name as the name of a directory: what could mean something to the file system is written as %XX."""
+    """The job's name as a directory name: bytes that could mean something to the file system become %XX."""
     quoted = "".join(
         chr(byte) if chr(byte) in PLAIN else f"%{byte:02X}" for byte in job.encode("utf-8", "surrogateescape")
     )
@@ -24,14 +24,14 @@ def folder_name(job: str) -> str:
 
 
 def job_name(folder: str) -> str:
-    """The way back from `folder_name`."""
+    """The job's name for a directory name: the inverse of `folder_name`."""
     head, *rest = folder.encode("ascii").split(b"%")
     raw = head + b"".join(bytes([int(part[:2], 16)]) + part[2:] for part in rest)
     return raw.decode("utf-8", "surrogateescape")
 
 
 def segment_name(start: int) -> str:
-    """Name of the piece of a log that begins with this byte of all that was ever printed."""
+    """File name of the log segment whose first byte is number `start` of all that was ever printed."""
     return f"{start:020d}{SEGMENT_SUFFIX}"
 
 
@@ -63,7 +63,7 @@ class EngineDir:
 
 
 class JobDir:
-    """What follows a job through its runs."""
+    """The directory of one job: what it keeps from run to run, and its runs."""
 
     __slots__ = ("path",)
 
@@ -80,7 +80,7 @@ class JobDir:
 
     @property
     def checkpoint_file(self) -> str:
-        """Touching it reports a checkpoint. It lies where the run user may write."""
+        """File that a job touches to report a checkpoint; it lies where the user of the run may write."""
         return os.path.join(self.checkpoints, ".checkpointed")
 
     @property
@@ -129,7 +129,7 @@ class RunDir:
 
     @property
     def crash(self) -> str:
-        """What a supervisor died of, if it was its own fault."""
+        """Traceback of a supervisor that died of an error of its own."""
         return os.path.join(self.path, "crash")
 
     @property

@@ -6,8 +6,8 @@ Every replica that can have one gets a group below our own, so that what the ser
 
 CPU, memory and the number of processes are limited by v2 where those controllers are given to us, else by v1. A v2
 group without any controller is still worth having: it names all processes of a replica, whatever they did to get away,
-and `cgroup.kill` ends them at once. Where nothing is permitted, the tree of processes does (`tree.py`), and a notice says
-that limits are not kept.
+and `cgroup.kill` ends them at once. Where nothing is permitted, the tree of processes does (`process_tree.py`), and a
+notice says that limits are not kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHARE_OF_PROCESSES = 4
 REMOVAL_ATTEMPTS = 20
 REMOVAL_PAUSE_SECONDS = 0.001
 SERVER_GROUP = "quotatree-server"
-"""Where a server that was given a group of its own moves to: v2 allows limits only below groups without processes."""
+"""Group that a server with a group of its own moves into: v2 allows limits only below groups without processes."""
 
 
 class Hierarchy:
@@ -57,13 +57,13 @@ class Group:
         self._limited_by = limited_by or {}  # controller -> directory
 
     def join(self) -> None:
-        """The calling process and all that will come of it."""
+        """Put the calling process, and so all its later descendants, into the groups."""
         for path in self.paths:
             _write(path, "cgroup.procs", "0")
 
     def processes(self) -> list[Identity]:
         found = [Identity.of(pid) for pid in sorted(self._pids())]
-        # Looked up twice: a number that changed hands in between is not in the group any more, or is one of ours.
+        # Looked up twice: a pid that was reused in between is not in the group any more, or belongs to it again.
         still = self._pids()
         return [p for p in found if p is not None and p.pid in still and p.alive()]
 
@@ -71,7 +71,7 @@ class Group:
         return {int(line) for path in self.paths for line in _read(path, "cgroup.procs").split()} - {0}
 
     def kill(self) -> int:
-        """Everything in it. How many were found; called again until none is."""
+        """Kill every process in the groups; return how many were found. The caller repeats this until none is."""
         found = self.processes()
         if found:
             for path in self.paths:
@@ -82,7 +82,7 @@ class Group:
         return len(found)
 
     def out_of_memory(self) -> bool:
-        """Did the kernel kill something here because the limit was reached?"""
+        """Whether the kernel killed a process here because the memory limit was reached."""
         path = self._limited_by.get("memory")
         if path is None:
             return False
@@ -93,7 +93,7 @@ class Group:
         )
 
     def remove(self) -> bool:
-        """False if something is still in it. Who was just killed may take a moment to be out of it."""
+        """Remove the groups, trying for a moment, since a killed process leaves them with a delay. False if one remains."""
         removed = [_removed(path) for path in self.paths]
         return all(removed)
 
@@ -106,7 +106,10 @@ class Groups:
         self._usable = [h for h in hierarchies if self._take(h)]
 
     def make(self, name: str, order: Mapping[str, Any]) -> tuple[Group | None, str]:
-        """A group with the limits of this order, and what must be said about limits that will not be kept."""
+        """Make the groups of one replica with the limits of its order.
+
+        Returns the group, None if none could be made, and a notice about limits that are not kept, "" if all are.
+        """
         paths: list[str] = []
         limited_by: dict[str, str] = {}
         troubles: list[str] = []
@@ -127,7 +130,7 @@ class Groups:
         return (Group(paths, limited_by) if paths else None), _notice(missing, troubles)
 
     def of_run(self, job: str, run: int) -> list[Group]:
-        """What is there of a run, for cleaning up behind a supervisor that died."""
+        """The existing groups of all replicas of a run, for cleaning up behind a supervisor that died."""
         beginning = group_name(job, run, "")
         names: dict[str, list[str]] = {}
         for hierarchy in self._usable:
@@ -139,7 +142,7 @@ class Groups:
         return [Group(paths) for _, paths in sorted(names.items())]
 
     def tidy(self) -> None:
-        """Take our own directories away if no replica of any run is left."""
+        """Remove the engine's directories if no replica of any run is left in them."""
         for hierarchy in self._usable:
             with contextlib.suppress(OSError):
                 os.rmdir(self._base(hierarchy))
@@ -148,7 +151,7 @@ class Groups:
         return os.path.join(hierarchy.own, f"quotatree-{self._engine}")
 
     def _take(self, hierarchy: Hierarchy) -> bool:
-        """Whether we may have groups here; with v2 the controllers we get are known only now."""
+        """Make the engine's directory here, and with v2 note which controllers it gets. False if it is not permitted."""
         try:
             _make(self._base(hierarchy))
         except OSError:
@@ -158,7 +161,7 @@ class Groups:
         return True
 
     def _hand_down(self, hierarchy: Hierarchy) -> frozenset[str]:
-        """v2 controllers work in a group only if every group above it, up to the root, passes them on."""
+        """Pass controllers on to the groups of replicas; return those that could be. v2 demands it of every group above."""
         base, wanted = self._base(hierarchy), set(CONTROLLERS)
         got = wanted & set(_read(hierarchy.own, "cgroup.controllers").split())
         for path in (hierarchy.own, base):
@@ -181,12 +184,12 @@ NONE = Groups("", ())
 
 
 def find(engine: str) -> Groups:
-    """What this process may use."""
+    """The groups that an engine may use in this process."""
     return Groups(engine, find_hierarchies())
 
 
 def hierarchies(membership: str, mounts: str) -> list[Hierarchy]:
-    """From /proc/self/cgroup and /proc/self/mountinfo; v2 first."""
+    """The hierarchies told by /proc/self/cgroup (`membership`) and /proc/self/mountinfo (`mounts`), v2 first."""
     ours = dict(_memberships(membership))
     found: dict[str, Hierarchy] = {}
     for line in mounts.splitlines():
@@ -203,9 +206,9 @@ def hierarchies(membership: str, mounts: str) -> list[Hierarchy]:
 
 
 def make_room() -> bool:
-    """For the server, once: step aside in a v2 group that is ours alone, so that limits become possible below it.
+    """Move the server into a child of its v2 group if it is alone in it, so that limits become possible below it.
 
-    True if it did. Otherwise nothing changed: where others live in the same group it is not ours to arrange.
+    Returns whether it moved. Otherwise nothing changed: a group with other processes in it is not ours to arrange.
     """
     for hierarchy in hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo")):
         inside = {line for line in _read(hierarchy.own, "cgroup.procs").split() if line != "0"}
@@ -225,7 +228,7 @@ _found: list[Hierarchy] | None = None
 
 
 def find_hierarchies() -> list[Hierarchy]:
-    """Looked for once: supervisors inherit from the nursery what it found, and stay where it is."""
+    """The hierarchies of this process, looked up once: supervisors inherit them from the nursery, and stay in its group."""
     global _found  # noqa: PLW0603
     if _found is None:
         _found = hierarchies(_read("/proc/self", "cgroup"), _read("/proc/self", "mountinfo"))
@@ -237,13 +240,13 @@ def group_name(job: str, run: int, replica: int | str) -> str:
 
 
 def most_processes() -> int:
-    """Of one replica; threads count as the kernel counts them."""
+    """How many processes and threads one replica may have."""
     whole = min(int(_read("/proc/sys/kernel", name) or 32_768) for name in ("pid_max", "threads-max"))
     return max(1, whole // SHARE_OF_PROCESSES)
 
 
 def _memberships(text: str) -> Iterable[tuple[str, str]]:
-    """(controller, path); the v2 hierarchy has no name. A path that leads out of what we see is not usable."""
+    """Pairs of (controller, path), with "" for the v2 hierarchy. Paths that lead out of what we see are left out."""
     for line in text.splitlines():
         _, names, path = line.split(":", 2)
         if "/.." not in path:
@@ -252,7 +255,7 @@ def _memberships(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _own_directory(point: str, root: str, path: str) -> str | None:
-    """Mounts in containers show only what lies below `root`."""
+    """Directory of our group under the mount point; None if the mount, which shows only `root` and below, lacks it."""
     if root != "/":
         if path != root and not path.startswith(f"{root}/"):
             return None

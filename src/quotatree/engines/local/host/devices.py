@@ -18,7 +18,7 @@ from quotatree.core import NodeSpec
 from quotatree.engines.base import DeviceReport
 
 PROGRAM_XIDS: Final = frozenset({13, 31, 43, 45, 68, 109})
-"""A program did something wrong, or was killed; the GPU itself is fine."""
+"""XIDs that come of a program that did something wrong, or was killed; the GPU itself is fine."""
 MIB: Final = 1024 * 1024
 
 # NVML's own error numbers; spelled out because old bindings lack some of the names.
@@ -39,7 +39,7 @@ class Gpus:
 
     @staticmethod
     def open(nvml: Any = None) -> Gpus | None:
-        """None where there is no binding, no driver or no GPU."""
+        """The GPUs of this machine; None where there is no binding, no driver or no GPU."""
         try:
             module = importlib.import_module("pynvml") if nvml is None else nvml
             module.nvmlInit()
@@ -67,7 +67,7 @@ class Gpus:
         )
 
     def illnesses(self) -> dict[int, str]:
-        """What is wrong with those that are ill, by index."""
+        """What is wrong with each GPU that is ill, by index."""
         self._hear_xids()
         found = {}
         for index in range(self._count):
@@ -103,7 +103,7 @@ class Gpus:
         return "" if xid is None else f"XID {xid}"
 
     def _model(self, index: int) -> str:
-        """Nothing for one that is too ill to say."""
+        """Name of the model; "" if the GPU is too ill to tell it."""
         try:
             name = self._nvml.nvmlDeviceGetName(self._nvml.nvmlDeviceGetHandleByIndex(index))
         except self._nvml.NVMLError:
@@ -121,7 +121,7 @@ class Gpus:
     # -- XIDs --------------------------------------------------------------------------------------------------------
 
     def _listen(self) -> Any:
-        """None where the driver tells no events."""
+        """Subscribe to the XIDs of all GPUs; return the event set, or None where the driver tells no events."""
         nvml = self._nvml
         try:
             events = nvml.nvmlEventSetCreate()
@@ -133,7 +133,7 @@ class Gpus:
         return events
 
     def _hear_xids(self) -> None:
-        """All that came since we last looked; waiting for none."""
+        """Note all XIDs since the last call, without waiting for one."""
         nvml = self._nvml
         while self._events is not None:
             try:
@@ -148,7 +148,7 @@ class Gpus:
 class HealthWatch:
     """Turns what is ill now into reports: of every GPU at first, then of those that changed, and always of the ill ones.
 
-    Who hears of an ill GPU before its node has joined cannot note it, and must be told again.
+    Ill GPUs are reported each time, because a report that arrives before the node has joined cannot be noted.
     """
 
     def __init__(self, gpus: Gpus, node: NodeSpec) -> None:

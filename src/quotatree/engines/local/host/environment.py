@@ -19,7 +19,7 @@ MARK = "QUOTATREE_MARK"
 
 
 def mark(engine: str, job: str, run: int, replica: int | None = None) -> str:
-    """How processes of ours are told from all others: of one replica, or the beginning that all of a run share."""
+    """Mark by which processes of a replica are known; without `replica`, the beginning that all marks of a run share."""
     return f"{engine}:{job}:{run}:" if replica is None else f"{engine}:{job}:{run}:{replica}"
 
 
@@ -35,7 +35,7 @@ def of_replica(
     checkpoints: str,
     checkpoint_file: str,
 ) -> dict[str, str]:
-    """`spec` as in spec.json, `order` one replica of a start order."""
+    """All variables of one replica. `spec` is the content of spec.json, `order` one replica of a start order."""
     program = spec["program"]
     return {
         **_base(home, user),
@@ -49,7 +49,7 @@ def of_replica(
 
 def _base(home: str, user: str) -> dict[str, str]:
     return {
-        # Last, what is beside the server's Python: a job says `quotatree checkpoint`, and finds it.
+        # Last, the directory of the server's Python, so that a job finds the command `quotatree checkpoint`.
         "PATH": f"{PATH}:{os.path.dirname(sys.executable)}",
         "HOME": home,
         "USER": user,
@@ -70,7 +70,7 @@ def _devices(order: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _ranks(spec: Mapping[str, Any], order: Mapping[str, Any], master_port: int) -> dict[str, str]:
-    """What plain PyTorch reads, and (PET_*) what torchrun takes for its own options: one node per replica."""
+    """Variables that plain PyTorch reads, and (PET_*) those that torchrun takes for its options: one node per replica."""
     rank, world = str(order["replica"]), str(spec["world_size"])
     return {
         "RANK": rank,

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 GONE_STATES = frozenset("ZXx")
-"""Zombies run nothing and hold nothing; whoever waits for them may be slow."""
+"""States of ended processes. Zombies run nothing and hold nothing; their parent may be slow to wait for them."""
 
 
 class Identity:
-    """One process, for ever. `started` is in clock ticks since boot, as the kernel keeps it."""
+    """One process, never confused with another. `started` is in clock ticks since boot, as the kernel keeps it."""
 
     __slots__ = ("boot", "pid", "started")
 
@@ -28,17 +28,17 @@ class Identity:
 
     @staticmethod
     def of(pid: int) -> Identity | None:
-        """Of a process that is there now, also of a zombie."""
+        """Identity of the process that has this pid now, even if it is a zombie; None if there is none."""
         found = stat(pid)
         return None if found is None else Identity(pid, found.started, boot_id())
 
     @staticmethod
     def read(entry: dict[str, Any]) -> Identity:
-        """From a journal line."""
+        """The identity in a journal line."""
         return Identity(int(entry["pid"]), int(entry["started"]), str(entry["boot"]))
 
     def fields(self) -> dict[str, Any]:
-        """For a journal line."""
+        """The identity as fields of a journal line."""
         return {"pid": self.pid, "started": self.started, "boot": self.boot}
 
     def alive(self) -> bool:
@@ -62,7 +62,7 @@ class Identity:
         return fd
 
     def send(self, signum: int) -> bool:
-        """Signal it. False if it is gone, and then nobody was signalled."""
+        """Send a signal to exactly this process. False if it is gone or not ours to signal; then no process got it."""
         fd = self.pidfd()
         if fd is None:
             return False
@@ -76,7 +76,7 @@ class Identity:
 
 
 class Stat:
-    """What /proc/PID/stat says of the kinship of a process."""
+    """The fields of /proc/PID/stat that tell whose process it is and whether it runs."""
 
     __slots__ = ("group", "parent", "session", "started", "state", "threads")
 
@@ -90,12 +90,12 @@ class Stat:
 
     @property
     def gone(self) -> bool:
-        """A process whose first thread has ended looks like a zombie as long as the others run: it is not."""
+        """Whether the process has ended. One whose first thread ended while others run looks like a zombie, and is none."""
         return self.state in GONE_STATES and self.threads <= 1
 
 
 def stat(pid: int) -> Stat | None:
-    """None if there is no such process. Raises OSError if nobody can say: no file more can be opened."""
+    """Fields of a process; None if there is no such process. Raises OSError if no further file can be opened to look."""
     try:
         fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError, PermissionError):

@@ -15,7 +15,7 @@ NAME = "jupyter-lab"
 
 
 def find(env: Mapping[str, str] | None) -> str | None:
-    """Where the notebook's own PATH leads to it, else beside the server's interpreter."""
+    """Path of JupyterLab, looked for in the notebook's own PATH, then beside the server's interpreter; None if absent."""
     path = (env or {}).get("PATH") or PATH
     for directory in [*path.split(os.pathsep), os.path.dirname(sys.executable)]:
         found = os.path.join(directory, NAME)
@@ -25,7 +25,7 @@ def find(env: Mapping[str, str] | None) -> str | None:
 
 
 def command(env: Mapping[str, str] | None, *, as_root: bool) -> str:
-    """For a shell. The token goes by a variable: what stands in a command line, every user of the machine can read."""
+    """Shell command that starts it. The token goes by a variable: every user of the machine can read command lines."""
     quoted = "'" + (find(env) or NAME).replace("'", "'\\''") + "'"
     return (
         f'JUPYTER_TOKEN="$QUOTATREE_TOKEN" exec {quoted} --no-browser --ServerApp.ip=127.0.0.1 '

@@ -14,12 +14,12 @@ _usual = 0
 
 
 def usual() -> int:
-    """What this process was started with, or was told that jobs are to get."""
+    """Limit of open files for jobs: the one this process was started with, or was told by `allow_many`."""
     return _usual or resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def allow_many(for_jobs: int = 0) -> None:
-    """`for_jobs`: told by whoever raised it before and started us."""
+    """Raise the limit of this process. `for_jobs`: limit for jobs, from a parent that has raised its own; 0: the present."""
     global _usual  # noqa: PLW0603 — a property of the process
     _usual = for_jobs or usual()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -29,7 +29,7 @@ def allow_many(for_jobs: int = 0) -> None:
 
 
 def as_usual() -> None:
-    """For a child that becomes a job."""
+    """Set the limit back, in a child that becomes a job."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if _usual:
         resource.setrlimit(resource.RLIMIT_NOFILE, (_usual, hard))

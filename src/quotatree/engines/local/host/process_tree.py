@@ -20,7 +20,7 @@ STOPPING_ROUNDS = 8
 
 
 def children(pid: int) -> list[int]:
-    """Also zombies. Empty if the process is gone."""
+    """Pids of the children of a process, zombies included. Empty if the process is gone."""
     found: list[int] = []
     try:
         threads = os.listdir(f"/proc/{pid}/task")
@@ -41,7 +41,8 @@ def children(pid: int) -> list[int]:
 def below(pids: Iterable[int]) -> list[Identity]:
     """These processes and all their descendants that still run.
 
-    A number whose parent is not the one that named it has changed hands since, or lost its parent and turns up at ours.
+    A pid whose parent is not the process that listed it is left out: the pid was reused, or its process lost that
+    parent and is found among the supervisor's own children.
     """
     todo: list[tuple[int, int]] = [(pid, 0) for pid in pids]
     seen, found = set[int](), []
@@ -58,7 +59,7 @@ def below(pids: Iterable[int]) -> list[Identity]:
 
 
 def marked(beginning: str) -> list[Identity]:
-    """All processes on the machine whose mark begins so, as far as we may look. For when the supervisor is gone."""
+    """All processes on the machine whose mark has this beginning, as far as we may look. For when a supervisor is gone."""
     found = []
     for pid in _all_pids():
         identity = Identity.of(pid)
@@ -68,7 +69,7 @@ def marked(beginning: str) -> list[Identity]:
 
 
 def mark_of(pid: int) -> str:
-    """The mark it was started with; empty if it has none, is gone or is none of ours to read."""
+    """The mark that a process was started with; "" if it has none, is gone, or is not ours to read."""
     beginning = f"{MARK}=".encode()
     for variable in _environment(pid).split(b"\0"):
         if variable.startswith(beginning):
@@ -77,7 +78,7 @@ def mark_of(pid: int) -> str:
 
 
 def _environment(pid: int) -> bytes:
-    """Of any of its threads: the first may have ended, and then has none."""
+    """Environment of a process, from any of its threads: the first may have ended, and then shows none."""
     if found := _contents(f"/proc/{pid}/environ"):
         return found
     try:
@@ -97,7 +98,7 @@ def _contents(path: str) -> bytes:
 
 
 def in_sessions(sessions: Iterable[int]) -> list[Identity]:
-    """All processes of these sessions. Their leaders must be known to be ours."""
+    """All processes of these sessions. The caller must know that their leaders are ours."""
     wanted = set(sessions)
     found = []
     for pid in _all_pids():
@@ -108,9 +109,9 @@ def in_sessions(sessions: Iterable[int]) -> list[Identity]:
 
 
 def kill(roots: Iterable[int]) -> int:
-    """Kill these and everything below; the number that was found. Called again until it is 0.
+    """Kill these processes and all below them; return how many were found. The caller repeats this until it is 0.
 
-    They are stopped first, until no new one turns up: what multiplies faster than it is counted would get away.
+    They are stopped first, until no new one turns up: processes that fork faster than they are counted would get away.
     """
     roots = list(roots)
     known: dict[tuple[int, int], Identity] = {}

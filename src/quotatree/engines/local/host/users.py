@@ -20,7 +20,7 @@ class User:
         return self.uid == os.geteuid()
 
     def become(self) -> None:
-        """For good. Ourselves needs nothing, and is all that is possible without root."""
+        """Make this process run as the user for good. Without root that is possible only for our own user."""
         if self.is_us:
             return
         os.initgroups(self.name, self.gid)
@@ -29,7 +29,7 @@ class User:
 
 
 def find(name: str | None) -> User:
-    """Without a name: ourselves. Raises LookupError with what is wrong."""
+    """The user of this name; with None, the user of this process. Raises LookupError with what is wrong."""
     try:
         entry = pwd.getpwuid(os.geteuid()) if name is None else pwd.getpwnam(name)
     except KeyError:

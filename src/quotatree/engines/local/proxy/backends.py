@@ -24,7 +24,7 @@ Tell = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a replica is asked. Without a path an opened connection is enough."""
+    """How a replica is asked whether it is well. Without a path an opened connection is enough."""
 
     path: str = ""
     interval_seconds: float = 1.0
@@ -38,7 +38,7 @@ class Backend:
     ready: bool = False
     draining: bool = False
     active: int = 0
-    chosen: int = 0  # when, as a count of all choices
+    chosen: int = 0  # number of its latest choice, among all choices
     nudge: asyncio.Event = field(default_factory=asyncio.Event)
     watch: asyncio.Task[None] | None = None
 
@@ -60,7 +60,7 @@ class Backends:
         backend.watch = asyncio.create_task(self._keep_asking(backend))
 
     def drain(self, key: Key) -> None:
-        """Nothing new for this one. Told at once if nothing is under way, also of one that is not known."""
+        """Give this replica no new requests. If nothing is under way, or the key is unknown, it is told as drained at once."""
         backend = self._all.get(key)
         if backend is None:
             self._tell({"drained": key})
@@ -77,7 +77,7 @@ class Backends:
             _stop(backend.watch)
 
     def hold(self, seconds: float) -> None:
-        """A replica is about to come: for so long, requests wait for it instead of being turned away."""
+        """For so many seconds, let requests wait for a replica that is about to come instead of turning them away."""
         self._hold_until = asyncio.get_running_loop().time() + seconds
 
     # -- what requests ask -------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class Backends:
         return best
 
     async def soon(self) -> bool:
-        """Wait while requests are held. True once a replica is ready."""
+        """Wait until a replica is ready, at most while requests are held; return whether one is."""
         loop = asyncio.get_running_loop()
         left_seconds = self._hold_until - loop.time()
         if left_seconds <= 0 or len(self._held) >= HELD_REQUESTS:
@@ -110,7 +110,7 @@ class Backends:
 
     @contextmanager
     def busy(self, backend: Backend) -> Iterator[None]:
-        """One request is under way there."""
+        """Count one request as under way at this replica."""
         backend.active += 1
         try:
             yield
@@ -119,7 +119,7 @@ class Backends:
             self._tell_if_drained(backend)
 
     def refused(self, backend: Backend) -> None:
-        """Nobody listens there: it is asked again before it gets anything more."""
+        """Note that a replica refused a connection: it gets no request until a check finds it well."""
         self._set_ready(backend, False, "it refused a connection")
         backend.nudge.set()
 
@@ -165,7 +165,7 @@ class Backends:
 
 
 async def check(port: int, health: Health) -> str | None:
-    """What is wrong with a replica, or None."""
+    """What is wrong with the replica at this port, or None if it is well."""
     try:
         async with asyncio.timeout(health.timeout_seconds):
             reader, writer = await asyncio.open_connection(HOST, port)
@@ -191,7 +191,7 @@ async def _asked(
     words = (await reader.readline()).split()
     if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
         return "it answered with something that is not HTTP"
-    # Read what it says before we close: many servers complain aloud about a caller who hangs up.
+    # Read the whole answer before closing: many servers log an error when a client hangs up early.
     left = CHECK_READ_BYTES
     while left > 0 and (part := await reader.read(left)):
         left -= len(part)

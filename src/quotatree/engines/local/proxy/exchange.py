@@ -56,7 +56,7 @@ class Exchange:
             elif not self._send_what_is_here(raw):
                 upload = asyncio.create_task(self._upload())
         except OSError:
-            pass  # it hung up; its answer, if there is one, says why
+            pass  # the replica hung up; its answer, if any, says why
         except h11.RemoteProtocolError:
             self._client_fails()
         try:
@@ -73,7 +73,10 @@ class Exchange:
     # -- from the client to the replica ------------------------------------------------------------------------
 
     def _send_what_is_here(self, first: bytes = b"") -> bool:
-        """Most requests have come whole: they need no task of their own, and go out as one. True if that was all."""
+        """Send on, in one piece, what has come of the body; return whether that was all of it.
+
+        Most requests have come whole, and so need no task of their own.
+        """
         parts = [first]
         while isinstance(event := self._client_http.next_event(), h11.Data):
             parts.append(self._upstream_http.send(event) or b"")
@@ -95,7 +98,7 @@ class Exchange:
             pass  # the replica hung up
 
     def _client_fails(self) -> None:
-        """It never said what it wanted: the replica need not go on."""
+        """Note that the client did not send its whole request, and cut off the replica, which need not go on."""
         self._client_failed = True
         self._upstream.abort()
 
@@ -127,7 +130,7 @@ class Exchange:
         if isinstance(event, h11.Response):
             return h11.Response(status_code=event.status_code, headers=_back(event), reason=event.reason)
         if isinstance(event, h11.EndOfMessage) and self._client_http.their_http_version == b"1.0":
-            return h11.EndOfMessage()  # trailers are for those who know chunks
+            return h11.EndOfMessage()  # HTTP/1.0 has no chunks, and so no trailers
         return event
 
     def _pass_on_information(self, event: h11.InformationalResponse) -> None:
@@ -139,7 +142,7 @@ class Exchange:
             self._client.send(self._client_http.send(passed))
 
     async def _tunnel(self) -> None:
-        """Both sides speak something else now: bytes go both ways until both have finished."""
+        """Pass bytes both ways, whatever they mean, until both sides have finished or one is HALF_OPEN_SECONDS late."""
         self._client.when_gone = None
         self._upstream.send(self._client_http.trailing_data[0])
         self._client.send(self._upstream_http.trailing_data[0])
@@ -175,7 +178,7 @@ def may_repeat(request: h11.Request) -> bool:
 
 
 def _onward(request: h11.Request, peer: bytes, port: int) -> Headers:
-    """The head as the replica gets it: what was meant for us is left out, and whom it is for is added."""
+    """Headers as the replica gets them: without those meant for the proxy, and with the client in X-Forwarded-For."""
     chunked = any(name == b"transfer-encoding" for name, _ in request.headers)
     drop = _named_by_connection(request.headers) | HOP_BY_HOP | {b"x-forwarded-for"}
     if chunked:
@@ -205,7 +208,7 @@ def _named_by_connection(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[by
     words = {
         word.strip().lower() for name, value in headers if name == b"connection" for word in value.split(b",")
     }
-    return frozenset(words) - {b"host", b"content-length"}  # nobody may name away what frames a message
+    return frozenset(words) - {b"host", b"content-length"}  # what frames a message is never dropped
 
 
 def head_bytes(request: h11.Request) -> int:

@@ -51,13 +51,13 @@ class Client:
         try:
             while await self._one():
                 self._http.start_next_cycle()
-        except (OSError, h11.LocalProtocolError):  # gone, stalled, or told what cannot be told any more
+        except (OSError, h11.LocalProtocolError):  # gone, stalled, or past the point where it can be answered
             self._wire.abort()
         finally:
             self._wire.close()
 
     async def _one(self) -> bool:
-        """Answer one request. False: the connection is over."""
+        """Answer one request; return whether the connection can carry another."""
         try:
             request = await self._request()
         except h11.RemoteProtocolError as error:
@@ -85,7 +85,7 @@ class Client:
             self.talking = False
 
     async def _request(self) -> h11.Request | None:
-        """The next head; None if the client has nothing more to ask."""
+        """Head of the next request; None if the client has nothing more to ask."""
         loop = asyncio.get_running_loop()
         until: float | None = None
         while True:
@@ -126,7 +126,7 @@ class Client:
             return "unsent"
         except (TimeoutError, OSError):
             return "unsent"
-        self._wire.when_gone = upstream.abort  # nobody waits for the answer any more: let the replica know
+        self._wire.when_gone = upstream.abort  # a client that goes needs no answer: let the replica know
         if self._wire.ended:
             upstream.abort()
         try:
@@ -136,7 +136,7 @@ class Client:
             upstream.close()
 
     async def _can_go_on(self) -> bool:
-        """After the answer: can the same connection carry another request?"""
+        """Return, after the answer, whether the same connection can carry another request; if not, end it gently."""
         await self._wire.room(STALL_SECONDS)
         if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
             return True
@@ -144,7 +144,7 @@ class Client:
         return False
 
     async def _linger(self) -> None:
-        """Closing on a client that still sends would throw away the answer on its way to it."""
+        """Take in what the client still sends, for LINGER_SECONDS: closing at once would throw away the answer on its way."""
         self._wire.end()
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(LINGER_SECONDS):
@@ -186,7 +186,7 @@ class Client:
         return await self._can_go_on()
 
     async def _drop_body(self) -> None:
-        """A small body that is here already need not cost the connection."""
+        """Skip what has already come of the body, so that a small one does not cost the connection."""
         with suppress(h11.RemoteProtocolError):
             while isinstance(self._http.next_event(), h11.Data):
                 pass

@@ -33,12 +33,12 @@ LAST_WORDS_SECONDS: Final = 0.5  # less than the supervisor waits
 
 
 def main() -> None:
-    """`argv[1]`: {"listen": fd, "health": {…}, "user": [uid, gid] or null}."""
+    """Run the proxy with the options in `argv[1]`: {"listen": fd, "health": {…}, "user": [uid, gid] or null}."""
     options = json.loads(sys.argv[1])
     _drop_rights(options.get("user"))
-    # After the change of user, which forgets it. The pipe alone would do, unless a stray process inherited its end.
+    # After the change of user, which clears it. The end of the pipe would do, unless a stray process inherited it.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for those who started us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the process that started us
     listening = socket.socket(fileno=options["listen"])
     with suppress(KeyboardInterrupt):
         asyncio.run(serve(listening, Health(**options.get("health") or {})))
@@ -98,7 +98,7 @@ def _tell(what: dict[str, Any]) -> None:
 
 
 def _drop_rights(user: list[int] | None) -> None:
-    """The modules are loaded: from here on nothing needs the rights of the server."""
+    """If we are root, become this (uid, gid): the modules are loaded, and nothing needs the server's rights any more."""
     if user is not None and os.geteuid() == 0:
         uid, gid = user
         os.setgroups([])

@@ -18,7 +18,7 @@ class Stalled(OSError):
 
 
 class Wire(asyncio.Protocol):
-    """One user at a time may `receive`, and one may wait for `room`."""
+    """One connection. One task at a time may `receive`, and one may wait for `room`."""
 
     def __init__(self, opened: Callable[[Wire], None] | None = None) -> None:
         self.transport: asyncio.Transport
@@ -35,7 +35,7 @@ class Wire(asyncio.Protocol):
     # -- for users ---------------------------------------------------------------------------------------------
 
     async def receive(self, stall_seconds: float | None = None) -> bytes:
-        """What has come, as soon as anything has; empty at the end."""
+        """Wait until something has come, and return it; empty at the end. Raises Stalled after `stall_seconds`, if given."""
         if not self._held and not self.ended:
             self._receiver = asyncio.get_running_loop().create_future()
             await _within(stall_seconds, self._receiver)
@@ -53,7 +53,7 @@ class Wire(asyncio.Protocol):
             self.transport.write(data)
 
     async def room(self, stall_seconds: float | None = None) -> None:
-        """Until more may be sent."""
+        """Wait until more may be sent. Raises Stalled after `stall_seconds`, if given."""
         if self._full and not self.lost:
             self._sender = asyncio.get_running_loop().create_future()
             await _within(stall_seconds, self._sender)
@@ -61,12 +61,12 @@ class Wire(asyncio.Protocol):
             raise ConnectionResetError("the other end has gone")
 
     def end(self) -> None:
-        """Nothing more will be sent; the other end may still send."""
+        """Tell the other end that we send nothing more; it may still send."""
         if not self.lost and self.transport.can_write_eof():
             self.transport.write_eof()
 
     def close(self) -> None:
-        """What was sent still goes out."""
+        """Close the connection once what was sent has gone out."""
         self.when_gone = None
         self.transport.close()
 
