@@ -27,7 +27,7 @@ SOURCE: Final = str(Path(quotatree.__file__).resolve().parents[1])
 
 
 def make_directories(job: JobDir, run: RunDir, user: User) -> None:
-    """Work and checkpoints belong to the user; what we know of a run is nobody's business but ours."""
+    """Make the directories of a job and a run. Work and checkpoints belong to the user; only we may look into the rest."""
     for path, mode in ((job.path, 0o711), (job.runs, 0o700), (run.path, 0o700)):
         _directory(path, mode)
     for path in (job.work, job.checkpoints):
@@ -36,17 +36,17 @@ def make_directories(job: JobDir, run: RunDir, user: User) -> None:
 
 
 def _directory(path: str, mode: int) -> bool:
-    """True if it was made now."""
+    """Make a directory with exactly this mode; False if it exists already."""
     try:
         os.mkdir(path, mode)
     except FileExistsError:
         return False
-    os.chmod(path, mode)  # whatever the umask took away
+    os.chmod(path, mode)  # mkdir leaves out what the umask forbids
     return True
 
 
 def _is_ours_and_empty(path: str) -> bool:
-    """A server that was killed after it made the directory did not come to give it away."""
+    """Whether the directory still has to be given to the user, because a server was killed just after making it."""
     try:
         return os.lstat(path).st_uid == os.geteuid() and not os.listdir(path)
     except OSError:
@@ -54,7 +54,7 @@ def _is_ours_and_empty(path: str) -> bool:
 
 
 def take_lock(run: RunDir) -> int | None:
-    """The lock of a run that nobody supervises; None while somebody does. Closing the number gives it back."""
+    """Take the lock of a run; None while another process holds it, or if the run has no directory. Closing it frees it."""
     try:
         fd = os.open(run.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
@@ -68,7 +68,7 @@ def take_lock(run: RunDir) -> int | None:
 
 
 def write_spec(run: RunDir, spec: Mapping[str, Any], orders: list[dict[str, Any]]) -> None:
-    """Only while holding the lock, and before anybody supervised the run."""
+    """Write the spec and the first orders of a run. Allowed only with the lock, and before the run was ever supervised."""
     _replace(run.orders, "".join(json.dumps(order, separators=(",", ":")) + "\n" for order in orders))
     _replace(run.spec, json.dumps(spec, separators=(",", ":")) + "\n")
 
@@ -82,9 +82,9 @@ def _replace(path: str, text: str) -> None:
 
 
 def spawn_supervisor(nursery: Nursery, run: RunDir, lock: int, secrets: Mapping[str, str]) -> int | None:
-    """Its process id; None if it is there and its number got lost. The lock is given away, whatever happens.
+    """Start a supervisor; return its pid, or None if there is one whose pid is not known. `lock` is closed in any case.
 
-    A nursery that failed is asked once more, unless the lock says that somebody was born nevertheless.
+    A nursery that failed is asked once more, unless the lock is held: then a supervisor was started nevertheless.
     """
     try:
         return nursery.start(run.path, secrets, lock)
@@ -100,7 +100,7 @@ def spawn_supervisor(nursery: Nursery, run: RunDir, lock: int, secrets: Mapping[
 
 
 def is_held(run: RunDir) -> bool:
-    """Does somebody supervise it, or is just about to?"""
+    """Whether a process supervises the run, or is just about to."""
     lock = take_lock(run)
     if lock is None:
         return os.path.exists(run.path)
@@ -109,9 +109,10 @@ def is_held(run: RunDir) -> bool:
 
 
 def end_of(run: RunDir) -> dict[str, Any]:
-    """The last line for a run whose supervisor is gone without one.
+    """The last journal line for a run whose supervisor is gone without writing one.
 
-    Lost, unless the supervisor broke by its own fault, or something kills it each time: then it would go on for ever.
+    The run is lost, and will be started again, unless the supervisor broke by its own fault or something kills it each
+    time: then the run has failed, since it would be started again for ever.
     """
     try:
         said = Path(run.crash).read_text(encoding="utf-8", errors="replace").strip().splitlines()
@@ -129,7 +130,10 @@ def end_of(run: RunDir) -> dict[str, Any]:
 
 
 def _lost_soon_each_time(run: RunDir, last: dict[str, Any]) -> bool:
-    """This run and those before it: most likely the job itself does it, which may be of the same user."""
+    """Whether this run and the LOSSES - 1 before it were each lost within SOON_SECONDS of their start.
+
+    Most likely the job kills its supervisor itself, since both may run as the same user.
+    """
     number = int(os.path.basename(run.path))
     for earlier in range(number, number - LOSSES, -1):
         lines, _ = journal.read(run.job.run(earlier).journal)

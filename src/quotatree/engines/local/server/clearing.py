@@ -20,7 +20,7 @@ AGAIN_SECONDS: Final = 0.02
 
 
 def end_everything(directory: str | os.PathLike[str]) -> int:
-    """Kill every supervisor, then every process with the engine's mark, until none is found; how many there were."""
+    """Kill every supervisor, then every process with the engine's mark, until none is found; return how many were killed."""
     engine = layout.EngineDir(directory)
     try:
         with open(engine.engine_file, encoding="utf-8") as file:

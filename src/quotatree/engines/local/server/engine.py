@@ -64,7 +64,9 @@ class LocalEngine:
         limits: bool = True,
         health: HealthWatch | None = None,
     ) -> None:
-        """`limits`: hold replicas to their CPUs and memory where this machine permits it. `health`: of real GPUs."""
+        """`run_as`: user of the jobs; None: the server's own. `limits`: hold replicas to their CPUs and memory where this
+        machine permits it. `health`: watch of the real GPUs; None if there are none.
+        """
         self._premises = Premises(directory, run_as)
         self._nursery = Nursery(birth.SOURCE)
         self._directory: EngineDir = self._premises.directory
@@ -72,7 +74,7 @@ class LocalEngine:
         self._limits = limits
         self._health = health
         self._runs: dict[Key, KnownRun] = {}
-        self._unheard: set[Key] = set()  # ordered before the supervisor could be told
+        self._unheard: set[Key] = set()  # runs with orders that the supervisor was not woken for
         self._clearing: set[Key] = set()
         self._told: list[Report] = []
         self._report: Callable[[Report], None] | None = None
@@ -91,7 +93,7 @@ class LocalEngine:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What whoever runs this server should know: limits that cannot be kept, and the like."""
+        """What the operator of this server should know: limits that cannot be kept, and the like."""
         with self._state:
             said = [notice for run in self._runs.values() for notice in run.notices]
         return tuple(dict.fromkeys([*self._premises.notices, *said]))
@@ -106,7 +108,7 @@ class LocalEngine:
         return lacks(self.capabilities, job)
 
     def open(self, report: Callable[[Report], None]) -> None:
-        """Raises EngineUnavailable where the directory cannot be used."""
+        """Take over the runs on disk and begin to report. Raises EngineUnavailable where the directory cannot be used."""
         try:
             self._premises.prepare()
             cgroups.make_room()
@@ -213,11 +215,11 @@ class LocalEngine:
     # -- orders ------------------------------------------------------------------------------------------------------
 
     def _begin(self, order: StartOrder) -> None:
-        """The first order of a run: a directory, what to run, and somebody who sees to it."""
+        """Carry out the first order of a run: make its directory, write down what to run, and start its supervisor."""
         path = self._directory.run(order.job, order.run)
         user = self._premises.user()
         if not os.path.isdir(self._directory.jobs):
-            self._premises.prepare()  # somebody removed it
+            self._premises.prepare()  # the directory was removed
         birth.make_directories(self._directory.job(order.job), path, user)
         lock = birth.take_lock(path)
         if lock is None:
@@ -228,7 +230,7 @@ class LocalEngine:
         try:
             program = parse(order.program, order.module, len(order.replicas))
             birth.write_spec(path, {**spec, "program": program.public()}, [first])
-        except BadProgram as error:  # it was fine when it was submitted: a directory is gone since
+        except BadProgram as error:  # it was valid when it was submitted: a directory has gone since
             birth.write_spec(path, spec, [first])
             end = {"is": "exited", "outcome": "failed", "detail": str(error)}
             journal.append(path.journal, end, durable=True)
@@ -244,7 +246,7 @@ class LocalEngine:
         self._runs[run.key] = run
 
     def _watch_over(self, run: KnownRun, pid: int | None) -> None:
-        """One that is gone already, or whose number is not known, is left to the sweep."""
+        """Watch for the end of a supervisor. If it is gone already, or its pid is not known, the sweep will notice."""
         if self._watch is not None and pid is not None:
             with contextlib.suppress(OSError):
                 self._watch.supervise(os.pidfd_open(pid), run.key)
@@ -258,16 +260,20 @@ class LocalEngine:
         return {**spec, "token": secrets.token_urlsafe(24)} if order.module is Module.DSW else spec
 
     def _order(self, run: KnownRun, line: dict[str, Any]) -> None:
-        """Written down is given: a supervisor that does not hear the signal looks by itself."""
+        """Write an order down and wake the supervisor, which finds it by itself should it miss the signal."""
         journal.append(run.directory.orders, {"at_ms": time.time_ns() // 1_000_000, **line})
         if run.supervisor is None:
             self._unheard.add(run.key)
         else:
             run.supervisor.send(signal.SIGUSR1)
-            run.supervisor.send(signal.SIGCONT)  # whoever stopped it: an order is to be obeyed
+            run.supervisor.send(signal.SIGCONT)  # in case it was stopped: an order is to be obeyed
 
     def _kept(self, key: Key) -> KnownRun | None:
-        """A run that was forgotten is not begun again, and one whose start failed half-way may be running."""
+        """A run that is not known in memory, as its files tell it; None if there is none, or it never began.
+
+        Forgotten runs are returned, so that they are not begun again. A run whose start failed half-way may have a
+        supervisor, and is taken over.
+        """
         path = self._directory.run(*key)
         run = read_run(path) if os.path.exists(path.journal) else None
         if run is not None:
@@ -284,7 +290,7 @@ class LocalEngine:
         self._tell()
 
     def _sweep(self) -> None:
-        """For what nobody woke us for."""
+        """Find news and dead supervisors that no wake-up told of."""
         with self._state:
             keys = set(self._runs)
         self._read_journals(keys)
@@ -299,7 +305,7 @@ class LocalEngine:
             self._ended(key)
 
     def _ended(self, key: Key) -> None:
-        """Its supervisor is gone. It may have said everything; if not, the run is lost, once nothing of it is left."""
+        """Deal with the end of a supervisor. Unless its journal has a final line, the run is cleared away, and then lost."""
         self._read_journals({key})
         with self._state:
             run = self._runs.get(key)
@@ -308,7 +314,7 @@ class LocalEngine:
         self._tell()
 
     def _read_journals(self, keys: set[Key]) -> None:
-        """Tells nobody yet."""
+        """Collect the news of these runs in `_told`, without reporting them yet."""
         with self._state:
             for key in keys:
                 run = self._runs.get(key)
@@ -318,7 +324,7 @@ class LocalEngine:
                     self._drop_if_forgotten(run)
 
     def _drop_if_forgotten(self, run: KnownRun) -> None:
-        """Only once it is over: until then its supervisor is watched."""
+        """Drop a forgotten run once it is over; until then its supervisor is watched."""
         if run.over and run.forgotten:
             self._runs.pop(run.key, None)
             self._unheard.discard(run.key)
@@ -329,7 +335,7 @@ class LocalEngine:
             run.supervisor.send(signal.SIGUSR1)
 
     def _take_over(self, run: KnownRun) -> None:
-        """A run of an earlier server."""
+        """Go on with a run of an earlier server: watch its supervisor, or clear away what a killed one left."""
         self._runs[run.key] = run
         if run.over or self._watch is None:
             return
@@ -338,14 +344,14 @@ class LocalEngine:
             self._watch.supervise(pidfd, run.key)
         elif not birth.is_held(run.directory):
             if run.supervisor is None:
-                del self._runs[run.key]  # never begun: whoever wants it orders it again
+                del self._runs[run.key]  # never begun: if still wanted, it is ordered again
             else:
                 self._clear_away(run, just_now=False)
 
     # -- what a killed supervisor leaves -----------------------------------------------------------------------------
 
     def _clear_away(self, run: KnownRun, *, just_now: bool) -> None:
-        """In a thread of its own: a process that the kernel does not let go of holds up nobody else."""
+        """Clear a run in a thread of its own: a process that the kernel does not let go of must not hold up other runs."""
         if run.key not in self._clearing:
             self._clearing.add(run.key)
             threading.Thread(
@@ -374,7 +380,10 @@ class LocalEngine:
         self._woken({run.key})
 
     def _clear_without_directory(self, run: KnownRun, just_now: bool) -> None:
-        """Somebody removed it. Its supervisor sees that too, and ends; what it says then nobody can read."""
+        """Clear a run whose directory was removed, once its supervisor has noticed that and ended.
+
+        What the supervisor writes in the end cannot be read any more, so the run is lost.
+        """
         if run.supervisor is None or not run.supervisor.alive():
             remains.clear(self._premises.engine_id, run, just_now=just_now)
             with self._state:
@@ -390,7 +399,7 @@ class LocalEngine:
                 log.exception("local engine: old runs could not be thrown away")
 
     def _watch_gpus(self, health: HealthWatch) -> None:
-        """In a thread of its own: a driver in trouble may take its time to answer."""
+        """Report on the GPUs every HEALTH_SECONDS, in a thread of its own: a driver in trouble may be slow to answer."""
         while not self._closing.is_set():
             try:
                 reports = health.look()
@@ -403,9 +412,9 @@ class LocalEngine:
             self._closing.wait(HEALTH_SECONDS)
 
     def _tell(self) -> None:
-        """In order, by one thread at a time, and never while holding the state: whoever listens may call back.
+        """Report what was collected, in order, and never while holding the state: the listener may call back.
 
-        Who comes while somebody tells leaves it to him.
+        One thread reports at a time; another one that comes meanwhile leaves its reports to it.
         """
         with self._state:
             if self._telling:

@@ -22,7 +22,7 @@ KEEP_SECONDS: Final = 7 * 86_400.0
 def throw_away(
     directory: EngineDir, keep_seconds: float = KEEP_SECONDS, now: Callable[[], float] = time.time
 ) -> int:
-    """Remove what is old enough; how many runs that were."""
+    """Remove runs that were forgotten, or were made and never begun, `keep_seconds` ago; return how many."""
     removed = 0
     for name in _names(directory.jobs):
         job = JobDir(os.path.join(directory.jobs, name))
@@ -37,7 +37,7 @@ def throw_away(
 
 
 def _is_old(run: RunDir, before: float) -> bool:
-    """Forgotten, or never begun, long ago."""
+    """Whether the run was forgotten, or made and never begun, before this time (seconds since the epoch)."""
     for path in (run.forgotten, run.journal):
         try:
             return os.stat(path).st_mtime < before and path == run.forgotten

@@ -63,7 +63,7 @@ class KnownRun:
         return Endpoint(*self.address, len(self.ready))
 
     def read_on(self) -> list[Report]:
-        """What the journal says since we last looked."""
+        """Take in what was written to the journal since the last call; return the reports that follow from it."""
         try:
             if os.stat(self.directory.journal).st_size <= self.offset:
                 return []
@@ -73,19 +73,19 @@ class KnownRun:
         return [report for entry in entries for report in self.hear(entry)]
 
     def hear(self, entry: dict[str, Any]) -> list[Report]:
-        """One line of the journal. Unknown ones are for others."""
+        """Take in one line of the journal; return the reports that follow from it. Lines of unknown kind give none."""
         heard = _HEARERS.get(entry.get("is", ""))
         return [] if heard is None or self.over else heard(self, entry)
 
     def conclusion(self, replicas: tuple[int, ...]) -> Report:
-        """What whoever starts a run again that is over is told."""
+        """The report that answers an order to start these replicas of a run that is over."""
         if self.exited is not None:
             return self.exited
         return Lost(*self.key, replicas, self.lost_detail or "this run is over")
 
 
 def read_run(directory: RunDir) -> KnownRun | None:
-    """From disk, after a restart. None if it was never really begun: nobody supervised it."""
+    """What the files of a run tell, after a restart. None if it has no spec, and so never had a supervisor."""
     try:
         with open(directory.spec, encoding="utf-8") as file:
             spec = json.load(file)
@@ -109,7 +109,7 @@ def read_run(directory: RunDir) -> KnownRun | None:
 
 
 def runs_on_disk(directory: EngineDir) -> Iterator[KnownRun]:
-    """All that are not forgotten."""
+    """All runs in the engine's directory that are not forgotten."""
     for job in _names(directory.jobs):
         runs = os.path.join(directory.jobs, job, "runs")
         for name in sorted(_names(runs)):
@@ -204,7 +204,7 @@ def _lost(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
 
 
 def _over(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
-    """All that was ordered has left; what was ordered in the very last moment nobody started."""
+    """End the run. Replicas that have not left were ordered in the very last moment and never started: they are lost."""
     return _lost(run, {"detail": "ordered when the run was over"}) if run.replicas else _just_over(run)
 
 

@@ -17,9 +17,9 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 
 
 def read_log(directory: Path, offset: int, limit: int, *, closed: bool) -> LogPiece | None:
-    """At most `limit` bytes from `offset` on; a negative offset counts from the end. `closed`: nobody writes any more.
+    """At most `limit` bytes from `offset` on; a negative offset counts from the end. `closed`: no more will be written.
 
-    None: there is no log. An offset beyond the end gives nothing, at the end.
+    None if there is no log. An offset beyond the end gives an empty piece at the end.
     """
     segments = _segments(directory)
     if segments is None:
@@ -48,7 +48,7 @@ def read_log(directory: Path, offset: int, limit: int, *, closed: bool) -> LogPi
 
 
 def _segments(directory: Path) -> list[tuple[int, int]] | None:
-    """(offset, size) of what is there, oldest first."""
+    """(offset, size) of each segment, oldest first, in bytes; None if there is no log."""
     found = []
     try:
         with os.scandir(directory) as entries:

@@ -27,14 +27,14 @@ class Premises:
 
     @property
     def engine_id(self) -> str:
-        """Tells our processes from those of every other engine on this machine."""
+        """Id that tells our processes from those of every other engine on this machine."""
         if not self._engine_id:
             self._engine_id = _engine_id(self.directory.engine_file)
         return self._engine_id
 
     @property
     def refusal(self) -> str | None:
-        """Why nothing can run here, and what to do about it."""
+        """Why nothing can run here, and what to do about it; None if jobs can run."""
         if not sys.platform.startswith("linux"):
             return "the local engine runs processes on Linux only; use the timer engine here"
         if os.geteuid() == 0 and self._run_as is None:
@@ -55,11 +55,11 @@ class Premises:
         return () if self.refusal is None else (self.refusal,)
 
     def user(self) -> users.User:
-        """Raises LookupError."""
+        """The user that jobs run as. Raises LookupError if there is no such user, or only root could run as them."""
         return users.find(self._run_as)
 
     def prepare(self) -> None:
-        """Make what is missing. Raises OSError."""
+        """Make the engine's directories and its id, where they are missing. Raises OSError."""
         os.makedirs(self.directory.path, exist_ok=True)
         os.makedirs(self.directory.jobs, exist_ok=True)
         for path in (self.directory.path, self.directory.jobs):
@@ -74,7 +74,7 @@ def _engine_id(path: str, known: str = "") -> str:
         fresh = f"{path}.{os.getpid()}"
         Path(fresh).write_text(json.dumps({"id": known or secrets.token_hex(8)}) + "\n", encoding="ascii")
         try:
-            os.link(fresh, path)  # whoever is first names it
+            os.link(fresh, path)  # the first process to do so names the engine
         except FileExistsError:
             pass
         finally:
@@ -88,7 +88,7 @@ def _read_id(path: str) -> str:
 
 
 def _barred(path: str, user: users.User) -> str | None:
-    """The first directory above that the user may not pass through."""
+    """The first directory from the root down to `path` that the user may not pass through, or None."""
     if user.uid == 0:
         return None
     groups = {user.gid} if user.is_us else set(os.getgrouplist(user.name, user.gid))

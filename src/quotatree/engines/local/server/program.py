@@ -28,7 +28,7 @@ _OURS: Final = re.compile(r"QUOTATREE_.*|CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEV
 
 
 class BadProgram(ValueError):
-    """The sentence says which field is wrong and what is allowed."""
+    """A program is refused; the message says which field is wrong and what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class IdleStop:
-    """A notebook below both thresholds for so long is stopped."""
+    """When a notebook is stopped: after so many minutes below both thresholds (CPU in percent of one core)."""
 
     minutes: float
     cpu_percent: float = 5.0
@@ -51,7 +51,7 @@ class IdleStop:
 
 @dataclass(frozen=True, slots=True)
 class LocalProgram:
-    """A program as checked. A command that is one string is run by a shell."""
+    """A program that passed all checks. A command that is one string is run by a shell."""
 
     command: tuple[str, ...] | str | None = None
     workdir: str | None = None
@@ -67,7 +67,7 @@ class LocalProgram:
     log_mib: int = 10
 
     def public(self) -> dict[str, Any]:
-        """What may be written down: everything but the secrets."""
+        """The program without its secrets, as it may be written to disk."""
         body = asdict(self)
         del body["secrets"]
         body["command"] = list(self.command) if isinstance(self.command, tuple) else self.command
@@ -87,7 +87,7 @@ _ONLY_FOR: Final[dict[str, frozenset[Module]]] = {
 
 
 def parse(program: Program, module: Module, replicas: int = 1) -> LocalProgram:
-    """The program of a job, or BadProgram."""
+    """Check the program of a job and return it. Raises BadProgram."""
     _known("program", program, FIELDS)
     for name, modules in _ONLY_FOR.items():
         if program.get(name) is not None and module not in modules:

@@ -20,17 +20,17 @@ from quotatree.engines.local.server.known import KnownRun
 AGAIN_SECONDS: Final = 0.01
 LONGEST_AGAIN_SECONDS: Final = 1.0
 LOOKS: Final = 2
-"""In the very moment of its exec a process shows no environment, and so no mark: one look could miss it."""
+"""Looks in a row that must find nothing: in the moment of its exec a process shows no environment, and so no mark."""
 
 
 def clear(engine: str, run: KnownRun, *, just_now: bool) -> None:
-    """Returns when nothing is left; a process the kernel does not let go of is waited for.
+    """Kill what is left of a run; return when nothing is. A process that the kernel does not let go of is waited for.
 
-    `just_now`: we saw the supervisor die. Later than that, a session's number may long be a stranger's.
+    `just_now`: the supervisor was seen to die. Otherwise sessions are not searched: their ids may have been reused.
     """
     ours = cgroups.find(engine)
     groups = [Group(paths) for paths in run.groups.values() if paths]
-    groups += ours.of_run(run.job, run.run)  # also one whose supervisor died before it wrote of it
+    groups += ours.of_run(run.job, run.run)  # also those that the supervisor did not live to write down
     pause = AGAIN_SECONDS
     empty = 0
     while empty < LOOKS:
@@ -44,7 +44,7 @@ def clear(engine: str, run: KnownRun, *, just_now: bool) -> None:
 
 
 def kill_all(engine: str, run: KnownRun, *, just_now: bool) -> int:
-    """How many were found. Stopped before they are killed, or one that forks could outrun us."""
+    """Kill the processes found by mark and by session; return how many. They are stopped first, so that none forks."""
     known: dict[tuple[int, int], Identity] = {}
     sessions = _sessions(run) if just_now else []
     for _ in range(process_tree.STOPPING_ROUNDS):
@@ -61,7 +61,7 @@ def kill_all(engine: str, run: KnownRun, *, just_now: bool) -> int:
 
 
 def _sessions(run: KnownRun) -> list[int]:
-    """Of main processes of this boot whose number is nobody else's: while a session has members it stays taken."""
+    """Sessions of the main processes, by pid, if of this boot and not reused: a session's members keep its id taken."""
     found = []
     for process in run.processes.values():
         now = stat(process.pid)

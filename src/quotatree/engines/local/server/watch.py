@@ -24,7 +24,9 @@ READ_BYTES: Final = 65_536
 
 
 class Watch:
-    """One thread. `woken` gets the runs that may have news, `ended` the run whose supervisor is gone."""
+    """A thread that calls `woken` with runs that may have news, `ended` with a run whose supervisor is gone, and `sweep`
+    every SWEEP_SECONDS.
+    """
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class Watch:
         self._thread.start()
 
     def supervise(self, pidfd: int, key: Key) -> None:
-        """From any thread. The number is ours now."""
+        """Watch for the end of a supervisor; callable from any thread. The watch owns, and will close, `pidfd`."""
         with self._lock:
             self._runs[pidfd] = key
             self._poll.register(pidfd, select.EPOLLIN)

@@ -23,11 +23,11 @@ BACKLOG = 1024
 
 
 class PortTaken(Exception):
-    """In words for the one who named it."""
+    """A port cannot be used; the message is meant for the user who named it."""
 
 
 class Kept:
-    """What a job keeps of its address."""
+    """The port and token that a job keeps from run to run; 0 and "" if it has none yet."""
 
     __slots__ = ("_path", "port", "token")
 
@@ -51,12 +51,12 @@ class Kept:
 
 
 def listen(port: int) -> socket.socket:
-    """Raises OSError. Port 0 is any."""
+    """Listen at this port on loopback; 0 means any free one. Raises OSError."""
     return socket.create_server((HOST, port), backlog=BACKLOG)
 
 
 def open_port(kept: Kept, named: int | None, notice: Callable[[str], None]) -> socket.socket:
-    """The open port of a service. Raises PortTaken."""
+    """Open the port of a service: the named one, else the kept one, else a new one. Raises PortTaken."""
     if named:
         try:
             listening = listen(named)
@@ -70,7 +70,7 @@ def open_port(kept: Kept, named: int | None, notice: Callable[[str], None]) -> s
 
 
 def port_for(kept: Kept, named: int | None, notice: Callable[[str], None]) -> int:
-    """The port at which a notebook shall listen by itself. Raises PortTaken."""
+    """Choose the port at which a notebook will listen by itself. Raises PortTaken."""
     if named:
         check_free(named)
         kept.port = named
@@ -82,7 +82,7 @@ def port_for(kept: Kept, named: int | None, notice: Callable[[str], None]) -> in
 
 
 def check_free(named: int) -> None:
-    """Raises PortTaken. Asked before a start: whoever listens there would pass for the replica."""
+    """Raise PortTaken if the port is taken. Asked before a start: a program that listens there would pass for it."""
     try:
         listen(named).close()
     except OSError as error:
@@ -90,13 +90,13 @@ def check_free(named: int) -> None:
 
 
 def free_port() -> int:
-    """Free now. Nobody can promise that it will be a moment later."""
+    """A port that is free now, and may be taken a moment later."""
     with _any_port() as listening:
         return int(listening.getsockname()[1])
 
 
 def filled(command: Any, port: int, token: str) -> Any:
-    """The command with its port and token, for programs that cannot be told by variables."""
+    """The command with {port} and {token} filled in, for programs that do not read them from variables."""
     if isinstance(command, str):
         return command.replace("{port}", str(port)).replace("{token}", token)
     return [filled(str(word), port, token) for word in command]
@@ -115,7 +115,7 @@ def _kept_or_new(kept: Kept, notice: Callable[[str], None]) -> socket.socket:
 
 
 def _any_port() -> socket.socket:
-    """Below the range that the kernel gives to outgoing connections, where a port that is let go is soon taken."""
+    """Listen at a random port, below the kernel's range for outgoing connections, where a freed port is soon taken."""
     highest = _first_outgoing_port()
     for _ in range(TRIES if highest > LOWEST_PORT else 0):
         port = LOWEST_PORT + int.from_bytes(os.urandom(4), "big") % (highest - LOWEST_PORT)

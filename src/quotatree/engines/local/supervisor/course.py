@@ -21,16 +21,16 @@ if TYPE_CHECKING:
         """The decisions of one kind of run."""
 
         def start(self, orders: list[Order]) -> None:
-            """These replicas were ordered and do not run."""
+            """Start these replicas, which were ordered and do not run."""
 
         def started(self, replica: Replica) -> None:
-            """The command of a replica runs."""
+            """Take note that the command of a replica runs."""
 
         def stop(self, numbers: list[int], grace_seconds: float) -> None:
-            """These replicas were ordered to go, and have so long to do it."""
+            """Stop these replicas, as was ordered, within the grace."""
 
         def gone(self, replica: Replica) -> None:
-            """Nothing of a replica is left, or it could not be started."""
+            """Take note that nothing of a replica is left, or that it could not be started."""
 
         def order(self, entry: Entry) -> None:
-            """Another order than start and stop; a course that does not know it ignores it."""
+            """Carry out an order other than start and stop; a course ignores those it does not know."""

@@ -22,7 +22,7 @@ TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Rule:
-    """Pure: told what was seen and when, it says when it is enough."""
+    """Decides from samples when a notebook has been idle for long enough. Pure: it reads no clock and no process."""
 
     def __init__(self, stop: Mapping[str, Any]) -> None:
         self.seconds = float(stop["minutes"]) * 60
@@ -33,18 +33,19 @@ class Rule:
 
     @property
     def pause_seconds(self) -> float:
-        """How often to look."""
+        """Seconds between two samples."""
         return min(LONGEST_PAUSE_SECONDS, self.seconds / LOOKS_PER_PERIOD)
 
     def saw(self, now: float, cpu_seconds: float, gpu_percent: float | None) -> str | None:
-        """What to tell when the time is full; work in between lets it begin anew.
+        """Take in a sample; return what to report if the notebook was idle for the whole time, else None.
 
-        It is told again after as long again: a server that was away, or died before it wrote it down, hears it then.
+        `now` is in seconds, `cpu_seconds` the total so far; `gpu_percent` None means unknown. Work begins the time anew. An
+        idle notebook is reported again after the same time, for a server that was away, or died before it wrote it down.
         """
         before, self._cpu = self._cpu, (now, cpu_seconds)
         if before is None or now <= before[0]:
             return None
-        # Processes that nobody waited for take their time with them: less than before is no work.
+        # The time of a process that ended without being waited for is lost, so the total may fall: that is no work.
         percent = max(0.0, cpu_seconds - before[1]) / (now - before[0]) * 100
         if percent > self._cpu_percent or (gpu_percent or 0.0) > self._gpu_percent:
             self._since = None
@@ -59,7 +60,7 @@ class Rule:
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
-    """Of these processes, all below them, and those of their children that have ended."""
+    """CPU time of these processes, all below them, and those of their children that ended and were waited for."""
     return sum(_ticks(process.pid) for process in process_tree.below(roots)) / TICKS_A_SECOND
 
 
@@ -74,13 +75,13 @@ def _ticks(pid: int) -> int:
 
 
 class GpuUse:
-    """How busy GPUs are, by the driver's own library; None where there is none."""
+    """How busy GPUs are, as the driver's own library tells it."""
 
     def __init__(self, library: Any = None) -> None:
         self._nvml = library if library is not None else _nvml()
 
     def percent(self, devices: Sequence[int]) -> float | None:
-        """Of the busiest of them."""
+        """Use of the busiest of these GPUs, in percent; None if it cannot be read."""
         if self._nvml is None or not devices:
             return None
         found = [use for device in devices if (use := self._of(device)) is not None]

@@ -46,9 +46,9 @@ class ReplicaLog:
         self._starts: list[int] = []  # of the segments kept, oldest first
         self._quiet_until = 0.0
         self.end = 0
-        """All that was ever printed, kept or not."""
+        """How many bytes were ever printed, kept or not."""
         self.dropped = 0
-        with contextlib.suppress(OSError):  # who has printed nothing yet has an empty log, not none
+        with contextlib.suppress(OSError):  # what printed nothing yet has an empty log, not none
             os.makedirs(directory, mode=0o700, exist_ok=True)
 
     def add(self, data: bytes | memoryview) -> None:
@@ -71,7 +71,7 @@ class ReplicaLog:
             self._fd = -1
 
     def _ready(self) -> bool:
-        """Have a segment with room, if the disk lets us."""
+        """Open a segment with room, unless one is open. False if the disk does not let us, or did not a moment ago."""
         if self._fd >= 0 and self.end < self._segment_end:
             return True
         if self._clock() < self._quiet_until:
@@ -89,7 +89,7 @@ class ReplicaLog:
             for path in (
                 os.path.dirname(self._directory),
                 self._directory,
-            ):  # a run that was removed stays so
+            ):  # but not the run's: if removed, it stays so
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(path, 0o700)
         self._throw_away()
@@ -100,7 +100,7 @@ class ReplicaLog:
             self._starts.append(self.end)
 
     def _throw_away(self) -> None:
-        """The oldest segments, so that the new one fits below the limit even when full."""
+        """Delete the oldest segments, so that the new one fits below the limit even when full."""
         room = max(1, self._limit_bytes // self._segment_bytes) - 1
         while len(self._starts) > room:
             oldest = self._starts.pop(0)

@@ -16,7 +16,7 @@ now = time.monotonic
 
 
 class Timer:
-    """A moment somebody waits for."""
+    """A call that is made once, at the moment `at` of the monotonic clock, unless it is cancelled."""
 
     __slots__ = ("_call", "at")
 
@@ -72,7 +72,7 @@ class Loop:
         return self.at(now() + seconds, call)
 
     def turn(self) -> None:
-        """Wait until something happened, and let everybody know whom it concerns."""
+        """Wait until a file, a signal or a timer is due, and make the calls that were asked for."""
         for fd, _ in self._poll.poll(self._patience()):
             ready = self._readers.get(fd)
             if ready is not None:
@@ -82,7 +82,7 @@ class Loop:
             heapq.heappop(self._timers).fire()
 
     def close(self) -> None:
-        """For a fork that makes a loop of its own: no signal of ours may reach the other's any more."""
+        """Close the loop in a forked child that makes its own: signals of the child must not wake its parent."""
         signal.set_wakeup_fd(-1)
         self._poll.close()
         os.close(self._wake_read)
@@ -105,4 +105,4 @@ class Loop:
 
 
 def _noted(_signum: int, _frame: object) -> None:
-    """The loop learns of it by its wake-up pipe; a handler must exist for that."""
+    """Do nothing: the loop learns of signals by its wake-up pipe, for which Python needs a handler to exist."""

@@ -40,7 +40,7 @@ class Notebook:
         self._gpus: GpuUse | None = None
 
     def start(self, orders: list[Order]) -> None:
-        """One replica; a notebook has no more."""
+        """Start the first of these replicas; a notebook has no more."""
         if self._order is not None or not orders:
             return
         self._order = orders[0]
@@ -61,7 +61,7 @@ class Notebook:
             sup.loop.after(float(longest), lambda: self._fail(f"ran longer than {float(longest):g} s"))
 
     def started(self, replica: Replica) -> None:
-        """Its command runs; now it must open its port."""
+        """Begin to ask whether the notebook answers: its command runs, and must now open its port."""
         health = self._sup.program.get("health") or {}
         self._probe = Probe(self._port, health.get("path") or "", health.get("timeout_seconds") or 2.0)
         self._open_until = now() + OPENS_WITHIN_SECONDS
@@ -82,7 +82,7 @@ class Notebook:
         self._settle()
 
     def order(self, entry: Entry) -> None:
-        """Any other order. None is for a notebook."""
+        """Ignore the order: only start and stop are for a notebook."""
 
     def _command(self) -> str | list[str]:
         asked = self._sup.program.get("command")

@@ -38,7 +38,7 @@ BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from quotatree.engines.loca
 
 
 class Nursery:
-    """The engine's side."""
+    """The engine's side: starts the nursery's process, and asks it for supervisors."""
 
     def __init__(self, source: str) -> None:
         import threading  # here, since the nursery itself has no threads, and shall not pay for them
@@ -48,16 +48,16 @@ class Nursery:
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes]
         self.pid = 0
-        """Of the process that forked the latest supervisor."""
+        """Pid of the process that forked the latest supervisor; 0 before the first."""
 
     def warm_up(self) -> None:
-        """Begin before anybody waits for it."""
+        """Start the nursery's process, so that the first run need not wait for it."""
         with self._lock:
             if self._socket is None:
                 self._begin()
 
     def start(self, run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> int:
-        """The pid of the new supervisor. It may have ended already. Without the lock it must take it by itself."""
+        """Start a supervisor; return its pid. It may have ended already. Without `lock` it takes the lock by itself."""
         with self._lock:
             try:
                 return self._ask(run_dir, secrets, lock)
@@ -82,7 +82,7 @@ class Nursery:
         told = json.loads(answer)
         if "errno" in told:
             raise OSError(told["errno"], os.strerror(told["errno"]))
-        self._process.wait()  # it ended when the nursery was born, which lives on without a parent
+        self._process.wait()  # our child ended when it had forked the nursery, which is nobody's child
         self.pid = int(told["nursery"])
         return int(told["pid"])
 
@@ -97,7 +97,7 @@ class Nursery:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={},  # what the server knows is none of theirs
+                env={},  # the server's variables are not for supervisors
                 start_new_session=True,
             )
         ours.settimeout(ANSWER_SECONDS)
@@ -113,7 +113,7 @@ class Nursery:
 
 def main() -> None:
     if os.fork() != 0:
-        os._exit(0)  # nobody shall have to wait for the nursery: it may outlive who started it
+        os._exit(0)  # so that no process must wait for the nursery, which may outlive the engine
     open_files.allow_many(for_jobs=int(sys.argv[2]))
     asked = socket.socket(fileno=os.dup(0))
     null = os.open("/dev/null", os.O_RDONLY)
@@ -123,7 +123,7 @@ def main() -> None:
 
 
 class _Cradle:
-    """The nursery's own side."""
+    """The nursery's own side: forks supervisors, and kills what killed ones leave behind."""
 
     def __init__(self, asked: socket.socket) -> None:
         # Here and not above, since the engine's side needs none of it.
@@ -175,7 +175,7 @@ class _Cradle:
         return {"pid": pid, "nursery": os.getpid()}
 
     def _child_ended(self) -> None:
-        """Supervisors are waited for, and whoever else is a child of ours has lost one."""
+        """Wait for supervisors that ended, and kill every child that is none: it has lost its supervisor."""
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG)[0]) != 0:
                 self._supervisors.discard(ended)
@@ -185,7 +185,7 @@ class _Cradle:
 
 
 def _request(connection: socket.socket) -> tuple[bytes, int | None] | None:
-    """The line, and the lock that came with its first bytes. None: the engine is gone, or died in the middle."""
+    """The engine's next line, and the lock, or None, that came with it. None: the engine is gone, or died in the middle."""
     try:
         line, locks, _, _ = socket.recv_fds(connection, 65536, 1)
     except ConnectionError:
@@ -197,13 +197,13 @@ def _request(connection: socket.socket) -> tuple[bytes, int | None] | None:
         line = b"" if rest is None else line + rest
     if not line:
         for lock in locks:
-            os.close(lock)  # nobody will be born to hold it
+            os.close(lock)  # no supervisor will be forked to hold it
         return None
     return line, locks[0] if locks else None
 
 
 def _line(connection: socket.socket) -> bytes | None:
-    """The one line the other side has said: both speak in turn. None: it is gone, or died in the middle."""
+    """The next line of the other side; both speak in turn. None: the other side is gone, or died in the middle."""
     parts = []
     while True:
         try:

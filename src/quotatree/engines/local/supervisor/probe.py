@@ -13,7 +13,7 @@ STATUS_DIGITS = 3
 
 
 class Probe:
-    """One question at a time. Without a path, an opened connection is answer enough."""
+    """Asks one question at a time. Without a path, an opened connection is answer enough."""
 
     def __init__(self, port: int, path: str, timeout_seconds: float) -> None:
         self._port = port
@@ -25,7 +25,7 @@ class Probe:
         self._answer = b""
 
     def look(self) -> bool:
-        """True once it answered well. Called again and again."""
+        """Go on asking, without waiting; True once the notebook answered well. Called again and again."""
         try:
             return self._step()
         except OSError:

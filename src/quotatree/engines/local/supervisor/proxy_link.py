@@ -40,9 +40,11 @@ class ProxyLink:
         began: Callable[[], None],
         useless: Callable[[str], None],
     ) -> None:
-        """`began` each time it was started and knows nobody; `useless` when it will not live."""
+        """`user`: (uid, gid) of the proxy, None for our own. `began` is called each time the proxy was started and knows no
+        replica, `useless` with the reason when it ends again and again.
+        """
         self._sup = supervisor
-        # Away from the low numbers that its child shall have.
+        # Moved away from the low numbers that the files of the child get.
         self._listening_fd = fcntl.fcntl(listening.fileno(), fcntl.F_DUPFD_CLOEXEC, 10)
         listening.close()
         self._options = json.dumps({"listen": LISTEN_FD, "health": health, "user": user})
@@ -58,7 +60,7 @@ class ProxyLink:
         self._then: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Again and again, unless it was closed meanwhile."""
+        """Start the proxy, for the first time or after it ended; do nothing if it was closed meanwhile."""
         if self._closed:
             return
         try:
@@ -101,7 +103,7 @@ class ProxyLink:
                 os.close(fd)
 
     def say(self, **order: Any) -> None:
-        """Lost if it is dead: whoever starts it again says all that still matters."""
+        """Send an order to the proxy. It is lost if the proxy is dead: `began` then says again all that still matters."""
         if self._pid and not self._closed:
             try:
                 os.write(self._orders, json.dumps(order).encode() + b"\n")
@@ -111,7 +113,7 @@ class ProxyLink:
                 pass
 
     def close(self, then: Callable[[], None]) -> None:
-        """For good. What it is just saying to its clients it may finish; the port is free when `then` is called."""
+        """End the proxy for good; `then` is called when the port is free. The proxy may finish answers for CLOSE_SECONDS."""
         self._closed = True
         self._then = then
         if self._pid:
@@ -188,5 +190,5 @@ class ProxyLink:
 
 
 def _source() -> str:
-    """Where our package lies."""
+    """The directory that our package lies in."""
     return os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))

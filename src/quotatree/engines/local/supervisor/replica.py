@@ -31,15 +31,15 @@ STARTING, RUNNING, STOPPING, KILLING, GONE = "starting", "running", "stopping", 
 
 READ_BYTES = 256 * 1024
 READS_A_TURN = 4
-"""Then the others have their turn: one that prints without end holds up nobody."""
+"""Reads from one replica before the others have their turn: endless output must not hold them up."""
 
 BYTES_A_SECOND = 128 * 1024 * 1024
-"""Who prints faster waits for us: what is thrown away within the second is not worth a whole core."""
+"""A replica that prints faster waits for us: output that is thrown away within the second is not worth a whole core."""
 
 KILL_AGAIN_SECONDS = 0.01
 LONGEST_KILL_AGAIN_SECONDS = 1.0
 UNKILLABLE_SECONDS = 10.0
-"""Whoever survives SIGKILL that long hangs in the kernel, often in a driver. Its devices are not free until it is gone."""
+"""A process that survives SIGKILL that long hangs in the kernel, often in a driver, and keeps its devices till it ends."""
 
 
 class Ended:
@@ -65,7 +65,7 @@ class Ended:
 
 
 class Replica:
-    """One life of a replica: begun again after a failure, it is another object with the same log."""
+    """One life of a replica: when it is started again after a failure, that is another object with the same log."""
 
     def __init__(
         self,
@@ -79,8 +79,8 @@ class Replica:
         gone: Callable[[Replica], None],
         notice: Callable[[str], None],
     ) -> None:
-        """`strays`: children of the supervisor it did not start itself and that may be this replica's. `gone` is called
-        once, when nothing is left.
+        """`strays` returns, for the number of a replica, the pids of the supervisor's children that it did not start itself
+        and that may belong to this replica. `gone` is called once, when nothing is left.
         """
         self.number = number
         self.state = STARTING
@@ -109,7 +109,7 @@ class Replica:
     # What the run's course may do
 
     def start(self, command: spawn.Command) -> None:
-        """Raises OSError when the machine has no room for another process; nothing happened then."""
+        """Start the command. Raises OSError when the machine has no room for another process; then nothing has happened."""
         self._command = command
         group = self._group
         spawned = spawn.spawn(
@@ -120,7 +120,7 @@ class Replica:
         try:
             self.identity = Identity.of(spawned.pid)
             self._pidfd = os.pidfd_open(spawned.pid)
-        except OSError:  # no file more can be opened: one that cannot be watched over may not run
+        except OSError:  # no further file can be opened: a process that cannot be watched may not run
             spawned.undo()
             raise
         self._output, self._exec_pipe = spawned.output, spawned.exec_pipe
@@ -129,7 +129,7 @@ class Replica:
         self._loop.watch(self._exec_pipe, self._exec_known)
 
     def stop(self, grace_seconds: float) -> None:
-        """SIGTERM for all, SIGKILL for what is left after the grace. A second call can only shorten it."""
+        """Send SIGTERM to all processes, and SIGKILL to those left after the grace. A second call can only shorten it."""
         if self.state in (KILLING, GONE):
             return
         deadline = now() + grace_seconds
@@ -142,7 +142,7 @@ class Replica:
         self._set_timer(deadline, self.kill)
 
     def kill(self) -> None:
-        """At once, all of it."""
+        """Kill all processes of the replica at once."""
         if self.state == GONE:
             return
         self.state = KILLING
@@ -150,7 +150,7 @@ class Replica:
 
     @property
     def ended_well_by_itself(self) -> bool:
-        """Nobody told it to end, and perhaps what it left behind is still being killed."""
+        """Whether the main process succeeded without being told to stop; what it left may still be in the midst of a kill."""
         return self.state in (KILLING, GONE) and not self.told and self.ended is not None and self.ended.well
 
     @property
@@ -158,11 +158,11 @@ class Replica:
         return self.state != GONE
 
     def in_its_group(self) -> set[int]:
-        """Who is surely its own."""
+        """Pids in the replica's control group, which surely belong to it; empty without a group."""
         return set() if self._group is None else {process.pid for process in self._group.processes()}
 
     def never_began(self, ended: Ended) -> None:
-        """Not even a process came of it."""
+        """End the replica when no process could be started for it."""
         if self._group is not None:
             self._group.remove()
         self.ended = ended
@@ -172,7 +172,7 @@ class Replica:
     # What the supervisor sees
 
     def look(self) -> None:
-        """See whether something of it is left, and go on killing if it may not be. Called when any child ended."""
+        """End the replica if no process of it is left; in `killing`, kill those that are. Called when any child ended."""
         if self.state == KILLING:
             if left := self._kill_all():
                 self._kill_again(left)
@@ -183,7 +183,7 @@ class Replica:
             self._over()
 
     def _main_ended(self) -> None:
-        # Not reaped yet: as long as its number is taken, its process group cannot be anybody else's.
+        # Not reaped yet: as long as its pid is taken, its process group cannot be another program's.
         assert self.identity is not None
         result = os.waitid(os.P_PID, self.identity.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
         if result is None:
@@ -233,7 +233,7 @@ class Replica:
             self._wait_with_reading()
 
     def _wait_with_reading(self) -> None:
-        """Until the second is over in which it printed all it may; a new one begins with the next byte."""
+        """Stop reading until the second is over in which the replica printed all it may; then the next second begins."""
         over = self._second_began + 1.0
         if now() < over:
             self._loop.unwatch(self._output)
@@ -247,9 +247,9 @@ class Replica:
     # Signals and the end
 
     def _terminate(self) -> None:
-        """Each process once: a second SIGTERM means "at once" to some."""
+        """Send SIGTERM to each process once: to some programs a second one means "at once"."""
         assert self.identity is not None
-        # Found before any is told: who dies of it at once leaves its children to us, where they are not looked for yet.
+        # Found before the first signal: the children of a process that dies of it become ours, and are not looked for there yet.
         found = [(process, stat(process.pid)) for process in self._remains()]
         grouped = self.identity.pid if self.ended is None and self._signal_group(signal.SIGTERM) else 0
         for process, known in found:
@@ -257,7 +257,7 @@ class Replica:
                 process.send(signal.SIGTERM)
 
     def _signal_group(self, signum: int) -> bool:
-        """False if nobody is in it: all gone, or the main process has not come so far yet."""
+        """Signal the process group. False if it has no process: all are gone, or the main process has not made it yet."""
         assert self.identity is not None
         try:
             os.killpg(self.identity.pid, signum)
@@ -266,7 +266,7 @@ class Replica:
         return True
 
     def _kill_all(self) -> int:
-        """How many were still there."""
+        """Kill every process of the replica; return how many were still there."""
         assert self.identity is not None
         if not self._reaped:
             self._signal_group(signal.SIGKILL)
@@ -310,9 +310,9 @@ class Replica:
         self._on_gone(self)
 
     def _drain(self) -> None:
-        """What it printed before it ended is still in the pipe: at most a pipe full.
+        """Read what the replica printed before it ended and is still in the pipe: at most a pipe full.
 
-        Whatever comes beyond that is written now, by a process that is none of ours and that it gave its output to.
+        Anything beyond that is being written now, by a process that is not of the replica and was given its output.
         """
         if self._output < 0:
             return
@@ -347,4 +347,4 @@ def signal_name(signum: int) -> str:
 
 
 def _no_limits() -> None:
-    """No control group was to be had."""
+    """Stands for `Group.join` where no control group could be had."""

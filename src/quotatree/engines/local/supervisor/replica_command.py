@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Commands:
-    """Of one run. The secrets live here, in memory, and nowhere else."""
+    """Makes the commands of one run. The secrets are kept here, in memory, and nowhere else."""
 
     def __init__(self, run_dir: RunDir, spec: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
         self._job = run_dir.job
@@ -30,11 +30,11 @@ class Commands:
         self._master_port = 0
 
     def new_attempt(self) -> None:
-        """Ranks that meet anew do so at a new port: the old one may not be free yet."""
+        """Choose a new port for the ranks to meet at: the old one may not be free yet."""
         self._master_port = free_port()
 
     def of(self, order: Order, port: int, asked: Arguments | None = None) -> spawn.Command:
-        """`asked`: instead of the program's own command. Raises LookupError if there is no such user."""
+        """The command of one replica; `asked` replaces the program's own. Raises LookupError if there is no such user."""
         if self._user is None:
             self._user = users.find(self._spec.get("user"))
         user, job, program = self._user, self._job, self._spec["program"]
@@ -57,7 +57,7 @@ class Commands:
 
 
 def free_port() -> int:
-    """Free now, on loopback. Nobody can promise that it will be a moment later."""
+    """A port that is free now on loopback, and may be taken a moment later."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -24,7 +24,7 @@ class Retries:
         self.failures = 0
 
     def after_failure(self, *, could_start: bool) -> float | None:
-        """Seconds until the next attempt; None: that was the last."""
+        """Count a failure; return the seconds until the next attempt, or None if there is none."""
         self.failures += 1
         if not could_start or self.failures > self._retries:
             return None

@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 LONGEST_BACKOFF_SECONDS = 60.0
 WELL_SECONDS = 60.0
-"""Healthy for so long, earlier crashes are forgotten."""
+"""After so long in health, earlier crashes of a replica are forgotten."""
 
 STARTS_WITHOUT_HEALTH = 6
-"""A service that never was healthy is broken, and gives its GPUs back."""
+"""After so many starts of a replica, a service that never was healthy is broken, and gives its GPUs back."""
 
 TERM_SHARE, MOST_TERM_SECONDS = 0.2, 5.0
-"""Of the grace, what is kept for the time after SIGTERM; draining has the rest."""
+"""Share of the grace, and most of it, that is kept for the time after SIGTERM; draining has the rest."""
 
 HOLD_SECONDS = 30.0
 """How long requests wait for a replica that is about to be there."""
 
 
 class Member:
-    """One replica through its lives."""
+    """One replica of the service, through all its processes (lives)."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -57,7 +57,7 @@ class Member:
         self.begin()
 
     def begin(self) -> None:
-        """Another life."""
+        """Reset what belongs to one process, before the next is started."""
         self.lives += 1
         self.ready = False
         self.served = False  # it was ready once, and may have requests
@@ -68,7 +68,7 @@ class Member:
 
     @property
     def key(self) -> str:
-        """Differs from life to life: what is said of an old process never meets a new one."""
+        """Name of the present process at the proxy. It changes with each life: news of an old process never meet a new one."""
         return f"{self.number}.{self.lives}"
 
     @property
@@ -108,7 +108,7 @@ class Service:
             self._launch(member)
 
     def started(self, replica: Replica) -> None:
-        """Its command runs. Whether it serves is another matter."""
+        """Do nothing: the command runs, but whether the replica serves is for the proxy to say."""
 
     def stop(self, numbers: list[int], grace_seconds: float) -> None:
         for number in numbers:
@@ -191,7 +191,7 @@ class Service:
         self._say(add=member.key, port=port)
 
     def _retire(self, member: Member, grace_seconds: float) -> None:
-        """Drain, then SIGTERM, and SIGKILL at the end of the grace. Asked again, it can only be sooner."""
+        """Drain a replica, then send SIGTERM, and SIGKILL at the end of the grace. A second call can only shorten it."""
         deadline = now() + grace_seconds
         if member.deadline is not None and member.deadline <= deadline:
             return
@@ -235,7 +235,7 @@ class Service:
     # What the proxy says
 
     def _introduce(self) -> None:
-        """A new proxy knows nobody. What was under way in the old one is gone: nobody waits for it any more."""
+        """Tell a new proxy of all replicas. Draining ones get SIGTERM now: their requests were lost with the old proxy."""
         members = [m for m in self._members.values() if m.alive]
         if members:
             self._say(hold=HOLD_SECONDS)
@@ -288,7 +288,7 @@ class Service:
     def _next_turn(self) -> None:
         while self._turn is None and self._turns:
             member = self._members.get(self._turns.pop(0))
-            # One that waits for its next start comes back as a new process anyway, and one that leaves need not.
+            # A replica that waits for its next start will be a new process anyway, and one that leaves need not be restarted.
             if member is not None and member.alive and member.deadline is None:
                 self._turn = member
                 member.renewing = True
@@ -306,7 +306,7 @@ class Service:
     # The end
 
     def _forget(self, number: int) -> None:
-        """Told to stop, and gone."""
+        """Drop a replica that was told to stop and is gone."""
         member = self._members.pop(number, None)
         if member is not None:
             member.cancel()

@@ -37,7 +37,7 @@ class Spawned:
         self.exec_pipe = exec_pipe  # ends with exec, or says why there was none
 
     def undo(self) -> None:
-        """As if it had never been."""
+        """Kill the process and close its pipes, as if it had never been."""
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         os.close(self.output)
@@ -45,7 +45,7 @@ class Spawned:
 
 
 class Command:
-    """What to run and as whom."""
+    """What to run, and as which user."""
 
     __slots__ = ("arguments", "environment", "user", "workdir")
 
@@ -61,10 +61,10 @@ def become_subreaper() -> None:
 
 
 def spawn(command: Command, *, join_limits: Callable[[], None], adopts: bool) -> Spawned:
-    """Raises OSError if there can be no further process.
+    """Start a process. Raises OSError if there can be no further one.
 
-    `join_limits` runs in the child while it still has our rights. `adopts`: orphans below the process become its own
-    children and not ours, so that they are known as its as long as it lives.
+    `join_limits` runs in the child while it still has our rights. `adopts`: orphans below the process become its
+    children and not ours, so that they are known to belong to it as long as it lives.
     """
     output_read, output_write = os.pipe2(os.O_CLOEXEC)
     try:
@@ -74,7 +74,7 @@ def spawn(command: Command, *, join_limits: Callable[[], None], adopts: bool) ->
         os.close(output_write)
         raise
     parent = os.getpid()
-    # Blocked, so that no signal finds the child with our handlers; what comes meanwhile is delivered after exec.
+    # Blocked, so that no signal finds the child with our handlers; what comes meanwhile is delivered once they are reset.
     unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         pid = os.fork()
@@ -93,7 +93,7 @@ def spawn(command: Command, *, join_limits: Callable[[], None], adopts: bool) ->
 
 
 def failure(step: str, code: int, command: Command) -> str:
-    """In words for the one who submitted it."""
+    """Why a start failed, in words for the user who submitted the job. `code` is the errno, 0 if there was none."""
     name, why = command.arguments[0], os.strerror(code) if code else "its arguments or variables are no text"
     if step == "exec" and code == errno.ENOENT:
         if "/" in name and os.path.exists(os.path.join(command.workdir, name)):
@@ -109,7 +109,10 @@ def failure(step: str, code: int, command: Command) -> str:
 
 
 def _whose(command: Command) -> str:
-    """Most often the server was told another user since the directory was made."""
+    """Words on the owner of the working directory, "" if it is the job's user or unknown.
+
+    Most often the server was given another user since the directory was made.
+    """
     try:
         owner = os.stat(command.workdir).st_uid
     except OSError:
@@ -127,7 +130,7 @@ def _in_child(
     join_limits: Callable[[], None],
     adopts: bool,
 ) -> None:
-    """Never returns."""
+    """Become the command, in the forked child; never returns. A step that fails is written to `told`."""
     step = "session"
     try:
         signal.set_wakeup_fd(-1)
@@ -147,7 +150,7 @@ def _in_child(
             prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of user, which takes it back
         if os.getppid() != parent:
-            os._exit(127)  # it died before we said so
+            os._exit(127)  # the supervisor died before the kernel knew of our wish
         step = "workdir"
         os.umask(JOB_UMASK)
         os.chdir(command.workdir)
@@ -162,10 +165,10 @@ def _in_child(
 
 
 def _as_if_never_touched() -> None:
-    """Signals as a fresh process has them, and only then let in what came meanwhile.
+    """Reset signals to what a fresh process has, and only then let in those that came meanwhile.
 
-    Python ignores SIGPIPE, whoever started the server may have ignored more, and a SIGTERM that met a handler of ours
-    would be swallowed: the job would never hear of it.
+    Python ignores SIGPIPE, the program that started the server may have ignored more, and a SIGTERM that met a handler
+    of ours would be swallowed: the job would never get it.
     """
     for signum in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         if signal.getsignal(signum) is not signal.SIG_DFL:

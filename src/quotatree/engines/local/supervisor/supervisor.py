@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 
 
 LOOK_SECONDS = 1.0
-"""How often orders and the checkpoint file are looked at unasked: for a signal that was lost."""
+"""How often orders and the checkpoint file are looked at unasked, in case a signal was lost."""
 
 LOOKS_AWAY = 3
-"""Its directory not found so often in a row, a run has none any more: nobody can give it orders or hear of it."""
+"""A run whose directory is not found so often in a row has none any more: it can neither get orders nor report."""
 
 DEFAULT_LOG_MIB = 10
 MAX_NOTICES = 20
-"""A journal is not a log: who is in trouble all the time is known to be after that many."""
+"""Most notices in one journal, which is not a log: so many show that the trouble lasts."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> None:
-    """As a fork of the nursery, with the run's lock if the engine gave it. Never returns."""
+    """Supervise a run in a fork of the nursery, with the run's lock if the engine gave it. Never returns."""
     code = 1
     try:
         os.setsid()
@@ -77,7 +77,7 @@ def born(run_dir: str, secrets: Mapping[str, str], lock: int | None = None) -> N
 
 
 def warm_up() -> None:
-    """What every supervisor finds out at its start and is the same for all, found out before they are forked."""
+    """Load and find out what every supervisor needs and is the same for all, before they are forked."""
     import quotatree.engines.local.supervisor.notebook
     import quotatree.engines.local.supervisor.service  # noqa: F401 — only loaded, so that all share them
 
@@ -88,7 +88,7 @@ def warm_up() -> None:
 
 
 def read_secrets(fd: int) -> dict[str, str] | None:
-    """None if whoever should have told them died over it."""
+    """The secrets, read as one line of JSON; None if the sender died before the line was whole."""
     raw = b""
     while part := os.read(fd, 65536):
         raw += part
@@ -99,7 +99,7 @@ def read_secrets(fd: int) -> dict[str, str] | None:
 
 
 def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = None) -> None:
-    """Until the run is over. Returns at once if another process has this run, or it is over already."""
+    """Supervise a run until it is over. Returns at once if another process does, or one did before."""
     os.umask(0o077)
     os.chdir("/")
     if lock is None:
@@ -116,7 +116,7 @@ def supervise(run_dir: RunDir, secrets: Mapping[str, str], lock: int | None = No
     try:
         Supervisor(run_dir, spec, secrets, lock).run()
     except BaseException:
-        # Ours die with us, and the engine will call the run lost. Why is kept next to it.
+        # Our processes die with us. The engine ends the run, and takes the reason from what is written here.
         with open(run_dir.crash, "a", encoding="utf-8") as file:
             traceback.print_exc(file=file)
         raise
@@ -128,7 +128,7 @@ class Supervisor:
     def __init__(
         self, run_dir: RunDir, spec: dict[str, Any], secrets: Mapping[str, str], lock: int = -1
     ) -> None:
-        """`lock`: of the run, open; by it a directory that was moved or removed is noticed."""
+        """`lock`: the open lock of the run, by which a directory that was moved or removed is noticed; -1: not watched."""
         self.run_dir = run_dir
         self.spec = spec
         self.program: dict[str, Any] = spec["program"]
@@ -136,7 +136,7 @@ class Supervisor:
         self.loop = Loop()
         self.replicas: dict[int, Replica] = {}
         self.wanted: dict[int, Order] = {}  # ordered to run, and not told to stop
-        self.own_children: set[int] = set()  # pids of helpers that are nobody's remains
+        self.own_children: set[int] = set()  # pids of helpers that belong to no replica
         self._lock = lock
         self._looks_away = 0
         self._journal = journal.Journal(run_dir.journal)
@@ -146,7 +146,7 @@ class Supervisor:
         self._confirmed: list[int] = []
         self._left: list[int] = []
         self._concluded = False
-        self._lost = ""  # why it ends, when nobody ordered it
+        self._lost = ""  # why the run ends, if by no order
         self._notices: set[str] = set()
         self._news = False
         self._checkpoint_file = run_dir.job.checkpoint_file
@@ -161,7 +161,7 @@ class Supervisor:
         self.loop.on_signal(signal.SIGCHLD, self._child_ended)
         for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             self.loop.on_signal(signum, self._told_to_end)
-        # Only now: whoever reads this line may signal us.
+        # Only now: the engine may signal us as soon as it reads this line.
         self.journal_add({"is": "supervising", **identity.fields()})
         self.new_attempt()
         self._look()
@@ -174,7 +174,7 @@ class Supervisor:
     # For courses: processes
 
     def launch(self, order: Order, *, port: int = 0, command: Arguments | None = None) -> Replica | None:
-        """Start a process for this replica. None: the machine could not, and the course heard of it by `gone`."""
+        """Start a process for this replica. None if the machine could not; the course then hears of it by `gone`."""
         number = int(order["replica"])
         port = port or self.port(number)
         log = self._log(number)
@@ -206,7 +206,7 @@ class Supervisor:
         return replica
 
     def port(self, replica: int) -> int:
-        """Where a replica shall listen."""
+        """The port at which a replica shall listen."""
         fixed = self.program.get("port")
         return int(fixed) if fixed else free_port()
 
@@ -219,7 +219,7 @@ class Supervisor:
         self._confirmed.append(replica)
 
     def left(self, replica: int) -> None:
-        """One that was told to stop is gone."""
+        """Report that a replica that was told to stop is gone."""
         if self.wanted.pop(replica, None) is not None:
             self._left.append(replica)
 
@@ -227,14 +227,14 @@ class Supervisor:
         self._conclude({"is": "exited", "outcome": outcome, "detail": detail})
 
     def over(self) -> None:
-        """All were told to stop and left."""
+        """End the run: all replicas were told to stop and have left."""
         if self._lost:
             self._conclude({"is": "lost", "detail": self._lost})
         else:
             self._conclude({"is": "over"})
 
     def notice(self, text: str) -> None:
-        """Something the owner of the job should know; once."""
+        """Write down something that the owner of the job should know, unless it was said before."""
         if text not in self._notices and len(self._notices) < MAX_NOTICES:
             self._notices.add(text)
             self.journal_add({"is": "notice", "text": text})
@@ -273,12 +273,12 @@ class Supervisor:
                 self._course.order(entry)
 
     def _told_to_end(self) -> None:
-        """Not by an order: somebody ends us, or the machine goes down. The replicas keep their grace."""
+        """Stop all replicas, with their grace: a signal told us to end, perhaps because the machine goes down."""
         self._lost = "its supervisor was told by a signal to end"
         self._course.stop(list(self.wanted), self.grace_seconds)
 
     def _see_directory(self) -> None:
-        """A server that comes to another directory gives our GPUs to others: without our own we may not go on."""
+        """Stop the run once its directory was moved or removed: a server with another directory gives our GPUs to others."""
         self._looks_away = (
             0 if self._lock < 0 or _leads_to(self.run_dir.lock, self._lock) else self._looks_away + 1
         )
@@ -312,7 +312,7 @@ class Supervisor:
             self.journal_add({"is": "checkpoint"})
 
     def _strays(self) -> list[int]:
-        """Children of ours that we did not start: they lost their parents."""
+        """Pids of our children that we did not start: processes of replicas that lost their parents."""
         mains = {r.identity.pid for r in self.replicas.values() if r.alive and r.identity is not None}
         return [
             pid
@@ -321,9 +321,9 @@ class Supervisor:
         ]
 
     def _strays_of(self, number: int) -> list[int]:
-        """All but those of another that still has its grace, by its control group or by its mark.
+        """Strays that may belong to this replica: all but those that group or mark assign to another one that still runs.
 
-        Also where there are groups: root may leave one, as tools that run containers do.
+        Marks count also where there are groups: root may leave a group, as tools that run containers do.
         """
         strays = self._strays()
         others = [replica for n, replica in self.replicas.items() if n != number and replica.alive]
@@ -343,7 +343,7 @@ class Supervisor:
         self.journal_add(entry)
 
     def _flush(self) -> None:
-        """Several replicas that came or went in one turn are one line."""
+        """Write down the replicas that were confirmed in this turn as one line, and those that left as another."""
         for what, replicas in (("confirmed", self._confirmed), ("left", self._left)):
             if replicas:
                 self._journal.add({"is": what, "replicas": list(replicas)})
@@ -382,7 +382,7 @@ class Supervisor:
 
 
 def _course(supervisor: Supervisor) -> Course:
-    """Only what a run needs is imported: most are training runs."""
+    """The course for the run's module. Only what a run needs is imported: most are training runs."""
     module = supervisor.spec["module"]
     if module == "EAS":
         from quotatree.engines.local.supervisor.service import Service
@@ -396,7 +396,7 @@ def _course(supervisor: Supervisor) -> Course:
 
 
 def wake(fifo: str, job: str, run: int) -> None:
-    """Nobody listening is fine: the engine looks by itself."""
+    """Tell the engine that this run has news. It need not be there, and else looks by itself."""
     try:
         fd = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -410,7 +410,7 @@ def wake(fifo: str, job: str, run: int) -> None:
 
 
 def _touched(path: str) -> int | None:
-    """Not of what it may be a link to: it lies where the job may put anything."""
+    """When the file was last modified, in ns; None if it is missing. Links are not followed: the job may put one there."""
     try:
         return os.lstat(path).st_mtime_ns
     except OSError:
@@ -418,7 +418,7 @@ def _touched(path: str) -> int | None:
 
 
 def _leads_to(path: str, fd: int) -> bool:
-    """Also when nobody can say just now."""
+    """Whether the path leads to this open file; True also if that cannot be found out just now."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(fd))
     except (FileNotFoundError, NotADirectoryError):

@@ -25,7 +25,7 @@ class Training:
         self._longest_set = False
 
     def start(self, orders: list[Order]) -> None:
-        """These replicas were ordered and do not run."""
+        """Start these replicas, now or with the next attempt if the present one is ending."""
         self._limit_time()
         if self._failed or self._next_attempt is not None:
             return  # they come with the next attempt
@@ -33,15 +33,15 @@ class Training:
             self._sup.launch(order)
 
     def started(self, replica: Replica) -> None:
-        """Its command runs. For a training run that is all there is to confirm."""
+        """Confirm the replica: for a training run it is enough that the command runs."""
         self._sup.confirm(replica.number)
 
     def stop(self, numbers: list[int], grace_seconds: float) -> None:
-        """By order. Those that do not run any more, or not yet again, are gone already.
+        """Stop these replicas by order. Those that do not run any more, or not yet again, are gone already.
 
-        An order that comes when the whole run has ended well is too late: it is finished, and must not be run again. One
-        replica's good end is no more than that, and an exit code after SIGTERM says nothing at all: many programs write
-        their checkpoint and exit with 0.
+        An order that comes when the whole run has succeeded is too late: it is finished, and must not be run again. The
+        success of single replicas is not enough for that, and an exit code after SIGTERM says nothing at all: many programs
+        write their checkpoint and exit with 0.
         """
         if self._all_well():
             return
@@ -55,7 +55,7 @@ class Training:
         self._settle()
 
     def gone(self, replica: Replica) -> None:
-        """Nothing of it is left."""
+        """Note how a replica of which nothing is left ended, and go on with the run."""
         ended = replica.ended
         if replica.told:
             self._sup.left(replica.number)
@@ -66,7 +66,7 @@ class Training:
         self._settle()
 
     def order(self, entry: Entry) -> None:
-        """Any other order. None is for a training run."""
+        """Ignore the order: only start and stop are for a training run."""
 
     def _fail(self, replica: Replica) -> None:
         assert replica.ended is not None
@@ -91,7 +91,7 @@ class Training:
         )
 
     def _settle(self) -> None:
-        """When nothing runs, the attempt is over: what now?"""
+        """When no replica runs, end the run or prepare the next attempt."""
         sup = self._sup
         if any(replica.alive for replica in sup.replicas.values()):
             return
