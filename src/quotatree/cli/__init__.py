@@ -97,7 +97,7 @@ COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry 
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and loads one when it is wanted."""
+    """A group that lists its commands by name and imports the module of one only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -123,7 +123,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"{error.message} Did you mean {near[0]}?", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Ctrl-C ends a watch, and is not the failure that click would make of it."""
+        """Run a command, and exit with INTERRUPTED on Ctrl-C, which click would call a failure: it is how a watch ends."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

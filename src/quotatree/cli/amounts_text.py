@@ -6,7 +6,7 @@ from quotatree.cli.output import EXIT_BAD_INPUT, fail
 
 
 def mib(value: object) -> float:
-    """Of "64Gi" -> 65536."""
+    """An amount of memory in MiB: "64Gi" -> 65536. One that cannot be read ends the command."""
     from quotatree.scenario.amounts import Unreadable, as_memory_mib
 
     try:
@@ -16,7 +16,7 @@ def mib(value: object) -> float:
 
 
 def milliseconds(value: object) -> int:
-    """Of "1h30m" -> 5400000."""
+    """A duration in milliseconds: "1h30m" -> 5400000. One that cannot be read ends the command."""
     from quotatree.scenario.amounts import Unreadable, as_duration_ms
 
     try:

@@ -37,7 +37,9 @@ class Figures:
 
 
 def tree_lines(quotas: Sequence[Figures], bar_width: int = BAR_WIDTH) -> list[Line]:
-    """A quota whose parent is not among them is drawn as a root: a reader may not see what is above."""
+    """One line for each quota, children below their parents. A quota whose parent is not given is drawn as a root: users
+    may not see what is above theirs.
+    """
     known = {quota.id for quota in quotas}
     children: dict[str | None, list[Figures]] = {}
     for quota in quotas:
@@ -64,7 +66,7 @@ def _branches(
 
 
 def _bar(quota: Figures, widest: int, bar_width: int) -> str:
-    """Lengths are to the scale of the root, rounded at the borders so that the parts add up."""
+    """The bar of a quota, to the scale of its root (`widest`). Borders are rounded, not lengths, so that the parts add up."""
     inside = max(0, quota.used_own + quota.used_below - quota.loan)
     borders = (
         ("▓", min(quota.used_below, inside)),

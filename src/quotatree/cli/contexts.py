@@ -25,7 +25,7 @@ class BadContext(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`token_id`: of a token that `login` made, and that `logout` therefore revokes."""
+    """One login. `token_id` is set if `login` made the token, so that `logout` revokes it; else it is ""."""
 
     url: str
     token: str = field(repr=False)
@@ -68,7 +68,7 @@ def load() -> Contexts:
 
 
 def save(contexts: Contexts) -> None:
-    """Whole or not at all, and never readable for others, not even for a moment."""
+    """Write the file whole or not at all. Other users can never read it, not even for a moment."""
     path = config_file()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     data = {
@@ -83,7 +83,10 @@ def save(contexts: Contexts) -> None:
 
 
 def resolve(server: str | None, token_file: Path | None, context: str | None) -> Target:
-    """A token is sent only to the server for which it was given."""
+    """The server to ask, and the token, if any: options go before variables, those before the context.
+
+    The token of a context is sent only to the server for which it was given.
+    """
     named = context or os.environ.get(CONTEXT_VARIABLE)
     contexts = load()
     if named and named not in contexts.known:

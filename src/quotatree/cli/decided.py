@@ -18,7 +18,7 @@ TAKING: Final = ("Evict", "Demote", "Stop", "Fail")
 
 
 def decision_row(decision: t.DecisionOut) -> tuple[str, str, str]:
-    """Kind, job, and why."""
+    """Kind of a decision, its job, and the details with the reason."""
     parts = []
     if decision.get("places"):
         parts.append("on " + ", ".join(_place(place) for place in decision["places"]))
@@ -62,7 +62,7 @@ def echo_exposed(seen: t.PreviewOut) -> None:
 
 
 def agreed(client: Client, changes: Sequence[Any], yes: bool) -> None:
-    """If somebody would lose something by these changes, show it and ask; without a yes the command ends here."""
+    """If jobs would lose something by these changes, show it and ask; without a yes the command ends here."""
     if yes:
         return
     seen = client.preview(changes)

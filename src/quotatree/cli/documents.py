@@ -12,7 +12,7 @@ from quotatree.cli.output import EXIT_BAD_INPUT, fail
 
 
 def read_document(path: Path) -> Any:
-    """What the file says; what cannot be read ends the command."""
+    """The content of a TOML, JSON or YAML file (- is stdin). One that cannot be read ends the command."""
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

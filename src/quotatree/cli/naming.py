@@ -17,12 +17,15 @@ MOST_TOLD: Final = 5
 
 
 def meant(client: Client, noun: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What `-o name` prints is understood for every noun, and of jobs also their names."""
+    """The ids that these names mean. Each may be as `-o name` prints it; jobs may also be given by their names."""
     return tuple(job_id(client, name) if noun == "job" else bare(name, noun) for name in names)
 
 
 def job_id(client: Client, text: str) -> str:
-    """Of several jobs with that name the one that is not over; if all are, the newest. Two that are not: say which."""
+    """Id of the job with this id or name: the one that is not over, or if all are, the newest.
+
+    If none has that name, or several that are not over have it, the command ends.
+    """
     name = bare(text, "job")
     if _ID.fullmatch(name):
         return name

@@ -40,7 +40,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def output_option(function: F) -> F:
-    """For what is told in one shape: a text, or JSON."""
+    """Add -o table|json to a command that prints one thing."""
     kinds = click.Choice(["table", "json"])
     return click.option(
         "-o", "--output", type=kinds, default="table", show_default=True, help="How to print it."
@@ -52,7 +52,7 @@ def at_option(says: str) -> Callable[[F], F]:
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """A time of the scenario, on the command line: 5m, 1h30m."""
+    """Read a time of the scenario, such as 5m or 1h30m, into milliseconds; None if it was not given."""
     from quotatree.scenario.amounts import Unreadable, as_time_ms
 
     try:
@@ -62,7 +62,7 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> in
 
 
 def formats_option(function: F) -> F:
-    """For lists."""
+    """Add -o with all formats, and --no-headers, to a command that prints a list."""
     function = click.option(
         "--no-headers", is_flag=True, help="Print no line with the names of the columns."
     )(function)
@@ -89,7 +89,7 @@ def echo_csv(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: b
 
 
 def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: bool = True) -> None:
-    """Columns of text; the last one is as long as it is."""
+    """Print rows in aligned columns; the last column is not padded."""
     shown = [header, *rows]
     for line in table_lines(shown, widths_of(shown))[0 if headers else 1 :]:
         click.echo(line)
@@ -100,7 +100,7 @@ def widths_of(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def table_lines(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """A cell that is longer than its column pushes its own line only."""
+    """One line for each row. A cell that is longer than its column pushes aside the rest of its own line only."""
     lines = []
     for row in rows:
         cells = [_cell(cell, cell.ljust(width)) for cell, width in zip(row, widths, strict=False)]

@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 PATIENCE_SECONDS = 1.0
 _WAY = re.compile(r"^(query|path|changes\.\d+\.[a-z-]+(\.(to|job|quota)(?=\.))?)\.|groups\.0\.")
-"""The part of a field's address that says nothing to somebody who gave options or a file."""
+"""The part of a field's path in the request that means nothing to users, who gave options or a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Remote:
 
     @contextmanager
     def client(self) -> Iterator[Client]:
-        """Connected as whoever the token says; what goes wrong is told, and ends the command."""
+        """A client with the rights of the token's user. What goes wrong is told, and ends the command."""
         target = self.target()
         with errors_exit(), _client(target) as client:
             yield client
@@ -64,7 +64,7 @@ def _client(target: contexts.Target) -> Client:
 
 
 def remote_options(function: F) -> F:
-    """--server, --token-file and --context, given to the command as `remote`."""
+    """Add --server, --token-file and --context to a command, which gets them as `remote`."""
 
     @functools.wraps(function)
     def run(*args: Any, server: str | None, token_file: Path | None, context: str | None, **rest: Any) -> Any:
@@ -85,7 +85,7 @@ def remote_options(function: F) -> F:
 
 
 def bare(name: str, noun: str) -> str:
-    """What `-o name` prints is understood, too: job/dlc-8k2m0qz4xa."""
+    """The name without the noun that `-o name` prints before it: job/dlc-8k2m0qz4xa -> dlc-8k2m0qz4xa."""
     return name.removeprefix(f"{noun}/")
 
 
@@ -100,7 +100,7 @@ def errors_exit() -> Iterator[None]:
 
 
 def patiently(do: Callable[[], T]) -> T:
-    """For commands that wait and watch: a server that is away for a while is asked again until it is back."""
+    """Call `do` until the server answers, and return its result: for commands that wait while a server is away."""
     from quotatree.client.errors import NotReachable, Unavailable
 
     while True:
@@ -125,13 +125,13 @@ def text_of(error: ClientError) -> str:
         first, *others = [(_WAY.sub("", field), message) for field, message in error.errors]
         return "; ".join([f"{first[0]}{sent}: {first[1]}", *(f"{where}: {what}" for where, what in others)])
     rule = f" [{error.rule}]" if error.rule else ""
-    if str(error).startswith(f"{error.field}."):  # it says itself where, and the value is a table
+    if str(error).startswith(f"{error.field}."):  # the message names the field, and the value is a table
         return f"{error}{rule}"
     return f"{error.field}{sent}: {error}{rule}"
 
 
 def problem_text(problem: Mapping[str, Any]) -> str:
-    """A problem that came as one of many outcomes."""
+    """The text of a problem that the server reports for one of many items."""
     from quotatree.client.errors import error_of
 
     return text_of(error_of(int(problem.get("status", 0)), problem))

@@ -18,7 +18,7 @@ BAR_STYLES: Final = {"█": "green", "▓": "cyan", "+": "magenta", "x": "yellow
 
 
 def console() -> Console:
-    """Writes to whatever stdout is now; a pipe gets a fixed width, so that output does not depend on the caller's."""
+    """A console on the present stdout. A pipe gets a fixed width, so that output does not depend on the caller's terminal."""
     piped = not sys.stdout.isatty()
     return Console(highlight=False, soft_wrap=piped, width=PIPED_WIDTH if piped else None)
 
@@ -49,7 +49,7 @@ def print_legend(out: Console) -> None:
 
 
 def print_page(out: Console, title: str, markdown: str, *, after_another: bool = False) -> None:
-    """A title and a text in Markdown: laid out in a terminal, as it is written in a pipe."""
+    """Print a title and a text in Markdown: laid out in a terminal, unchanged in a pipe."""
     if after_another:
         out.print()
     out.print(Text(title, style="bold"))

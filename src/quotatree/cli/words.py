@@ -11,12 +11,12 @@ _UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
 
 
 def moment(ms: int | None) -> str:
-    """2026-03-01 12:00:05, in UTC."""
+    """A time in UTC, such as 2026-03-01 12:00:05; "" for None."""
     return "" if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def age(ms: int | None, until_ms: int | None = None) -> str:
-    """How long since (or until something else), in at most two units: 45s, 3m20s, 2d4h."""
+    """How long from `ms` to `until_ms` (None: now), in at most two units: 45s, 3m20s, 2d4h. "" if `ms` is None."""
     if ms is None:
         return ""
     end = time.time() * 1000 if until_ms is None else until_ms
@@ -42,17 +42,17 @@ def why(reason: Mapping[str, Any]) -> str:
 
 
 def gpus(of: Mapping[str, Any]) -> str:
-    """The GPUs of an amount; what is not named is not bounded."""
+    """The GPUs of an amount; "" if it does not bound them."""
     return f"{of['gpus']:g}" if "gpus" in of else ""
 
 
 def devices_text(devices: Sequence[int]) -> str:
-    """Which GPUs of the node: " GPU 0,1", or nothing."""
+    """Which GPUs of the node: " GPU 0,1", or "" if there are none."""
     return f" GPU {','.join(str(one) for one in devices)}" if devices else ""
 
 
 def amount(of: Mapping[str, Any]) -> str:
-    """8 GPU, 16 CPU, 64Gi."""
+    """An amount as text, without what it does not bound: 8 GPU, 16 CPU, 64Gi."""
     parts = []
     if of.get("gpus") is not None:
         parts.append(f"{of['gpus']:g} GPU")

@@ -60,7 +60,7 @@ def apply(files: tuple[Path, ...], mode: str, dry_run: bool, yes: bool, remote: 
 
 
 def _make(steps: list[Step]) -> None:
-    """One by one. If one cannot be made, say exactly what is made and what is not, and stop there."""
+    """Make the steps one by one. If one cannot be made, say exactly what is made and what is not, and end the command."""
     from quotatree.client.errors import ApiError, ClientError
 
     for number, step in enumerate(steps):
@@ -87,7 +87,9 @@ def _tell_part(title: str, steps: list[Step]) -> None:
 
 
 def _show_losses(client: Client, steps: list[Step]) -> None:
-    """What the server would refuse of nodes and quotas is refused here, before anything is changed."""
+    """Show what the steps would take from jobs. If the server would refuse a change of nodes or quotas, end the command
+    before anything is changed.
+    """
     from quotatree.client.errors import ApiError
 
     changes = [step.preview for step in steps if step.preview is not None]

@@ -43,7 +43,9 @@ CENTRE: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`line` begins with + for new, ~ for changed, - for gone. `preview`: the same step as the server previews it."""
+    """One change. `line` tells it and begins with + for new, ~ for changed, - for gone. `preview`: the change as the
+    server previews it; None if it cannot.
+    """
 
     line: str
     do: Callable[[], object]
@@ -68,7 +70,7 @@ def _pools(client: Client, wanted: Manifest) -> Iterator[Step]:
 
 
 def _nodes(client: Client, wanted: Manifest) -> Iterator[Step]:
-    """A node that is there stays as it joined: its hardware is not a matter of opinion."""
+    """Steps that let missing nodes join. A node that is there stays as it joined: a file cannot change its hardware."""
     there = {node["name"] for node in client.nodes.list()} if wanted.nodes else set()
     for node in wanted.nodes:
         if node["name"] not in there:
@@ -121,7 +123,7 @@ def _created(client: Client, quota: dict[str, Any]) -> Step:
 
 
 def _scaled(client: Client, now: Any, quota: dict[str, Any], mode: str) -> tuple[list[Step], list[Step]]:
-    """First what gets less, then what gets more; one that gets both is scaled twice."""
+    """Steps that make the quota smaller, and steps that make it larger: both, if one amount falls and another grows."""
     key = "min" if now["parent"] is not None else "draws"
     before = {"": now["min"]} if key == "min" else now["draws"]
     after = _size(quota)
@@ -142,7 +144,7 @@ def _scale(client: Client, name: str, key: str, before: Any, after: Any, mode: s
 
 
 def _size(quota: dict[str, Any]) -> dict[str, Any]:
-    """By pool; of a child, under an empty name."""
+    """The size that the file gives a quota, by pool; of a child, which draws from no pool, under the name ""."""
     return quota.get("draws") or {} if quota.get("parent") is None else {"": quota.get("min") or {}}
 
 
@@ -155,7 +157,7 @@ def _same_sizes(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _plain(size: Mapping[str, Any]) -> dict[str, float]:
-    """Comparable: 64Gi and 65536Mi are the same."""
+    """The amounts as numbers, memory in MiB, so that 64Gi and 65536Mi compare as equal."""
     return {
         key: mib(value) if key == "memory" else float(value)
         for key, value in size.items()
@@ -164,7 +166,7 @@ def _plain(size: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The lower of both, by resource; what is not named is not bounded, so the other one is lower."""
+    """The lower of both amounts for each resource. A resource that one does not name is unbounded there: the other counts."""
     found: dict[str, Any] = {}
     for key in ("gpus", "cpu", "memory"):
         said = [size[key] for size in (before, after) if size.get(key) is not None]
@@ -221,7 +223,7 @@ def _workspaces(client: Client, wanted: Manifest) -> Iterator[Step]:
 
 
 def _members(client: Client, name: str, now: Any, wanted: set[tuple[str, str]]) -> Iterator[Step]:
-    """New ones first, so that there is always an owner."""
+    """Steps that add and remove members of a workspace: additions first, so that there is always an owner."""
     there = {(one["user"], one["role"]) for one in now["members"]}
     for user, role in sorted(wanted - there):
         yield Step(
@@ -255,7 +257,7 @@ def _bindings(client: Client, name: str, now: Any, wanted: dict[str, Any]) -> It
 
 
 def _canonical(key: str, value: Any) -> Any:
-    """Both spellings of the same: 5 and "5", "90s" and "1m30s", modules in any order, defaults written out."""
+    """The value in one spelling, for comparing: 5 and "5", "90s" and "1m30s", modules in any order, defaults written out."""
     from quotatree.cli.amounts_text import milliseconds
 
     if key in ("min_runtime", "preemption_delay", "longest_run", "longest_wait"):

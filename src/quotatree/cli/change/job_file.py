@@ -12,7 +12,7 @@ OF_A_GROUP: Final = ("replicas", "gpus", "cpu", "memory", "models", "labels")
 
 
 def read_jobs(path: Path) -> list[Any]:
-    """One job, a list of jobs, or a table with `jobs`."""
+    """The jobs of a file, which holds one job, a list of jobs, or a table with `jobs`."""
     data = read_document(path)
     if isinstance(data, dict) and set(data) == {"jobs"}:
         data = data["jobs"]
@@ -23,7 +23,7 @@ def read_jobs(path: Path) -> list[Any]:
 
 
 def whole_job(job: dict[str, Any], where: str) -> dict[str, Any]:
-    """`gpus`, `replicas` and so on may stand beside the other fields if there is one kind of replica."""
+    """The job with its `groups`. With one kind of replica, `gpus`, `replicas` and so on may stand beside the other fields."""
     group = {name: job[name] for name in OF_A_GROUP if name in job}
     if not group:
         return job

@@ -146,7 +146,7 @@ def _why_none(job: t.JobOut) -> str:
 
 
 def address_of(endpoint: t.EndpointOut) -> str:
-    """As a browser wants it."""
+    """The address as a browser wants it, with the token if there is one."""
     address, token = str(endpoint["address"]), endpoint["token"]
     if not token:
         return address
@@ -165,7 +165,7 @@ def priority(job: str, priority: int, remote: Remote) -> None:
 
 
 def _each(remote: Remote, names: Sequence[str], do: Callable[[Client, str], object], done: str) -> None:
-    """One that cannot be done does not keep the others from it; the first failure is the exit status."""
+    """Do this to each job, also after a failure with another; the exit status is that of the first failure."""
     from quotatree.client.errors import ApiError
 
     status = 0

@@ -23,7 +23,7 @@ WORKSPACE_FIELDS: Final = ("id", "description", "members", "quotas")
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Quotas parents first, each with its `parent`; nodes one by one."""
+    """What the files ask for. Each quota has its `parent` and comes after it; each node is an entry of its own."""
 
     pools: tuple[dict[str, Any], ...]
     nodes: tuple[dict[str, Any], ...]
@@ -37,7 +37,7 @@ class _Wrong(Exception):
 
 
 def read_manifest(paths: tuple[Path, ...]) -> Manifest:
-    """Several files are as one. What cannot be read ends the command, with the place."""
+    """Read several files as one. What cannot be read ends the command with a message that names the place."""
     found: dict[str, list[dict[str, Any]]] = {section: [] for section in SECTIONS}
     for path in paths:
         try:
@@ -92,7 +92,7 @@ def _table(where: str, value: object, fields: tuple[str, ...], key: str | None =
 
 
 def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """`count: 16` makes name-0 to name-15 of it."""
+    """The nodes that an entry stands for: with `count: 16`, name-0 to name-15."""
     count = node.get("count")
     rest = {name: value for name, value in node.items() if name != "count"}
     if count is None:
@@ -118,7 +118,10 @@ def _subtree(value: object, parent: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _workspace(workspace: dict[str, Any]) -> dict[str, Any]:
-    """Members as {user: role or roles}; quotas as names, or {name: centre}."""
+    """The workspace with its members as (user, role) and its quotas as {name: scheduling centre or None}.
+
+    The file has members as {user: role or roles}, and quotas as a list of names or {name: centre}.
+    """
     said = dict(workspace)
     if "members" in said:
         if not isinstance(said["members"], dict):

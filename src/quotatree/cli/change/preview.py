@@ -118,7 +118,7 @@ def _changes(
 
 
 def _amount(option: str, shape: str, text: str) -> tuple[str, float, str]:
-    """QUOTA=56 or QUOTA=56:lazy."""
+    """Read QUOTA=56 or QUOTA=56:lazy into name, GPUs and mode; the mode is "refuse" if none is given."""
     name, equals, rest = text.partition("=")
     number, _, mode = rest.partition(":")
     try:

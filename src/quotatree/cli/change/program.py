@@ -19,7 +19,7 @@ TABLES: Final = ("env", "secrets")
 
 
 def program_options(function: F) -> F:
-    """Given to the command as `program`: only what was said."""
+    """Add the options of a program to a command, which gets as `program` only those that were given."""
 
     @functools.wraps(function)
     def run(*args: Any, **given: Any) -> Any:
@@ -52,7 +52,7 @@ FIELDS: Final = (
 
 
 def with_program(job: dict[str, Any], program: dict[str, Any]) -> dict[str, Any]:
-    """What the options say wins over the file; variables are added to those of the file."""
+    """The job with the options put over the program of the file; variables and secrets are added to those of the file."""
     if not program:
         return job
     there = job.get("program") or {}
@@ -103,7 +103,10 @@ def _assignment(option: str, text: str) -> tuple[str, str]:
 
 
 def _secret(text: str) -> tuple[str, str]:
-    """A value on the command line can be seen by others on the machine; one from the environment cannot."""
+    """Name and value of NAME=VALUE, or of NAME, whose value is then taken from the environment.
+
+    Other users of the machine can see a value on the command line, but not one in the environment.
+    """
     if "=" in text:
         return _assignment("secret", text)
     value = os.environ.get(text)

@@ -54,7 +54,7 @@ def scale(
 
 
 def scaled(quota: t.QuotaOut, given: dict[str, Any], pool: str | None) -> dict[str, Any]:
-    """What is not given stays: min of a child, the draw from one pool of a root."""
+    """The new size of a quota: `min` of a child, `draws` of a root. Amounts that are not given stay as they are."""
     if quota["parent"] is not None:
         if pool is not None:
             fail(f"--pool: {quota['id']} has a parent, only roots draw from pools", EXIT_BAD_INPUT)

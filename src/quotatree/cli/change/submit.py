@@ -107,7 +107,7 @@ def submit(
 
 
 def _merged(job: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Options win over the file; those of a replica change its only group."""
+    """The job of the file with the options put over it; options of a replica change its only group."""
     groups = job.get("groups", [{}])
     of_group: dict[str, Any] = {name: given[name] for name in OF_A_GROUP if name in given}
     rest = {name: value for name, value in given.items() if name not in of_group}
@@ -134,7 +134,7 @@ class _AllOver(Exception):
 
 
 def _waited(client: Client, ids: list[str], output: str) -> bool:
-    """True if all succeeded. Events tell when to look; what counts is what the job says."""
+    """Wait until all jobs have ended; return whether all succeeded. Events only tell when to ask for a job's phase."""
     left, good = dict.fromkeys(ids), True
 
     def look() -> None:

@@ -32,12 +32,12 @@ TEAMS: Final = {
     "workspace-c": ("cai", NOTEBOOK_QUOTA),
 }
 EXAMPLES: Final = Path(examples.__file__).parent
-STEPS: Final = 100_000  # of a training: more than anybody waits for
+STEPS: Final = 100_000  # of a training: more than the demo lasts
 SELDOM_SECONDS: Final = 3600
 
 
 def training() -> list[t.JobIn]:
-    """48 GPUs. Two of the jobs may be taken by anybody; one of them saves its work every second, the other does not."""
+    """Jobs of 48 GPUs. Two have priority 1, so that any other may take them: one saves every second, the other seldom."""
     return [
         _train("sweep-b", priority=1, save_every=SELDOM_SECONDS),
         _train("tune", priority=3, replicas=2, save_every=5),
@@ -52,7 +52,7 @@ def extra() -> t.JobIn:
 
 
 def notebooks() -> list[t.JobIn]:
-    """80 GPUs. `scratch` is of priority 1 and wants to be started again should it be evicted."""
+    """Notebooks of 80 GPUs. `scratch` has priority 1 and wants to be started again should it be evicted."""
     return [_notebook("scratch", priority=1, requeue=True)] + [
         _notebook(f"notebook-{n}", 2) for n in range(1, 10)
     ]

@@ -75,7 +75,7 @@ def _close(tell: Teller, opened: Stage, waits: bool) -> None:
 
 
 def hints(opened: Stage) -> list[str]:
-    """As bob, who trains; the other tokens lie beside his."""
+    """Lines to type in another terminal as bob, who trains; the tokens of the other users lie beside bob's."""
     there = shlex.quote(str(Path(sys.executable).parent))
     token = shlex.quote(str(opened.tokens["bob"]))
     return [

@@ -34,7 +34,7 @@ class StageFailed(Exception):
 
 
 class Stage:
-    """Clients by the names of those who act; `admin` divides the cluster."""
+    """A server in a directory of its own, with a client for each user; `admin` divides the cluster."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -66,7 +66,7 @@ class Stage:
         return ""
 
     def close(self) -> None:
-        """End all jobs, then the server, then forget everything. What is left of a server that died is swept up."""
+        """End all jobs, then the server, and remove everything, including what a server that died has left."""
         with suppress(ClientError):
             self._end_jobs()
         for client in self._clients.values():
@@ -136,7 +136,7 @@ class Stage:
 
 @contextmanager
 def stage(directory: Path) -> Iterator[Stage]:
-    """However it ends, nothing is left: a second Ctrl-C waits until all is put away."""
+    """A stage that is closed however its use ends; meanwhile Ctrl-C is ignored, so that nothing is left behind."""
     directory.mkdir(parents=True, mode=0o700)
     opened = Stage(directory)
     try:

@@ -81,7 +81,7 @@ class Story:
     def a_service_arrives(self) -> None:
         tell = self._tell
         tell.act("Ada deploys an inference service, 2 x 8 GPUs, on Quota1 itself. Somebody has to go")
-        # By now sweep-b, which does not save, has more to lose than those who do, on a slow machine, too.
+        # Wait until sweep-b, which does not save, has more to lose than the jobs that do, on a slow machine, too.
         self._until(lambda: self._seconds_run("sweep-b") >= UNSAVED_SECONDS)
         self._until(lambda: self._type(CELLS[1]))
         asked = self.ada.preview([{"change": "submit", "job": cast.service()}])
@@ -180,7 +180,7 @@ class Story:
             self._tell.names[made["id"]] = job["name"]
 
     def _until(self, condition: Callable[[], bool]) -> bool:
-        """Tell what happens until it is so; False if it does not come."""
+        """Tell what happens until the condition holds; False if it does not within PATIENCE_SECONDS."""
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -196,7 +196,7 @@ class Story:
         try:
             for event in self.admin.events.watch(after=0):
                 self._events.put(event)
-        except Exception:  # the curtain has fallen
+        except Exception:  # the server has ended
             return
 
     def _tell_events(self) -> None:
@@ -220,7 +220,7 @@ class Story:
         return wanted <= jobs.keys() and all(self._confirmed(jobs[job]) for job in wanted)
 
     def _confirmed(self, job: t.JobOut) -> bool:
-        """The engine says that it really runs."""
+        """Whether the engine has confirmed that the job's present run really runs."""
         return any(
             run["confirmed_ms"] is not None
             for run in self.admin.jobs.runs(job["id"])

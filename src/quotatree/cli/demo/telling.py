@@ -50,7 +50,7 @@ class Teller:
         self._print(Text("  "), text)
 
     def command(self, line: str) -> None:
-        """To be copied: it is never broken by us."""
+        """Print a line to be copied, without ever breaking it."""
         self._out.print(Text("  " + line), soft_wrap=True)
 
     def quote(self, text: str) -> None:
@@ -78,7 +78,7 @@ class Teller:
         print_tree(self._out, figures(quotas), "  " + title)
 
     def _print(self, before: Text, text: str, style: str = "default") -> None:
-        """What does not fit on a line goes on below its beginning, not below `before`."""
+        """Print text behind `before`; what does not fit on a line goes on below the text, not below `before`."""
         indent = len(before)
         for line in self._wrapped(text, indent):
             self._out.print(before.append(line, style=style))

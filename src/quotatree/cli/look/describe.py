@@ -83,7 +83,7 @@ def _job_more(client: Client, job: Any) -> dict[str, Any]:
     }
     if job["phase"] == "Running":
         endpoint = client.jobs.endpoint(job["id"])
-        if endpoint["address"] is not None:  # its token is for `open`, not for whoever reads a description
+        if endpoint["address"] is not None:  # its token is told by `open` alone
             more["endpoint"] = {"address": endpoint["address"], "ready": endpoint["ready"]}
     if job["phase"] not in OVER:
         more["explanation"] = client.jobs.explain(job["id"])
@@ -141,7 +141,7 @@ def _job_lines(job: Any, more: dict[str, Any]) -> Iterable[str]:
 
 
 def _program_text(value: Any) -> str:
-    """A command as one would type it."""
+    """A value of a program as text; a command as it would be typed in a shell."""
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         return shlex.join(value)
     return _text("", value)

@@ -52,7 +52,7 @@ def explain(words: tuple[str, ...], at_ms: int | None, output: str, remote: Remo
 
 
 def _echo_over(job: t.JobOut, output: str) -> None:
-    """Nothing is decided about it any more; how it ended is what there is to say."""
+    """Tell how a job that is over ended: nothing is decided about it any more."""
     if output == "json":
         echo_json(job)
         return
@@ -64,7 +64,7 @@ def _echo_over(job: t.JobOut, output: str) -> None:
 
 
 def why_stopped(client: Client, job: t.JobOut) -> str | None:
-    """What was last decided about a stopped job, in a sentence."""
+    """Why a stopped job was stopped, by the last decision about it; None if it is not stopped or has no decision."""
     if job["phase"] != "Stopped":
         return None
     newest = [one["decision"] for one in client.jobs.history(job["id"], most=1)]

@@ -109,7 +109,7 @@ def _rows(noun: Noun, items: Iterable[Any], wide: bool) -> list[list[str]]:
 
 
 class Watch:
-    """First all, then a line for everything that is new or different. Columns stay where they were at the start."""
+    """Prints first all items, then a line for each that is new or different. Columns keep their first widths."""
 
     def __init__(
         self, client: Client, noun: Noun, names: Sequence[str], asked: Asked, output: str, *, headers: bool
@@ -155,7 +155,7 @@ class Watch:
         self._show(job)
 
     def _show(self, item: Any) -> None:
-        """A place in the queue that moves up is no news, or busy lists would never be quiet."""
+        """Print an item if it is new or different. A new place in the queue does not count, or long queues would never rest."""
         news = {key: value for key, value in item.items() if key != "position"}
         name = self._noun.name(item)
         if self._before.get(name) == news:

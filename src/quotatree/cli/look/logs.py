@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ENDED: Final = ("Succeeded", "Failed", "Cancelled", "Stopped")
 APPEARS_SECONDS: Final = 20.0
-"""A job may be Running a moment before its engine has opened the log."""
+"""How long a missing log is waited for: a job may be Running a moment before its engine has opened the log."""
 
 
 @click.command()
@@ -49,7 +49,7 @@ class _Output:
         self._client, self._job, self._replica, self._to = client, job, replica, to
 
     def follow(self, tail: int | None) -> None:
-        """Run after run, until there will be none any more."""
+        """Print run after run, until the job is over."""
         seen = 0
         while (run := self._run_after(seen)) is not None:
             if seen:
@@ -78,7 +78,7 @@ class _Output:
                 time.sleep(0.2)
 
     def _run_after(self, seen: int) -> int | None:
-        """The number of a newer run, once there is one; None if the job is over."""
+        """Wait for a newer run, and return its number; None if the job is over."""
         found: list[int | None] = []
 
         def look() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`wide`: only with -o wide and csv."""
+    """One column of a list. `wide`: shown only with -o wide and csv."""
 
     title: str
     cell: Callable[[Any], str]
@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a list is narrowed to; a noun looks at what concerns it."""
+    """What a list is narrowed to; each noun uses the fields that concern it."""
 
     workspace: tuple[str, ...] = ()
     quota: tuple[str, ...] = ()
@@ -36,7 +36,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """`one`: how a single one is got by its name; without it, by looking through all. `filters`: options it knows."""
+    """A kind of thing that can be listed. `one` fetches a single item by name; without it, all are looked through.
+    `filters`: options that it knows.
+    """
 
     word: str
     aliases: tuple[str, ...]
@@ -72,7 +74,7 @@ def _jobs(client: Client, asked: Asked) -> Iterable[Any]:
 
 
 def _reason(job: Any) -> str:
-    """A code; of a job that failed, what went wrong: there is no code for what programs do."""
+    """Reason code of the job's phase; of a job that failed, what went wrong: there is no code for what programs do."""
     return str(job["ending"] or (job["reason_code"] if job["reason"] is None else job["reason"]["code"]))
 
 
@@ -81,7 +83,7 @@ def _reason_text(job: Any) -> str:
 
 
 def _places(job: Any) -> str:
-    """Nodes, each with how many GPUs of it; where they stand exactly is told by `describe`."""
+    """The job's nodes, each with its number of GPUs: node-0:8. `describe` tells which GPUs they are."""
     count: dict[str, int] = {}
     for place in job["places"]:
         count[place["node"]] = count.get(place["node"], 0) + len(place["devices"])
@@ -93,7 +95,7 @@ def _position(job: Any) -> str:
 
 
 def _ran(job: Any) -> str:
-    """Of the current run, or the last one of a job that is over."""
+    """How long the current run, or the last one of a job that is over, has lasted; "" if there is none."""
     over = job["ended_ms"] is not None
     return age(job["started_ms"], job["ended_ms"]) if over or job["phase"] == "Running" else ""
 
@@ -299,7 +301,7 @@ WORDS: Final = {word: noun for noun in NOUNS for word in (noun.word, *noun.alias
 
 
 def found(noun: Noun, client: Client, names: Sequence[str], asked: Asked) -> Iterable[Any]:
-    """Those that are named, or all that are asked for. A name that is not there raises NotFound."""
+    """The items with these names, or, without names, all that are asked for. Raises NotFound for an unknown name."""
     if not names:
         return noun.every(client, asked)
     if noun.one is not None:

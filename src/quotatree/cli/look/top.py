@@ -53,7 +53,7 @@ def _look(out: Console, client: Client) -> None:
     out.print("jobs: " + (", ".join(f"{count} {phase}" for phase, count in sorted(phases.items())) or "none"))
     try:
         nodes = client.nodes.list()
-    except (Forbidden, NotFound):  # nodes are not everybody's business
+    except (Forbidden, NotFound):  # not every user may see nodes
         return
     states: dict[str, int] = {}
     for node in nodes:

@@ -47,7 +47,7 @@ def data_options(function: F) -> F:
 
 
 def server_settings(data: Path | None, database: str | None, config: Path | None) -> ServerSettings:
-    """Options over variables over the file; `data` and `database` are never None in the result."""
+    """The settings of the server: options win over variables, those over the file. `data` and `database` are never None."""
     from quotatree.api.settings import FILE, BadSettings, read_settings
 
     directory = data or Path(os.environ.get("QUOTATREE_DATA") or default_directory())
@@ -68,7 +68,7 @@ def database_of(data: Path | None, database: str | None, config: Path | None) ->
 
 @contextmanager
 def opened_store(url: str, *, must_exist: bool = False) -> Iterator[Store]:
-    """The store; what is wrong with it is told, and ends the command."""
+    """Open the store, and close it in the end. What goes wrong with it is told, and ends the command."""
     from quotatree.store import Store
     from quotatree.store.errors import StoreError, StoreUnavailable
 

@@ -22,7 +22,7 @@ LITTLE_SPACE_GIB = 1.0
 
 
 class Finding(NamedTuple):
-    """`state`: ok, warning or bad."""
+    """The result of one check. `state` is ok, warning or bad."""
 
     check: str
     state: str
@@ -90,7 +90,7 @@ def _server(remote: Remote) -> Iterator[Finding]:
 
 
 def _machine(data: Path | None, database: str | None, config: Path | None) -> Iterator[Finding]:
-    """Whether a server here could run jobs: only if the settings want the local engine."""
+    """Check whether a server here could run jobs, if the settings want the local engine."""
     settings = server_settings(data, database, config)
     if settings.engine != "local":
         return
@@ -115,7 +115,7 @@ def _machine(data: Path | None, database: str | None, config: Path | None) -> It
 
 
 def _limits_notice() -> str:
-    """Tried out, not guessed: what a kernel offers and what it permits are two things."""
+    """What to say about limits that cannot be kept here, "" if all can. It is tried out: a kernel may offer and not permit."""
     from quotatree.engines.local.host import cgroups
 
     groups = cgroups.find(f"doctor-{os.getpid()}")
@@ -127,7 +127,7 @@ def _limits_notice() -> str:
 
 
 def _data(data: Path | None, url: str, *, named: bool) -> Iterator[Finding]:
-    """Most machines have none; only if it was asked for is that bad."""
+    """Check the database. Most machines have none, and that is bad only if one was `named`."""
     directory = data or default_directory()
     if "://" not in url and not Path(url).exists():
         yield Finding("data", "bad" if named else "ok", f"{url}: no database here")

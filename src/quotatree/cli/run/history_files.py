@@ -23,7 +23,7 @@ COLUMNS: Final = (
     "id", "submit_s", "duration_s", "gpus", "replicas", "cpu", "memory", "team", "user", "module", "priority",
     "models", "checkpoint_s", "workspace", "outcome", "first_started_s", "preempted",
 )  # fmt: skip
-"""Those of docs/reference/traces.md, and a few that only people read."""
+"""The columns of docs/reference/traces.md, and a few that only people read."""
 
 
 @click.command()
@@ -116,7 +116,7 @@ def _write(out: TextIO, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def _private(path: Path) -> TextIO:
-    """Names of people and jobs are in it."""
+    """Open a file that only its owner may read, since it names people and jobs. A failure ends the command."""
     try:
         return os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8")
     except OSError as error:

@@ -15,7 +15,7 @@ from quotatree.cli.run.data import DATABASE_FILE, data_options, opened_store, se
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 WAITING = 2048
-"""So many connections may wait to be taken; the kernel may allow fewer."""
+"""How many connections may wait to be accepted; the kernel may allow fewer."""
 
 
 @click.command()
@@ -65,7 +65,8 @@ def serve(
         if file is not None and not file.is_file():
             fail(f"{file}: there is no such file", EXIT_BAD_INPUT)
     try:
-        # Jobs of the local engine work below it, as another user; what is private in it is so by itself.
+        # Jobs of the local engine work below it, as another user that must pass through. Private files in it have modes of
+        # their own.
         settings.data.mkdir(parents=True, exist_ok=True, mode=0o711 if settings.engine == "local" else 0o700)
         log_file = settings.log_file
         logs.configure(None if log_file is None else log_file.open("a", encoding="utf-8", buffering=1))
@@ -88,7 +89,7 @@ def serve(
             fail(f"--nodes {refused.value}: {refused.message}", EXIT_BAD_INPUT)
         sockets: list[socket.socket] = []
         try:
-            sockets = _bound(host, port)  # before anything is begun that a port that is taken would end
+            sockets = _bound(host, port)  # first: nothing is begun if the port is taken
             server.start()
             first, said = server.furnish()
             if first is not None:
@@ -120,7 +121,7 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _bound(host: str, port: int) -> list[socket.socket]:
-    """A socket for each address of the host."""
+    """A bound socket for each address of the host. If one cannot be bound, the command ends."""
     made: list[socket.socket] = []
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

@@ -48,7 +48,7 @@ def check(files: tuple[Path, ...], whole_trace: bool, output: str) -> None:
 
 
 def _checked(file: Path) -> Checked:
-    """A crash is our bug, not the user's input: it fails this file, and the others are still checked."""
+    """Check one file. A crash, which is our bug and not bad input, is returned too, so that others are still checked."""
     try:
         return Checked(file, check_scenario(load_scenario(file)))
     except Exception as why:

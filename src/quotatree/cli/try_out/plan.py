@@ -38,7 +38,7 @@ def plan(file: Path, at_ms: int | None, output: str) -> None:
 
 
 def _plan_snapshot(file: Path, output: str) -> None:
-    """One round, as the server would plan it now."""
+    """Print one round of decisions, as the server would plan them now."""
     from quotatree.codec.decoding import DecodeError
     from quotatree.codec.snapshot_file import read_snapshot
     from quotatree.core import plan as decide

@@ -52,7 +52,7 @@ def _print_prologue(out: Console, scenario: Scenario) -> None:
 
 
 def _notes(scenario: Scenario) -> dict[int, list[str]]:
-    """What the file itself says about a time, each sentence once."""
+    """The file's notes by time in ms, each sentence once; times without notes are left out."""
     notes: dict[int, list[str]] = {}
     told = [(entry.time_ms, entry.note) for entry in scenario.timeline]
     told += [(expected.time_ms, expected.note) for expected in scenario.expectations]

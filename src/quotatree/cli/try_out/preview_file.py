@@ -41,7 +41,7 @@ def preview_file(
     at_ms: int | None,
     output: str,
 ) -> None:
-    """Play the file, then say what would be decided."""
+    """Play the file, then print what would be decided."""
     if job is None and submit is None and scale is None and policy is None:
         fail(
             "nothing to preview: name a JOB of [[preview]], or use --submit, --scale or --policy",
@@ -98,7 +98,7 @@ def _from_file(path: Path, now_ms: int) -> list[Event]:
 
 
 def _saving(player: Player, path: Path) -> Event:
-    """A quota and what changes about it, in the fields of an `update` step."""
+    """Read a file with a quota and its changes, in the fields of an `update` step, as an event."""
     table = _table(path)
     name = table.need("quota", as_text)
     quota = player.state.quotas.get(QuotaId(name))
@@ -154,7 +154,7 @@ def _print_exposed(exposed: list[Risk]) -> None:
 
 
 def _scaling(player: Player, text: str) -> Event:
-    """Quota1.1=56 or Quota1.1=56:lazy."""
+    """Read Quota1.1=56 or Quota1.1=56:lazy as an event; the mode is "refuse" if none is given."""
     name, equals, rest = text.partition("=")
     amount, _, mode_name = rest.partition(":")
     quota = player.state.quotas.get(QuotaId(name))

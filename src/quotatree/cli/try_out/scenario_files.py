@@ -34,7 +34,7 @@ __all__ = [
 
 @contextmanager
 def bad_input_exits() -> Iterator[None]:
-    """Whatever the scenario package or the core refuses is the user's input, not our bug: say it, exit 2."""
+    """Print what the scenario package or the core refuses, and exit with 2: it is bad input, not our bug."""
     try:
         yield
     except QuotaTreeError as why:
@@ -42,7 +42,7 @@ def bad_input_exits() -> Iterator[None]:
 
 
 def played(file: Path, until_ms: int | None) -> tuple[Player, list[Instant]]:
-    """Load a file and play it up to a time (None: until nothing more is to come)."""
+    """Load a file and play it up to a time in ms (None: until nothing more is to come)."""
     return played_scenario(load_scenario(file), until_ms)
 
 

@@ -88,7 +88,7 @@ def _one(file: Path, baseline: str | None, workers: int) -> SimResult:
 
 
 def _in_processes(alone: Sequence[Alone], workers: int) -> list[dict[str, int]]:
-    """Private clusters have nothing to do with each other."""
+    """Waits in each private cluster, computed in processes of their own if there are many jobs: they are independent."""
     if workers == 1 or len(alone) < 2 or sum(len(one.trace.jobs) for one in alone) < 5_000:
         return [waits_alone(one) for one in alone]
     with multiprocessing.Pool(min(workers, len(alone))) as pool:
@@ -96,7 +96,7 @@ def _in_processes(alone: Sequence[Alone], workers: int) -> list[dict[str, int]]:
 
 
 def _compared(files: Sequence[Path], workers: int) -> list[SimResult]:
-    """Every file in a process of its own. Ctrl-C reaches them all; each then ends with what it has."""
+    """Results of all files, each simulated in a process of its own. Ctrl-C reaches all: each ends with what it has."""
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         fail(f"compared files need different names, these are {', '.join(names)}", EXIT_BAD_INPUT)
@@ -115,7 +115,7 @@ def _compared(files: Sequence[Path], workers: int) -> list[SimResult]:
 
 
 def _quietly(file: Path) -> SimResult | str:
-    """In a worker: bad input comes back as its message."""
+    """Simulate one file, in a worker; bad input is returned as its message."""
     try:
         simulation = load_simulation(file)
         replay = prepare(simulation.setup, simulation.trace)
@@ -160,7 +160,7 @@ def _print(result: SimResult) -> None:
 
 @contextmanager
 def _first_interrupt_calls(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C asks for an end after the present instant, a second one insists."""
+    """Let the first Ctrl-C call `stop`, which ends after the present instant; a second one interrupts as usual."""
 
     def interrupted(number: int, frame: object) -> None:
         del number, frame

@@ -17,24 +17,24 @@ from quotatree.sim.result import SimResult
 
 REPORT: Final = "report.html"
 COMPARED_INTO: Final = Path("quotatree-report")
-"""Where a comparison goes that does not say where."""
+"""Where a comparison is written if no option says where."""
 NEEDS_MATPLOTLIB: Final = "the report needs matplotlib: pip install 'quotatree[report]'"
 MARK: Final = b'<meta name="generator" content="quotatree simulate">'
-"""By this a report is known as one of ours."""
+"""Text by which a file is recognised as a report of ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """`folder` for JSON and CSV, `report` for the page; None where it is not wanted."""
+    """Where to write: `folder` for JSON and CSV, `report` for the page; None if not wanted."""
 
     folder: Path | None
     report: Path | None
 
 
 def destination(out: Path | None, report: Path | None, compare: bool, printed: str) -> Destination:
-    """What the options ask for. Exits where it cannot be had.
+    """Where the options ask to write. Ends the command if that is not possible.
 
-    A comparison is written down in any case, unless it is printed as JSON: whoever pipes it wants it there.
+    A comparison is written to files in any case, unless it is printed as JSON, which is enough for a pipe.
     """
     if out is None and report is None and compare and printed == "text":
         out = COMPARED_INTO
@@ -56,7 +56,7 @@ def write_files(results: Sequence[SimResult], to: Destination, each_its_own: boo
                 for path in write_result(result, to.folder / result.name if each_its_own else to.folder):
                     _wrote(path)
         if to.report is not None:
-            # half a second to import: only for those who want a report
+            # half a second to import: only when a report is wanted
             from quotatree.sim.report.page import report_html
 
             to.report.parent.mkdir(parents=True, exist_ok=True)
@@ -67,13 +67,13 @@ def write_files(results: Sequence[SimResult], to: Destination, each_its_own: boo
 
 
 def command_line(files: Sequence[Path], compare: bool, baseline: str | None) -> str:
-    """What has to be typed to have the same results: where they are written does not matter."""
+    """The command that gives the same results, without options that only say where they are written."""
     words = ["quotatree", "simulate", *(["--compare"] if compare else []), *map(str, files)]
     return shlex.join([*words, *(["--baseline", baseline] if baseline is not None else [])])
 
 
 def _refuse_foreign(page: Path) -> None:
-    """A report may replace a report, and nothing else."""
+    """End the command if the page exists and is no report of ours: a report may replace a report, and nothing else."""
     if not page.exists():
         return
     try:

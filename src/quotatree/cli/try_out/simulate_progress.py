@@ -14,7 +14,7 @@ def progress_bar(total: int) -> Iterator[OnProgress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    # rich takes a tenth of a second to import: only for those who see it
+    # rich takes a tenth of a second to import: only when it is shown
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as RichProgress

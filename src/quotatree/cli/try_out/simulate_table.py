@@ -16,7 +16,7 @@ def overall_rows(result: SimResult) -> Rows:
 
 
 def compared_rows(results: Sequence[SimResult]) -> Rows:
-    """One line for each metric, one column for each run: names stay readable however many there are."""
+    """Header and rows: a line for each metric and a column for each run, so that names of metrics stay readable."""
     header = ("METRIC", *(result.name for result in results))
     rows = [("model", *(result.label for result in results))]
     rows += [(measure.name, *map(measure.told, results)) for measure in MEASURES]

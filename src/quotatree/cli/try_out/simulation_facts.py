@@ -39,7 +39,7 @@ def _quotas(setup: Setup) -> str:
 
 
 def _policies(quotas: tuple[QuotaSpec, ...]) -> str:
-    """Policies that are alike are told once."""
+    """The policies of all quotas in one line, equal ones once with their number; "none" if there are none."""
     found: Counter[str] = Counter()
     for quota in quotas:
         if quota.self_level is not None:

@@ -56,14 +56,14 @@ OPERATOR_STEPS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """A file, read, with its trace."""
+    """What a simulation file says, and its trace."""
 
     setup: Setup
     trace: Trace
 
 
 def load_simulation(path: Path, baseline: str | None = None) -> Simulation:
-    """`baseline` goes before what the file says. Paths in the file are relative to it."""
+    """Read a simulation file and its trace. `baseline` wins over the file's own. Paths in the file are relative to it."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as why:
@@ -243,7 +243,7 @@ def _policies(table: Table | None, spec: QuotaSpec) -> QuotaSpec:
 def _pending_timeline(
     top: Table, name: str, quotas: tuple[QuotaSpec, ...]
 ) -> Callable[[tuple[QuotaSpec, ...]], tuple[TimedEvents, ...]]:
-    """The operator's steps; an update of a quota is completed when the quotas are known."""
+    """Read the operator's steps; return a function that completes updates of quotas once the quotas are known."""
     entries = read_timeline(top, name, Declarations(quotas={str(quota.id): quota for quota in quotas}))
     for entry in entries:
         word = entry.where.rpartition(", ")[2]
@@ -288,7 +288,7 @@ def _as_table(value: object) -> dict[str, object]:
 
 
 def _as_moment(value: object) -> datetime:
-    """2017-10-01 or 2017-10-01T12:00:00; without a zone it is UTC."""
+    """Read 2017-10-01 or 2017-10-01T12:00:00; without a zone it is UTC."""
     if isinstance(value, datetime):
         return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
     if isinstance(value, date):

@@ -101,14 +101,14 @@ def _as_share(value: object) -> float:
 
 
 def _as_gpu_range(value: object) -> tuple[int, int]:
-    """8, or [1, 8]: the GPUs of a whole job, both ends included."""
+    """Read 8, or [1, 8], the GPUs of a whole job, as a range in thousandths of a GPU, both ends included."""
     if isinstance(value, list) and len(value) == 2:
         return as_gpu_milli(value[0]), as_gpu_milli(value[1])
     return as_gpu_milli(value), as_gpu_milli(value)
 
 
 def _as_weighted_priorities(value: object) -> tuple[tuple[int, float], ...]:
-    """5, or { 1 = 60, 5 = 30, 9 = 10 }: one for all, or drawn by weight."""
+    """Read 5, one priority for all, or { 1 = 60, 5 = 30, 9 = 10 }, priorities drawn by weight, as (priority, weight)."""
     if isinstance(value, int) and not isinstance(value, bool):
         return ((_priority(str(value)), 1.0),)
     if not isinstance(value, dict) or not value:
@@ -129,5 +129,5 @@ def _priority(text: str) -> int:
 
 
 def _as_members(kind: type[E]) -> Callable[[object], tuple[E, ...]]:
-    """One or several members of an enumeration, by their values."""
+    """A reader of one or several members of an enumeration, given by their values."""
     return lambda value: tuple(one_of(kind)(text) for text in as_text_or_texts(value))
