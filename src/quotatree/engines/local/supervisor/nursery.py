@@ -82,7 +82,7 @@ class Nursery:
         told = json.loads(answer)
         if "errno" in told:
             raise OSError(told["errno"], os.strerror(told["errno"]))
-        self._process.wait()  # our child ended when it had forked the nursery, which is nobody's child
+        self._process.wait()  # our child ended once it had forked the nursery
         self.pid = int(told["nursery"])
         return int(told["pid"])
 
