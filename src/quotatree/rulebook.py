@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 NOT_BUILT: Final = "*Planned, not built yet.*"
-"""What the text of a rule begins with as long as nothing of it is built."""
+"""First words of the text of a rule of which nothing is built yet."""
 
 _IN_A_WHEEL: Final = Path(__file__).with_name("rules.md")
 _IN_A_CHECKOUT: Final = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
@@ -44,7 +44,7 @@ def load() -> dict[str, Rule]:
 
 
 def read(page: str) -> dict[str, Rule]:
-    """All rules of a page by number, in its order. A number that is there twice is an error."""
+    """All rules of a page by number, in its order. Raises ValueError if a number is there twice."""
     found: dict[str, Rule] = {}
     for number, title, text in _RULE.findall(page):
         if number in found:
@@ -54,7 +54,7 @@ def read(page: str) -> dict[str, Rule]:
 
 
 def near(wanted: str, rules: dict[str, Rule]) -> list[Rule]:
-    """Rules that somebody who wrote `wanted` may have meant, the likeliest first: by number, or by a word of the title."""
+    """Rules with `wanted` in their title; without any, at most three with a similar number, the likeliest first."""
     numbers = get_close_matches(
         wanted.upper(), [n for n in rules if n[0] == wanted[:1].upper()], n=3, cutoff=0.5
     )

@@ -37,9 +37,9 @@ class AlreadyServing(Exception):
 
 
 class Server:
-    """`own_file`: the database is a file in the data directory, so whoever locks the directory is its only server.
+    """`own_file`: the database is a file in the data directory, so the process that locks it is its only server.
 
-    Raises AlreadyServing if somebody else has locked it, Refused for nodes that cannot be read, and NoEngine.
+    Raises AlreadyServing if another process has locked the directory, Refused for nodes that cannot be read, and NoEngine.
     """
 
     def __init__(self, store: Store, settings: ServerSettings, *, own_file: bool) -> None:
@@ -48,7 +48,7 @@ class Server:
         self._directory = settings.data
         self._own_file = own_file
         self._fleet = fleet_of(settings)
-        # Before anything else: what the engine keeps must not be used by two.
+        # Before the engine opens its files, which two servers must not use at once.
         self._lock = _locked(self._directory / LOCK_FILE)
         self.engine = engine_of(settings, self._directory, self._fleet)
         self.controller = Controller(store, self.engine, self._holder(), settings=settings.loop)
@@ -69,7 +69,11 @@ class Server:
         self.app = create_app(services)
 
     def _holder(self) -> str:
-        """The lease's name. With the directory's lock in hand, whoever had the lease before is dead: take it over at once."""
+        """Name under which this server holds the lease.
+
+        With `own_file` the name is the same at every start, so the lease of an earlier start is taken over at once: that
+        process is dead, since this one has the directory's lock.
+        """
         if self._own_file:
             return f"{socket.gethostname()}:{self._directory.resolve()}"[:200]
         return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -80,12 +84,12 @@ class Server:
 
     @property
     def runs_elsewhere(self) -> str:
-        """Why it does not lead although nobody else does, or nothing."""
+        """Why this server does not lead although no other server does, or "" if it is not so."""
         health = self.controller.health
         return health.detail if health.mode is Mode.ELSEWHERE else ""
 
     def start(self) -> None:
-        """Begin to work; returns when this server leads, or knows that another one does."""
+        """Start all threads; return when the loop leads or knows why not, after START_SECONDS at the latest."""
         self.controller.start()
         self._outbox.start()
         self._housekeeping.start()
@@ -95,9 +99,9 @@ class Server:
             time.sleep(0.01)
 
     def furnish(self) -> tuple[FirstStart | None, list[str]]:
-        """On an empty store an admin with a token; then the engine's nodes, which may not be those of the last start.
+        """Make an admin with a token in an empty store; then join and drain nodes until they are the engine's.
 
-        Returns the admin, or None if somebody has been here before, and what people should know.
+        Returns the admin, or None if the store was not empty or this server does not lead, and notices to show.
         """
         published = self.controller.published
         if published is None:
@@ -114,8 +118,8 @@ class Server:
         return made, [*getattr(self.engine, "notices", ()), *said]
 
     def run(self, host: str, port: int, sockets: list[socket.socket]) -> None:
-        """Answer requests until SIGTERM or SIGINT; what is being answered is finished."""
-        # uvicorn sends itself the signal again when it is done; this is not to kill us before we have put things away.
+        """Answer requests until SIGTERM or SIGINT; open requests get STREAMS_END_SECONDS to finish."""
+        # uvicorn sends itself the signal again when it is done; that must not kill the process before `stop` has run.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
         self.uvicorn(host, port).run(sockets)
@@ -139,7 +143,7 @@ class Server:
         )
 
     def stop(self) -> None:
-        """Jobs go on running; whoever starts next finds them."""
+        """Stop all threads and unlock the directory. Jobs go on running; the next server finds them."""
         if self._started:
             self._housekeeping.stop()
             self._outbox.stop()
@@ -150,7 +154,7 @@ class Server:
 
 
 def _locked(path: Path) -> IO[str]:
-    """The lock ends with the process, however that ends."""
+    """Lock a file and return it open; the lock ends when it is closed, or with the process. Raises AlreadyServing."""
     file = path.open("a+", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

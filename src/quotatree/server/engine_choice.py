@@ -22,21 +22,21 @@ FOUND_LABEL: Final = ("found", "nvml")
 
 
 class NoEngine(Exception):
-    """What the settings want cannot be had on this machine; says what to do."""
+    """The engine that the settings name cannot run on this machine; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """The nodes of the engine. `declared`: by the settings; otherwise those are what was found on this machine."""
+    """The nodes of the engine. `declared`: the settings name them; otherwise they were found on this machine."""
 
     nodes: tuple[NodeSpec, ...]
     declared: bool
     kept_up: bool
-    """Whether nodes that are no longer declared or found are taken out of use. Timers run anywhere."""
+    """Whether nodes that are no longer declared or found are drained; False for timers, which run anywhere."""
 
 
 def fleet_of(settings: ServerSettings) -> Fleet:
-    """Raises Refused if the nodes of the settings cannot be read."""
+    """The nodes that the settings declare, else, for the local engine, those found. Raises Refused if unreadable."""
     local = settings.engine == "local"
     if settings.nodes is not None:
         return Fleet(virtual_nodes(settings.nodes), True, local)
@@ -62,10 +62,10 @@ def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine
 
 
 def keep_up(controller: Controller, fleet: Fleet) -> list[str]:
-    """Join what is new, and let jobs leave what is gone. Returns what people should know.
+    """Join the fleet's new nodes and drain those that are gone. Returns notices to show.
 
-    Only nodes that a server joined by itself are gone when it no longer has them; without a declaration, the virtual
-    ones of before stay. They are drained, not lost: the processes on them are still ours, and get their notice.
+    Only a node that a server joined by itself can be gone: one that was found, or a virtual one if the settings declare
+    nodes now. It is drained, not lost: the processes on it are still this server's, and get their notice.
     """
     known = controller.ask(_nodes).result()
     said = []
