@@ -27,7 +27,7 @@ SHOWN: Final = 60
 
 
 class DecodeError(QuotaTreeError):
-    """Data that does not fit its type: where, and what was wrong."""
+    """Data does not fit its type: `path` says where, `message` what is wrong."""
 
     def __init__(self, message: str, path: str = "") -> None:
         self.message = message
@@ -35,7 +35,7 @@ class DecodeError(QuotaTreeError):
         super().__init__(message)
 
     def below(self, step: str) -> DecodeError:
-        """The same, seen from one step further out."""
+        """The same error with `step` in front of its path."""
         glue = "." if self.path and not self.path.startswith("[") else ""
         return DecodeError(self.message, f"{step}{glue}{self.path}")
 
@@ -44,7 +44,7 @@ class DecodeError(QuotaTreeError):
 
 
 def decode(hint: type[T], data: Any) -> T:
-    """The value of this type that the data tells, or DecodeError."""
+    """The value of type `hint` that the data describes. Raises DecodeError if the data does not fit."""
     found: T = _decoder(hint)(data)
     return found
 
@@ -238,7 +238,7 @@ def _record(cls: type[Any]) -> Decoder:
 
 
 def _with_new_keys(data: dict[str, Any], old: dict[str, str | None]) -> dict[str, Any]:
-    """The same under the keys that are written today, without those that mean nothing any more."""
+    """The data with each old key replaced by the one written today, without keys that mean nothing any more."""
     found: dict[str, Any] = {}
     for key, one in data.items():
         new = old.get(key, key)

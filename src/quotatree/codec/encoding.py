@@ -24,7 +24,10 @@ Encoder = Callable[[Any], Any]
 
 
 def encode(value: Any, hint: Any = None) -> Any:
-    """As JSON-able data. `hint` where the type of the value does not say it all: a union (tagged), a tuple of records."""
+    """The value as JSON-able data.
+
+    `hint` is needed where the type of the value does not say it all: for a union, which is tagged, or a tuple.
+    """
     encoder = _encoder(type(value) if hint is None else hint)
     return value if encoder is None else encoder(value)
 
@@ -33,7 +36,7 @@ _made: dict[Any, Encoder | None] = {}
 
 
 def _encoder(hint: Any) -> Encoder | None:
-    """None: the value is JSON as it stands."""
+    """The encoder of a type; None if its values are JSON as they stand."""
     if hint not in _made:
         _made[hint] = _make(hint)
     return _made[hint]
@@ -85,7 +88,7 @@ def _union(members: tuple[Any, ...], optional: bool, hint: Any) -> Encoder | Non
     if len(members) == 1:
         encoder = _encoder(members[0])
         return None if encoder is None else lambda value: None if value is None else encoder(value)
-    tags_of(members, hint)  # raises where they cannot be told apart
+    tags_of(members, hint)  # raises TypeError if the members cannot be told apart
     tags = {member: tag_of(member) for member in members}
 
     def tagged(value: Any) -> Any:

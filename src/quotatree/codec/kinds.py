@@ -19,7 +19,7 @@ TAG: Final = "type"
 
 
 class Nothing(Enum):
-    """No default, or none that may be left out."""
+    """Marks a field that has no default, or no empty one."""
 
     HERE = 0
 
@@ -28,7 +28,10 @@ NOTHING: Final = Nothing.HERE
 
 
 class Field(NamedTuple):
-    """`keys`: the first is written, all are read. `default` is what a missing key means, `empty` what is left out."""
+    """A field of a record. Of its `keys` the first is written, all are read.
+
+    `default` is the value if the key is missing, `empty` the value that is not written; NOTHING: there is none.
+    """
 
     name: str
     keys: Names
@@ -70,7 +73,7 @@ def _empty(default: Any) -> Any:
 
 
 def members_of(hint: Any) -> tuple[tuple[Any, ...], bool] | None:
-    """For a union: its members without None, and whether None is one of them."""
+    """The members of a union without None, and whether None is one of them; None if the hint is not a union."""
     if get_origin(hint) not in (Union, UnionType):
         return None
     members = get_args(hint)
@@ -79,7 +82,7 @@ def members_of(hint: Any) -> tuple[tuple[Any, ...], bool] | None:
 
 
 def tags_of(members: tuple[Any, ...], hint: Any) -> dict[str, type[Any]]:
-    """Several records in one union, by every tag under which one of them is read."""
+    """The records of a union by tag, for every tag that is read. Raises TypeError if they cannot be told apart."""
     found: dict[str, type[Any]] = {}
     for member in members:
         if not is_record(member):
@@ -93,7 +96,7 @@ def tags_of(members: tuple[Any, ...], hint: Any) -> dict[str, type[Any]]:
 
 
 def tag_of(cls: type[Any]) -> str:
-    """The tag with which members of this class are written."""
+    """The tag with which values of this class are written in a union."""
     return _tags(cls)[0]
 
 
@@ -104,20 +107,20 @@ def _tags(cls: type[Any]) -> Names:
 
 
 def old_keys_of(cls: type[Any]) -> dict[str, str | None]:
-    """Keys that are read and not written, each with the key that is written instead; None: with none."""
+    """Keys that are read and not written, each with the key that is written instead; None: no key is."""
     old: dict[str, str | None] = dict.fromkeys(GONE_KEYS.get(cls, ()))
     return old | {key: field.keys[0] for field in fields_of(cls) for key in field.keys[1:]}
 
 
 def plain(hint: Any) -> Any:
-    """A NewType is what it was made of."""
+    """The type that a NewType was made of; any other hint as it is."""
     while hasattr(hint, "__supertype__"):
         hint = hint.__supertype__
     return hint
 
 
 def texts_of(enum: type[Enum]) -> dict[Enum, Names]:
-    """What each member of an enum is told by; the first text is written, all are read."""
+    """The texts of each member of an enum; the first is written, all are read."""
     said = TEXTS.get(enum, {})
     return {member: said.get(member.name) or (_text(enum, member),) for member in enum}
 

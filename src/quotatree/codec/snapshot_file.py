@@ -14,12 +14,12 @@ SCHEMA: Final = "quotatree.snapshot/1"
 
 
 def snapshot_text(value: Snapshot, at_ms: int) -> str:
-    """`at_ms`: when it was taken; a plan made from it starts at that time."""
+    """The text of a snapshot file. `at_ms` is when it was taken; a plan made from it starts at that time."""
     return json.dumps({"schema": SCHEMA, "at_ms": at_ms, "snapshot": encode(value)}, indent=1) + "\n"
 
 
 def read_snapshot_text(text: str) -> tuple[Snapshot, int]:
-    """The snapshot and its time; DecodeError says what does not fit, and where."""
+    """The snapshot and its `at_ms`. Raises DecodeError, which says what does not fit and where."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as problem:

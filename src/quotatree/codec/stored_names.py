@@ -28,16 +28,16 @@ TAGS: Final[dict[type[Any], Names]] = {
     say.Alarm: ("Alarm",),
     say.Wait: ("Wait",),
 }
-"""What tells the members of a union apart. Every member of a stored union needs one."""
+"""Tags by class, which tell the members of a union apart. Every member of a stored union needs one."""
 
 KEYS: Final[dict[type[Any], dict[str, Names]]] = {}
 """Keys of fields, by class and field, where they are not the name of the field: `{JobRecord: {"origin": ("spec",)}}`."""
 
 GONE_KEYS: Final[dict[type[Any], frozenset[str]]] = {}
-"""Keys of fields that a class had once and that mean nothing any more: read over, and not written."""
+"""Keys of fields that a class had once and that mean nothing any more: skipped when read, never written."""
 
 NAMED_BY_MEMBER: Final[frozenset[type[Enum]]] = frozenset({Code, Step})
-"""Enums whose values are sentences: stored by the name of the member, which the API shows too. All others by value."""
+"""Enums whose values are sentences: stored by member name, which the API shows too. Other enums are stored by value."""
 
 TEXTS: Final[dict[type[Enum], dict[str, Names]]] = {}
-"""Texts of enum members, by enum and member, where they are not what is said above: `{Step: {"BELOW": ("DESCENDANTS",)}}`."""
+"""Texts of enum members, by enum and member, where they are not that name or value: `{Step: {"BELOW": ("DESCENDANTS",)}}`."""
