@@ -26,11 +26,11 @@ SCHEMA: Final = "quotatree.backup/1"
 MARK: Final = "backup"
 ROWS_AT_ONCE: Final = 1000
 OF_THE_STORE: Final = (LEASE, META)
-"""Tables that are not copied row by row: who writes is a matter of the store, not of what is in it."""
+"""Tables that a restore does not copy: they say who works with a store, not what is in it."""
 
 
 def backup(engine: Engine, path: Path, at_ms: int) -> None:
-    """Write the file, whole or not at all; one that is there already is left alone."""
+    """Write the backup file, whole or not at all. Raises StoreError if the file exists already."""
     if path.exists():
         raise StoreError(f"{path} exists already: name another file")
     part = path.with_name(f"{path.name}.part")
@@ -69,7 +69,7 @@ def _copy_tables(connection: Connection, part: Path) -> None:
 
 
 def _copied() -> list[Table]:
-    """Parents before children."""
+    """The tables that a restore copies, parents before children."""
     return [table for table in METADATA.sorted_tables if table not in OF_THE_STORE]
 
 
@@ -80,7 +80,7 @@ def _copy_rows(source: Connection, target: Connection, table: Table) -> None:
 
 
 def _seal(part: Path, at_ms: int) -> None:
-    """One file that says what it is, safely on the disk."""
+    """Mark the file as a finished backup, make it a single file (no WAL beside it), and sync it to the disk."""
     with closing(sqlite3.connect(part)) as file:
         file.execute("PRAGMA journal_mode=DELETE")
         mark = json.dumps({"schema": SCHEMA, "at_ms": at_ms})
@@ -91,9 +91,9 @@ def _seal(part: Path, at_ms: int) -> None:
 
 
 def restore(engine: Engine, path: Path, now_ms: int, *, force: bool = False) -> int:
-    """Fill an empty store from a backup; `force`: replace what is there. Returns when the backup was taken.
+    """Fill an empty store from a backup; `force`: replace what is there. Returns when the backup was taken, in ms.
 
-    Whoever held the lease has lost it: a server that is still running cannot write into the restored history.
+    The lease gets a new epoch and no holder, so a server that is still running cannot write into the restored history.
     """
     taken_ms = _look_at(path)
     with tempfile.TemporaryDirectory() as scratch:
@@ -115,7 +115,7 @@ def restore(engine: Engine, path: Path, now_ms: int, *, force: bool = False) -> 
 
 
 def _look_at(path: Path) -> int:
-    """When was it taken? Anything that is not a backup we can read is refused."""
+    """When the backup was taken, in ms. Raises BadBackup for a file that this version cannot restore."""
     if not path.is_file():
         raise BadBackup(f"{path}: there is no such file")
     try:

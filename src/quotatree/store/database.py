@@ -22,7 +22,7 @@ MIGRATE: Final = "run `quotatree migrate` first"
 
 
 def parse_url(text: str) -> URL:
-    """`sqlite:///path`, a bare path, or `postgresql://…`."""
+    """The URL in `sqlite:///path`, a bare path, or `postgresql://…`. Raises StoreError for anything else."""
     if "://" not in text:
         return URL.create("sqlite", database=text)
     try:
@@ -38,7 +38,7 @@ def parse_url(text: str) -> URL:
 
 
 def shown(url: URL) -> str:
-    """For people and logs: without the password, wherever it stands."""
+    """The URL for people and logs, with stars for a password, also for one in its query."""
     query = {key: "***" if "pass" in key.lower() else value for key, value in url.query.items()}
     return url.set(query=query).render_as_string(hide_password=True)
 
@@ -73,7 +73,7 @@ def _sqlite(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def settings(connection: Any, record: Any) -> None:
         del record
-        connection.isolation_level = None  # transactions begin below, not when the driver thinks so
+        connection.isolation_level = None  # the listener below begins transactions, not the driver
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}").close()
 
@@ -86,7 +86,7 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _private_file(path: Path) -> None:
-    """Hashes of tokens and passwords are in it: nobody else may read it."""
+    """Make the file if it is missing, for its owner's eyes only: it holds hashes of tokens and passwords."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -96,7 +96,7 @@ def _private_file(path: Path) -> None:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that sees one moment."""
+    """A read transaction, which sees the store as it was at one moment."""
     with translated(engine), engine.connect() as connection:
         if engine.dialect.name == "postgresql":
             connection = connection.execution_options(
@@ -108,7 +108,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that is committed at the end of the block, or leaves nothing."""
+    """A write transaction, committed at the end of the block, or rolled back if the block raises."""
     with (
         translated(engine),
         engine.connect() as connection,
@@ -119,7 +119,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def translated(engine: Engine) -> Iterator[None]:
-    """The driver's errors in our words; they may hold parameters, so only their first line is told."""
+    """Raise the driver's errors as StoreErrors, with their first line only: the rest may hold parameters."""
     try:
         yield
     except exc.DBAPIError as problem:

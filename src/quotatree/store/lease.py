@@ -17,7 +17,7 @@ ONE: Final = 1
 
 
 def take(connection: Connection, holder: str, now_ms: int, ttl_ms: int) -> int | None:
-    """The new epoch, or None while somebody else holds the lease. Taking what one holds starts a new epoch."""
+    """Take the lease; return its new epoch, or None while another holder has it. Taking it again starts a new epoch."""
     row = connection.execute(select(LEASE).with_for_update()).mappings().first()
     if row is None:
         connection.execute(
@@ -32,19 +32,22 @@ def take(connection: Connection, holder: str, now_ms: int, ttl_ms: int) -> int |
 
 
 def renew(connection: Connection, holder: str, epoch: int, now_ms: int, ttl_ms: int) -> bool:
-    """False: it is lost."""
+    """Renew the lease; False if (holder, epoch) does not have it any more."""
     mine = (LEASE.c.holder == holder) & (LEASE.c.epoch == epoch)
     return connection.execute(update(LEASE).where(mine).values(until_ms=now_ms + ttl_ms)).rowcount == 1
 
 
 def release(connection: Connection, holder: str, epoch: int) -> None:
-    """The next server need not wait until it ends."""
+    """Give the lease back, so that the next server need not wait until it ends."""
     mine = (LEASE.c.holder == holder) & (LEASE.c.epoch == epoch)
     connection.execute(update(LEASE).where(mine).values(holder="", until_ms=0))
 
 
 def fence(connection: Connection, holder: str, epoch: int, number: int) -> None:
-    """Only the holder's next batch passes; the row stays locked until the commit, so nobody takes it meanwhile."""
+    """Raise LeaseLost unless (holder, epoch) has the lease, and StoreConflict unless the number follows the last batch.
+
+    The lease's row stays locked until the commit, so no other server takes the lease meanwhile.
+    """
     mine = (LEASE.c.holder == holder) & (LEASE.c.epoch == epoch)
     follows = LEASE.c.batch == number - 1
     if connection.execute(update(LEASE).where(mine & follows).values(batch=number)).rowcount == 1:

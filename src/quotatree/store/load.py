@@ -20,12 +20,12 @@ from quotatree.store import rows as r
 from quotatree.store import tables as t
 
 ANSWERS_LOADED: Final = 100_000
-"""So many answers are at hand; of older ones the store is asked."""
+"""How many answers are loaded, the newest; older ones are looked up in the store."""
 
 
 @dataclass(slots=True)
 class Counters:
-    """The last numbers that were given out; the loop counts on."""
+    """The last numbers that were given out, from which the loop counts on."""
 
     event: int = 0
     decision: int = 0
@@ -38,7 +38,8 @@ class Counters:
 class Loaded:
     """`jobs` are those that are not finished, or still leaving; `runs` and `placements` the open ones.
 
-    `answers` are the newest, oldest first. `versions` has keys such as ("quota", "root").
+    `answers` are the newest ANSWERS_LOADED, oldest first. `versions` has keys such as ("quota", "root"). `engine` is the
+    one that has the open runs; None: none is noted.
     """
 
     snapshot: Snapshot

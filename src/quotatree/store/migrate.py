@@ -14,7 +14,7 @@ from quotatree.store.database import MIGRATE
 from quotatree.store.errors import NotMigrated
 
 LOCK: Final = 0x71756F7461
-"""Of PostgreSQL's advisory locks: two servers that start together migrate one after the other."""
+"""Key of a PostgreSQL advisory lock: with it, two servers that start together migrate one after the other."""
 
 
 def _config(connection: Connection | None = None) -> Config:
@@ -32,17 +32,20 @@ def newest() -> str:
 
 
 def revision(connection: Connection) -> str | None:
-    """The revision of the tables that are there."""
+    """The revision of the tables that are there; None: there are none."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
 def is_known(name: str) -> bool:
-    """Was it made by this version or an earlier one?"""
+    """Whether the revision belongs to this version of QuotaTree or an earlier one."""
     return any(script.revision == name for script in ScriptDirectory.from_config(_config()).walk_revisions())
 
 
 def migrate(connection: Connection) -> tuple[str | None, str]:
-    """Bring the tables up to date, inside the caller's transaction; the revisions before and after."""
+    """Bring the tables up to date, inside the caller's transaction; return the revisions before and after.
+
+    Raises NotMigrated if the tables are those of a newer version.
+    """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
     before = revision(connection)

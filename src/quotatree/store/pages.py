@@ -24,13 +24,13 @@ T = TypeVar("T")
 MOST: Final = 1000
 BRANCHES: Final = 32
 FARTHEST: Final = 1 << 53
-"""Beyond this no list goes on; a page more must still be a number that Python can slice by."""
+"""Largest place in a list that a cursor may name; with a page added, it must still be a number that slices take."""
 NOT_OURS: Final = "not a cursor that a page of this list gave out"
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """`next` is None on the last page."""
+    """One page of a list. `next` is the cursor of the next page, None on the last."""
 
     items: tuple[T, ...]
     next: str | None
@@ -40,7 +40,10 @@ def fetch(
     connection: Connection, branches: Sequence[Select[Any]], keys: Sequence[Column[Any]], asked: object,
     cursor: str | None, limit: int, make: Callable[[RowMapping], T],
 ) -> Page[T]:  # fmt: skip
-    """One page, newest first by `keys`. Each branch is a part of the list that an index has in order already."""
+    """One page of all branches together, newest first by `keys`; `cursor` None: the first page. Raises BadCursor.
+
+    Each branch is a part of the list that an index has in this order already.
+    """
     limit = max(1, min(limit, MOST))
     after = None if cursor is None else open_cursor(cursor, asked, [key.type.python_type for key in keys])
     newest_first = [key.desc() for key in keys]
@@ -62,8 +65,10 @@ def fetch(
 
 
 def by_each(table: Table, *wanted: tuple[str, Sequence[str] | None]) -> list[Select[Any]]:
-    """One branch for each combination of values, so that each finds its rows in order in an index that begins with
-    the columns. None: whatever stands there; with too many branches, the last columns are only filtered by."""
+    """One branch for each combination of values, so that an index that begins with the columns has its rows in order.
+
+    Values None: any. A column that would make more than BRANCHES branches is only filtered by.
+    """
     branches = [select(table)]
     for column, values in wanted:
         if values is None:
@@ -83,7 +88,7 @@ def make_cursor(asked: object, last: Sequence[Any]) -> str:
 
 
 def open_cursor(cursor: str, asked: object, kinds: Sequence[type]) -> list[Any]:
-    """What it says of the last entry: one number or text for each key. Nothing in it has to be true."""
+    """Keys of the last entry, one of each of `kinds`. They may be forged. Raises BadCursor for a cursor of another list."""
     try:
         data = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error, RecursionError):
@@ -96,7 +101,7 @@ def open_cursor(cursor: str, asked: object, kinds: Sequence[type]) -> list[Any]:
 
 
 def open_place(cursor: str, asked: object) -> int:
-    """The cursor of a list that is not stored: after so many."""
+    """How many entries come before the page, for a list that is not stored. Raises BadCursor."""
     place: int = open_cursor(cursor, asked, [int])[0]
     if not 0 <= place <= FARTHEST:
         raise BadCursor(NOT_OURS)
@@ -104,7 +109,7 @@ def open_place(cursor: str, asked: object) -> int:
 
 
 def _can_be_asked(value: object) -> bool:
-    """Of a database: 64 bits, and texts without NUL and halves of characters."""
+    """Whether a database takes the value: a number of 64 bits, or a text without NUL and lone surrogates."""
     if isinstance(value, int):
         return abs(value) < 1 << 63
     return isinstance(value, str) and not re.search("[\x00\ud800-\udfff]", value)

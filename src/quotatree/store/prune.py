@@ -15,7 +15,7 @@ def answers(connection: Connection, before_ms: int, most: int) -> int:
 
 
 def deliveries(connection: Connection, before_ms: int, most: int) -> int:
-    """By the time of their last attempt; whatever is still pending stays."""
+    """Delete deliveries that are not pending and whose last attempt was due before `before_ms`; return how many."""
     return _oldest(connection, t.DELIVERIES, t.DELIVERIES.c.due_ms, before_ms, most, text(t.DONE))
 
 
@@ -24,6 +24,6 @@ def _oldest(
 ) -> int:  # fmt: skip
     keys = table.primary_key.columns
     old = select(*keys).where(column < before_ms, *also).order_by(column).limit(most)
-    # Said again for the row itself: one that is written anew meanwhile is looked at once more, and stays.
+    # The conditions are repeated for the row itself: they are checked again on a row rewritten meanwhile, which stays.
     gone = delete(table).where(tuple_(*keys).in_(old), column < before_ms, *also)
     return connection.execute(gone).rowcount

@@ -30,7 +30,7 @@ def job_row(row: RowMapping) -> r.JobRow:
 
 
 def card_of(row: RowMapping) -> r.Card:
-    """What the columns do not say of a card stands in its JSON. Old ones know of no restarts."""
+    """A job's card, from the columns of its row and their JSON. Older rows have no `restart_key`."""
     body = json.loads(row["card"])
     return r.Card(
         name=row["name"],

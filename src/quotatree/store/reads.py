@@ -1,6 +1,6 @@
 """Questions to the history: which jobs, what was decided, who took from whom, what happened, who did it.
 
-Every filter has `workspaces`: None for a reader who may see all, else those he may see. An empty tuple finds nothing.
+Every filter has `workspaces`: None for a reader who may see all, else those they may see. An empty tuple finds nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Names = tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """`active`: not finished yet, or still leaving."""
+    """Which jobs to list; None: any. `active`: True for jobs that are not finished or still leaving, False for others."""
 
     workspaces: Names = None
     quotas: Names = None
@@ -36,7 +36,7 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Of decisions, preemptions, events and the audit; a list looks at those that it has columns for."""
+    """Which decisions, preemptions, events or audit entries to list; None: any. A list ignores what it has no column for."""
 
     workspaces: Names = None
     quotas: Names = None
@@ -58,7 +58,7 @@ class LedgerEntry:
 
 
 def jobs(connection: Connection, asked: JobFilter, cursor: str | None, limit: int) -> Page[r.JobRow]:
-    """Newest first, by submit time."""
+    """A page of jobs, newest first by submit time."""
     c = t.JOBS.c
     where = ("quota", asked.quotas) if asked.workspaces is None else ("workspace", asked.workspaces)
     found = []
@@ -85,7 +85,7 @@ def runs(connection: Connection, job_id: str) -> tuple[r.RunRow, ...]:
 
 
 def endings(connection: Connection, of: Mapping[str, int]) -> dict[str, str]:
-    """What is known of how these runs, by job, ended."""
+    """How runs ended, by job. `of` has the number of the run by job; a run without a known ending is left out."""
     c = t.RUNS.c
     rows = connection.execute(select(c.job, c.run, c.detail).where(c.job.in_(list(of)))).all()
     return {job: detail for job, run, detail in rows if run == of[job] and detail}
@@ -119,7 +119,7 @@ def decisions(
 def preemptions(
     connection: Connection, asked: HistoryFilter, cursor: str | None, limit: int
 ) -> Page[LedgerEntry]:
-    """The ledger: what somebody of these workspaces or quotas took, or lost."""
+    """A page of the ledger: preemptions whose preemptor or a victim is of these workspaces and quotas."""
     c, victims = t.PREEMPTIONS.c, t.VICTIMS
     query = select(t.PREEMPTIONS)
     for column, values in (("workspace", asked.workspaces), ("quota", asked.quotas)):
@@ -149,7 +149,7 @@ def preemptions(
 def events(
     connection: Connection, after_seq: int, asked: HistoryFilter, limit: int
 ) -> tuple[r.EventRow, ...]:
-    """Oldest first, after a number: what a stream that was cut off has missed."""
+    """Events with numbers above `after_seq`, oldest first: what a stream that was cut off has missed."""
     c = t.EVENTS.c
     query = _among(
         select(t.EVENTS).where(c.seq > after_seq), (c.workspace, asked.workspaces), (c.quota, asked.quotas),

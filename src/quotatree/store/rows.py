@@ -41,9 +41,10 @@ class QuotaRow:
 class Card:
     """What the server knows of a job beside its record.
 
-    `confirmed` are the replicas of the present run that the engine has confirmed: after a crash, one that is missing
-    and was confirmed is lost, one that was not is started again. `late_ms` is the start of a wait that was too long and
-    has been told. `restart_key` names the last rolling restart of the present run: the order is given again after a crash.
+    `confirmed` are the replicas of the present run that the engine has confirmed: after a crash, a missing replica is
+    lost if it was confirmed, and is started again if not. `late_ms` is the start of the wait that was reported as too
+    long; None: none was. `restart_key` names the last rolling restart of the present run, which is ordered again after a
+    crash; "": there was none.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Card:
 class JobRow:
     """A job with its latest record (a finished one keeps its last) and its card; all other columns follow from them.
 
-    `reason_code` is why it is in its phase; of a waiting job, why it waits.
+    `reason_code` is the public reason code of its phase; for a waiting job, it says why the job waits.
     """
 
     record: JobRecord
@@ -86,12 +87,12 @@ class JobRow:
 
     @property
     def priority(self) -> int:
-        """The one it has now, which may differ from the one it was submitted with."""
+        """The present priority, which may differ from the one at submit."""
         return self.record.priority
 
     @property
     def phase(self) -> str:
-        """The phase as it is shown: a job on hold is told apart from one that was stopped."""
+        """The phase as it is shown: OnHold for a job on hold, whose record says Stopped."""
         on_hold = self.card.on_hold and self.record.phase is Phase.STOPPED
         return "OnHold" if on_hold else self.record.phase.value
 
@@ -102,7 +103,7 @@ class JobRow:
 
     @property
     def gpu_milli(self) -> int:
-        """GPUs of all replicas together."""
+        """GPUs of all replicas together, in thousandths of a GPU."""
         return sum(group.replicas * group.shape.gpu_milli for group in self.record.spec.groups)
 
     @property
@@ -237,7 +238,7 @@ class DeliveryRow:
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
-    """Where what runs really runs. `where` is for people."""
+    """The engine that has the open runs. `where` is its place, in words for people."""
 
     id: str
     where: str
@@ -260,7 +261,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One transaction. Committed only if (holder, epoch) still has the lease; `number` rises by one with each."""
+    """One transaction. It is committed only if (holder, epoch) has the lease and `number` follows the last batch."""
 
     at_ms: int
     holder: str

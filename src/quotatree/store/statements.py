@@ -21,19 +21,19 @@ _made: dict[tuple[str, str, str], str] = {}
 
 
 def insert_all(connection: Connection, table: Table, rows: Rows) -> None:
-    """Rows that are new; one that is there already is a conflict."""
+    """Insert new rows; a row that is there already is a conflict."""
     if rows:
         connection.exec_driver_sql(_text(connection, table, "insert", FIRST_ONLY), list(rows))
 
 
 def upsert_all(connection: Connection, table: Table, rows: Rows, fixed: frozenset[str] = frozenset()) -> None:
-    """Rows that are new or changed; `fixed` columns never change, so their indexes need not be touched."""
+    """Insert or update rows; `fixed` columns are not updated, so their indexes need not be touched."""
     if rows:
         connection.exec_driver_sql(_text(connection, table, "upsert", fixed | FIRST_ONLY), list(rows))
 
 
 def delete_all(connection: Connection, table: Table, keys: Rows) -> None:
-    """By primary key."""
+    """Delete the rows with these primary keys."""
     if keys:
         connection.exec_driver_sql(_text(connection, table, "delete", FIRST_ONLY), list(keys))
 

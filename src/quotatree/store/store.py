@@ -32,7 +32,7 @@ class Store:
 
     @classmethod
     def open(cls, url: str) -> Store:
-        """`sqlite:///path`, a bare path, or `postgresql://user:password@host/name`. Nothing is read yet."""
+        """The store at `sqlite:///path`, a bare path, or `postgresql://user:password@host/name`. Nothing is read yet."""
         return cls(connect(parse_url(url)))
 
     def close(self) -> None:
@@ -40,18 +40,18 @@ class Store:
 
     @property
     def url(self) -> str:
-        """Without its password."""
+        """The database's URL without its password."""
         return shown(self._engine.url)
 
     # -- the tables ------------------------------------------------------------------------------------------
 
     def migrate(self) -> tuple[str | None, str]:
-        """Bring the tables up to date; the revisions before (None: there were none) and after."""
+        """Bring the tables up to date; return the revisions before (None: there were no tables) and after."""
         with writing(self._engine) as connection:
             return migrate.migrate(connection)
 
     def check(self) -> None:
-        """Raise NotMigrated or StoreUnavailable unless one can work with it."""
+        """Raise NotMigrated unless the tables are those of this version, StoreUnavailable if there is no answer."""
         with reading(self._engine) as connection:
             migrate.check(connection)
 
@@ -59,13 +59,13 @@ class Store:
         backups.backup(self._engine, path, at_ms)
 
     def restore(self, path: Path, now_ms: int, *, force: bool = False) -> int:
-        """Fill an empty store from a backup; returns when that was taken."""
+        """Fill an empty store from a backup, with `force` any store; return when the backup was taken, in ms."""
         return backups.restore(self._engine, path, now_ms, force=force)
 
     # -- the one writer --------------------------------------------------------------------------------------
 
     def take_lease(self, holder: str, now_ms: int, ttl_ms: int) -> int | None:
-        """The epoch to commit with, or None while another one holds it."""
+        """Take the lease; return the epoch to commit with, or None while another holder has it."""
         with writing(self._engine) as connection:
             return lease.take(connection, holder, now_ms, ttl_ms)
 
@@ -83,7 +83,7 @@ class Store:
             return load(connection, settings)
 
     def commit(self, batch: r.Batch) -> None:
-        """All of it or nothing. After StoreUnavailable it may be in all the same: `last_batch` tells."""
+        """Write all of the batch or nothing. After StoreUnavailable it may be written all the same: `last_batch` tells."""
         with writing(self._engine) as connection:
             lease.fence(connection, batch.holder, batch.epoch, batch.number)
             write(connection, batch)
@@ -92,11 +92,11 @@ class Store:
         return self._read(last_batch)
 
     def answers(self, keys: Sequence[tuple[str, str]]) -> tuple[r.IdempotencyRow, ...]:
-        """What requests with these (actor, key) were answered, if they are known."""
+        """The stored answers to requests with these (actor, key); unknown keys are left out."""
         return self._read(lambda c: reads.answers(c, keys))
 
     def prune(self, answers_before_ms: int, deliveries_before_ms: int, most: int) -> int:
-        """Delete what has served its time, oldest first: at most so many rows of each kind; how many there were."""
+        """Delete old answers and finished deliveries, oldest first, at most `most` of each; return how many."""
         with writing(self._engine) as connection:
             return prune.answers(connection, answers_before_ms, most) + prune.deliveries(
                 connection, deliveries_before_ms, most
@@ -114,7 +114,7 @@ class Store:
         return self._read(lambda c: reads.runs(c, job_id))
 
     def endings(self, of: Mapping[str, int]) -> dict[str, str]:
-        """How runs ended, by job and number of the run; not of those of which nothing is known."""
+        """How runs ended, by job. `of` has the number of the run by job; a run without a known ending is left out."""
         return self._read(lambda c: reads.endings(c, of))
 
     def placements(self, job_id: str) -> tuple[r.PlacementRow, ...]:
@@ -139,7 +139,7 @@ class Store:
     # -- the outbox of webhooks ------------------------------------------------------------------------------
 
     def due_deliveries(self, now_ms: int, limit: int) -> list[tuple[r.DeliveryRow, r.EventRow, r.WebhookRow]]:
-        """What must be sent now, longest due first; nothing for a webhook that is switched off."""
+        """Pending deliveries that are due, longest due first, each with its event and webhook; active webhooks only."""
         out, events, hooks = t.DELIVERIES, t.EVENTS, t.WEBHOOKS
         due = select(out).join(hooks).where(text(t.PENDING), out.c.due_ms <= now_ms, hooks.c.active)
         with reading(self._engine) as connection:
@@ -152,7 +152,7 @@ class Store:
         return [(row, told[row.event_seq], whom[row.webhook]) for row in found]
 
     def put_delivery(self, row: r.DeliveryRow) -> None:
-        """How it went. Not part of a batch: the sender is not the loop."""
+        """Store a delivery after an attempt, in a transaction of its own: the outbox's thread is not the loop."""
         with writing(self._engine) as connection:
             upsert_all(connection, t.DELIVERIES, [delivery_values(row)])
 

@@ -48,7 +48,7 @@ def _json(name: str) -> Column[str]:
 
 
 def _kept() -> tuple[Column[int], Column[int]]:
-    """When the row was first and last written."""
+    """Columns for the times at which the row was first and last written."""
     return _number("created_ms"), _number("updated_ms")
 
 
@@ -104,7 +104,7 @@ SESSIONS: Final = Table(
 # -- work ------------------------------------------------------------------------------------------------------------
 
 OPEN: Final = "is_open = 1"
-"""A job that is not finished, or finished and still leaving its devices: what a restart must know of."""
+"""Condition for a job that is not finished, or finished and still leaving its devices: a restart must load it."""
 
 JOBS: Final = Table(
     "jobs", METADATA, _name("id", key=True), _name("workspace"), _name("quota"), _name("owner"), _name("name"),
@@ -212,4 +212,4 @@ LEASE: Final = Table(
 )  # fmt: skip
 META: Final = Table("meta", METADATA, _name("key", key=True), _json("value"))
 ENGINE: Final = "engine"
-"""Among them: where what runs really runs."""
+"""Key in `meta` of the engine that has the open runs."""

@@ -19,13 +19,13 @@ from quotatree.store.statements import delete_all, insert_all, upsert_all
 to_json: Final = JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 LARGEST: Final = (1 << 63) - 1
-"""What a column can hold; the exact cost stands in the body."""
+"""Largest number that a column can hold; a larger cost stands exactly in the body of its preemption."""
 
 Values = tuple[Any, ...]
 
 
 class _Kind(NamedTuple):
-    """How rows of one type are written; `fixed` columns never change, None: rows are only ever added."""
+    """How rows of one type are written. `fixed` columns are never updated; None: rows are only ever added."""
 
     table: Table
     values: Callable[[Any, int], Values]
@@ -33,7 +33,7 @@ class _Kind(NamedTuple):
 
 
 def write(connection: Connection, batch: r.Batch) -> None:
-    """All of a batch, inside the caller's transaction."""
+    """Write all of a batch, inside the caller's transaction."""
     by_type: defaultdict[type[Any], list[Values]] = defaultdict(list)
     at_ms = batch.at_ms
     for row in batch.puts:
@@ -113,7 +113,7 @@ def _job(row: r.JobRow, at_ms: int) -> Values:
 
 
 def card_body(card: r.Card) -> r.Json:
-    """The JSON of a card; the rest of it stands in columns."""
+    """The part of a card that is stored as JSON; the rest of it stands in columns."""
     return {
         "program": dict(card.program),
         "on_hold": card.on_hold,
@@ -200,7 +200,7 @@ _KINDS: Final[dict[type[Any], _Kind]] = {
     r.DeliveryRow: _Kind(t.DELIVERIES, delivery_values),
     r.EngineRow: _Kind(t.META, _engine),
 }
-"""Parents before children."""
+"""By type of row; tables of parents stand before those of their children."""
 
 _CURRENT: Final = (r.PoolRow, r.NodeRow, r.QuotaRow)
 _HISTORY: Final = tuple(row_type for row_type in _KINDS if row_type not in _CURRENT)
