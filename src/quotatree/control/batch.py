@@ -37,19 +37,19 @@ class Call:
 
 @dataclass(slots=True)
 class Inputs:
-    """What waits for the next batch."""
+    """What goes into one batch. `observed` is what the engine sees when a server begins to lead, else None."""
 
     calls: Sequence[Call] = ()
     reports: Sequence[Report] = ()
     deadlines: Sequence[Deadline] = ()
     observed: Observed | None = None
-    engine: EngineRow | None = None  # whose runs they will be from now on
+    engine: EngineRow | None = None  # the engine that has the runs from now on; None: no change
 
     def __len__(self) -> int:
         return len(self.calls) + len(self.reports) + len(self.deadlines)
 
     def one_by_one(self) -> list[Inputs]:
-        """For finding the one that breaks a batch."""
+        """Each report, deadline and call as inputs of its own, to find the one that breaks a batch."""
         return [
             *(Inputs(reports=[report]) for report in self.reports),
             *(Inputs(deadlines=[deadline]) for deadline in self.deadlines),
@@ -59,7 +59,7 @@ class Inputs:
 
 @dataclass(slots=True)
 class Outcome:
-    """What each command is answered with once the batch is committed, and when to plan again."""
+    """The answers to give once the batch is committed, and when to plan again; None: only when something happens."""
 
     answers: list[tuple[Call, Answer | QuotaTreeError]] = field(default_factory=list)
     next_wakeup_ms: int | None = None
@@ -67,7 +67,7 @@ class Outcome:
 
 
 def run_batch(turn: Turn, inputs: Inputs) -> Outcome:
-    """Inside an open transaction of the state."""
+    """Apply the inputs, plan once, and book what follows, all inside an open transaction of the state."""
     outcome = Outcome()
     if inputs.engine is not None:
         turn.put_row(("engine",), inputs.engine)

@@ -33,7 +33,7 @@ from quotatree.store.rows import (
 
 
 def gather(turn: Turn, holder: str, epoch: int) -> tuple[Batch, Counters]:
-    """The batch, and what the counters will be once it is committed."""
+    """The batch to commit, and the counters as they will be after it."""
     counters = replace(turn.world.counters)
     counters.batch += 1
     rows: list[Row] = [*_state_rows(turn), *turn.rows.values()]
@@ -58,7 +58,7 @@ def _state_rows(turn: Turn) -> Iterator[Row]:
     assert touched is not None
     for job_id in {**touched.jobs, **turn.cards}:
         job = state.jobs.get(job_id)
-        if job is not None:  # one that was submitted and refused leaves its name behind
+        if job is not None:  # a job that was submitted and refused is still among the touched
             yield JobRow(job_record(state, job), world.cards[job_id], _reason_code(world, job))
     for quota_id in touched.quotas:
         quota = state.quotas.get(quota_id)
@@ -74,7 +74,10 @@ def _state_rows(turn: Turn) -> Iterator[Row]:
 
 
 def _reason_code(world: World, job: Job) -> str:
-    """Why it is where it is; of a waiting job, what it was told last. One over a limit is passed without a word (W4)."""
+    """Public reason code of the job's phase; for a waiting job, that of its last Wait decision, if it has one.
+
+    A waiting job over an amount limit gets OverAmountLimit: plans pass it over without a decision (W4).
+    """
     if job.phase is not Phase.WAITING:
         return job.reason
     waits = job.quota.queue.of_job.get(job.id)
@@ -94,7 +97,7 @@ def _drops(turn: Turn) -> Iterator[Drop]:
 
 
 def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
-    """Kept for ever (P13). That a job waits is no decision to be kept: its row says why."""
+    """Rows of the decisions and their preemptions, kept for ever (P13). A Wait has none: the job's row says why."""
     for decision in turn.decisions:
         if isinstance(decision, say.Wait):
             continue
@@ -143,7 +146,7 @@ def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> I
 
 
 def _event_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
-    """Each event, and for each webhook that wants it an entry in the outbox, in the same commit."""
+    """Rows of the events, each followed by an entry in the outbox for every webhook that wants it."""
     webhooks = [hook for hook in turn.world.webhooks.values() if hook.active]
     for kind, job, workspace, quota, body in turn.told:
         counters.event += 1
@@ -177,7 +180,7 @@ def _audit_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
 
 
 def finished_jobs(turn: Turn) -> list[JobId]:
-    """Who can leave the loop's memory once the batch is committed."""
+    """Jobs that are over and have left their devices: memory can forget them once the batch is committed."""
     touched = turn.state.touched
     assert touched is not None
     found = []

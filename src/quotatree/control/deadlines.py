@@ -20,7 +20,7 @@ class Kind(Enum):
 
 
 class Deadline(NamedTuple):
-    """`since_ms` tells which run or wait of the job was meant."""
+    """A time to look at a job. `since_ms` is when the run, wait or stop began that is meant, not a later one."""
 
     at_ms: int
     job: JobId

@@ -48,7 +48,7 @@ def start_order(world: World, job: Job, replicas: tuple[ReplicaOrder, ...]) -> S
 
 
 def watch_run(world: World, job: Job) -> None:
-    """W3: a longest run is counted from the start of the run."""
+    """Set the deadline of a running job's longest run, counted from the start of the run (W3)."""
     limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_run_ms
     if limit_ms is not None and job.phase is Phase.RUNNING:
         since_ms = world.runs[job.id].started_ms
@@ -56,7 +56,7 @@ def watch_run(world: World, job: Job) -> None:
 
 
 def _watch_wait(world: World, job: Job) -> None:
-    """W3: a longest wait is counted from when the job was queued, anew after an eviction."""
+    """Set the deadline of a waiting job's longest wait, counted from when it was queued, anew after an eviction (W3)."""
     if job.phase is not Phase.WAITING:
         return
     limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_wait_ms
@@ -66,7 +66,7 @@ def _watch_wait(world: World, job: Job) -> None:
 
 
 def watch(world: World, job: Job) -> None:
-    """All deadlines of a job, after a restart or when the rules of its workspace changed."""
+    """Set all deadlines of a job, after a restart or when the rules of its workspace changed."""
     _watch_wait(world, job)
     if job.id in world.runs:
         watch_run(world, job)
@@ -80,7 +80,7 @@ def _start(turn: Turn, decision: say.Start) -> None:
     run = turn.world.runs.get(job.id)
     grows = run is not None and run.run == decision.run
     if not grows:
-        if run is not None:  # its last replica left in this very batch
+        if run is not None:  # the last replica of the old run left in this very batch
             _close_run(turn, job, run)
         _open_run(turn, job, decision)
     orders = tuple(_start_replica(turn, job, decision.run, place) for place in decision.replicas)
@@ -106,10 +106,10 @@ def _open_run(turn: Turn, job: Job, decision: say.Start) -> None:
 
 
 def _start_replica(turn: Turn, job: Job, run: int, place: say.ReplicaPlace) -> ReplicaOrder:
-    """Open the replica's placement; returns the order for it."""
+    """Open the replica's placement; return the order that starts it."""
     shape = job.shape_of(place.replica)
     left = turn.world.places.get(job.id, {}).get(place.replica)
-    if left is not None:  # it left and comes back in one batch
+    if left is not None:  # the replica left and comes back in one batch
         _close_place(turn, left)
     row = PlacementRow(
         job=job.id,
@@ -150,7 +150,7 @@ def _stop(turn: Turn, decision: say.Stop) -> None:
 
 
 def _stop_replicas(turn: Turn, job_id: JobId, run: int, replicas: tuple[int, ...], grace_ms: int) -> None:
-    """What is gone already (a lost node) need not be stopped; for the rest there is a time to look again (P14)."""
+    """Order the replicas to stop and set a deadline to look again (P14), except those already gone with a lost node."""
     left = tuple(r for r in replicas if r in turn.state.jobs[job_id].leaving)
     if left:
         turn.order(StopOrder(job_id, run, grace_ms, left))
@@ -158,7 +158,7 @@ def _stop_replicas(turn: Turn, job_id: JobId, run: int, replicas: tuple[int, ...
 
 
 def overdue(job_id: JobId, now_ms: int, grace_ms: int) -> Deadline:
-    """By then a stopped replica should be gone, whatever the engine had to do."""
+    """Deadline by which replicas stopped now should be gone: their grace, and OVERDUE_MS more for the engine."""
     return Deadline(now_ms + grace_ms + OVERDUE_MS, job_id, Kind.GRACE, now_ms)
 
 
@@ -197,7 +197,10 @@ _BOOKS: dict[type[Any], Callable[[Turn, Any], None]] = {
 
 
 def _body(decision: Any, **facts: Any) -> dict[str, Any]:
-    """Codes and numbers only: the names in a reason's facts are for those who may read the decision itself."""
+    """Body of a decision's event: the reason code and `facts`.
+
+    Names in the facts of the reason are left out: only readers of the decision itself may know them.
+    """
     return {"reason": decision.reason.code.name, **facts}
 
 
@@ -216,7 +219,7 @@ def say_confirmed(turn: Turn, job: JobId) -> None:
 
 
 def say_outcome(turn: Turn, job: JobId, outcome: str, detail: str) -> None:
-    """How the run ended or will end; a good end in its grace overrides that it was told to stop."""
+    """Note how the job's open run ended or will end. The last call counts: a run told to stop may succeed in its grace."""
     run = turn.world.runs.get(job)
     if run is not None:
         _put_run(turn, replace(run, outcome=outcome, detail=detail))

@@ -20,7 +20,7 @@ from quotatree.core import QuotaTreeError, Refused
 
 
 class Conflict(QuotaTreeError):
-    """The version asked for is not the one that is there. Two writers never overwrite each other."""
+    """A change was based on a version that is not the present one, so it would overwrite another change."""
 
     def __init__(self, kind: str, name: str, expected: int, found: int) -> None:
         self.expected = expected
@@ -38,7 +38,7 @@ class KeyReused(QuotaTreeError):
 
 
 class Unavailable(QuotaTreeError):
-    """`retry_after_seconds` is a guess that a client may follow."""
+    """Nothing can be written now. `retry_after_seconds` is a guess that a client may follow."""
 
     def __init__(self, message: str, retry_after_seconds: int = 1) -> None:
         self.message = message
@@ -54,7 +54,7 @@ class Fault(QuotaTreeError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error as a value, for one item of many and for answers that are kept. The rest is the edge's business."""
+    """An error as a value, for one item of a bulk command and for stored answers. The API decides how it is shown."""
 
     code: str
     message: str

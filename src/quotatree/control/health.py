@@ -11,9 +11,9 @@ from quotatree.core import Settings
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """Times in milliseconds. `core` is what an operator may tune of the rules.
+    """How the loop is tuned; `core` holds the settings of the rules.
 
-    `abandon_runs`: what runs under another engine is gone for good, says the operator, and may be started again.
+    `abandon_runs`: the operator says that runs under another engine are gone for good, so they may be started again.
     """
 
     core: Settings = Settings()
@@ -26,7 +26,7 @@ class LoopSettings:
 
 
 class Mode(Enum):
-    """What the server can do; the value is told to people."""
+    """What the server can do at the moment; the value is shown to users."""
 
     STARTING = "starting"
     LEADING = "ready"
@@ -50,7 +50,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What is committed and may be read by any thread: who is there, and the number of the last event."""
+    """What is committed and may be read by any thread: the directory, and the number of the last event."""
 
     directory: Directory
     last_event: int

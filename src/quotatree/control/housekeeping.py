@@ -51,7 +51,7 @@ class Housekeeping:
         self._thread.join()
 
     def prune(self) -> int:
-        """One small transaction; how many rows are gone."""
+        """Delete expired rows, a few, in one transaction; return how many."""
         now_ms = self._clock()
         return self._store.prune(now_ms - ANSWERS_KEPT_MS, now_ms - self._deliveries_ms, AT_ONCE)
 

@@ -13,9 +13,10 @@ from quotatree.store.load import ANSWERS_LOADED, Loaded
 
 
 def runs_elsewhere(loaded: Loaded, engine: Place) -> str:
-    """Whose hands are the open runs in, if not in those of this engine? They may live although it does not see them.
+    """Why this engine must not take over the open runs, or "" if it may (A7).
 
-    To start them again would give their devices twice (A7).
+    Runs of another engine may be alive although this one does not see them: to start them again would give their
+    devices twice.
     """
     if not loaded.runs or loaded.engine is None or loaded.engine.id == engine.id:
         return ""

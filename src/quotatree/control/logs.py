@@ -27,7 +27,7 @@ def configure(stream: TextIO | None = None) -> None:
 
 
 def hide_secrets(_logger: object, _method: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """By the name of the field: whoever logs a password by accident logs three dots."""
+    """Replace by three dots the value of each field whose name contains one of SECRET_WORDS."""
     for name, value in entry.items():
         if any(word in name.lower() for word in SECRET_WORDS):
             entry[name] = "..."

@@ -92,7 +92,7 @@ class Controller:
     # -- from any thread ---------------------------------------------------------------------------------------
 
     def call(self, command: Command) -> Future[Answer]:
-        """Ask for a change. Answered only after the commit that contains it."""
+        """Queue a command. Its future has the answer only after the commit that contains it."""
         future: Future[Answer] = Future()
         if self._health.mode is Mode.STOPPED:
             future.set_exception(Unavailable("the server is stopping"))
@@ -103,7 +103,7 @@ class Controller:
         return future
 
     def ask(self, query: Callable[[World, int], T]) -> Future[T]:
-        """Look at the world between two batches. The query must change nothing and be quick."""
+        """Queue a query, which the loop's thread runs between two batches. It must change nothing and be quick."""
         future: Future[T] = Future()
         if self._health.mode is Mode.STOPPED:
             future.set_exception(Unavailable("the server is stopping"))
@@ -112,9 +112,9 @@ class Controller:
         return future
 
     def listen(self, listener: Callable[[int], None]) -> Callable[[], None]:
-        """Be called, by the loop's thread, with the number of the last event after every commit that has some.
+        """After every commit with events, have the loop's thread call `listener` with the number of the last one.
 
-        Return at once. The result of this function ends it.
+        The listener must return at once. Returns a function that ends the calls.
         """
         self._listeners = (*self._listeners, listener)
 
@@ -129,15 +129,15 @@ class Controller:
 
     @property
     def published(self) -> Published | None:
-        """None while this server knows nothing: it starts, stands by or has stopped."""
+        """What is committed; None while no world is loaded: this server starts, stands by or has stopped."""
         return self._published
 
     def start(self) -> None:
-        """Begin in a thread of its own; commands are answered as soon as the world is loaded."""
+        """Start the loop in a thread of its own; it carries out commands as soon as the world is loaded."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish what waits, give the lease back. What runs goes on running."""
+        """Answer what waits, end the thread and give the lease back. Jobs go on running."""
         self._stopping = True
         self._inbox.put(None)
         if self._thread.is_alive():
@@ -148,7 +148,7 @@ class Controller:
     # -- the loop ------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        # The world is large and lives long; walking it for every few hundred new objects would cost half as much again.
+        # The world is large and lives long: a garbage collection every few hundred objects would cost half as much again.
         gc.set_threshold(50_000, 20, 100)
         try:
             while not self._stopping:
@@ -164,7 +164,7 @@ class Controller:
         self._end()
 
     def step(self) -> None:
-        """Do everything that can be done now. Tests call this with a clock of their own instead of `start`."""
+        """Work off the inbox until nothing waits. Tests call this with a clock of their own instead of `start`."""
         self._take(0)
         while self._turn():
             if not self._stopping:
@@ -174,7 +174,7 @@ class Controller:
         )
 
     def _turn(self) -> bool:
-        """One batch; whether there is more to do. However much waits, the lease is kept and questions are answered."""
+        """Keep the lease, commit one batch and run the waiting queries; return whether more calls or reports wait."""
         self._now_ms = max(self._now_ms, self._clock())
         try:
             if self._ready():
@@ -202,7 +202,7 @@ class Controller:
         return more
 
     def _ready(self) -> bool:
-        """Do we lead, with a store that answers and a lease that holds?"""
+        """Whether this server leads, with a store that answers and a lease that holds; begins to lead if it can."""
         if self._now_ms < self._retry_at_ms:
             return False
         if self._world is None:
@@ -210,7 +210,7 @@ class Controller:
             return self._lead()
         if self._health.mode is Mode.STORE_AWAY:
             if self._writer.is_behind(self._world.counters):
-                # The answer to a commit got lost, and it was in: memory is behind. Begin again from what is written.
+                # A commit was written although its answer got lost, so memory is behind the store: load it anew.
                 self._world = None
                 return self._lead()
             self._writer.prove(self._world.counters, self._now_ms)
@@ -265,7 +265,7 @@ class Controller:
         del self._reports[: len(inputs.reports)]
 
     def _recall(self, world: World, calls: Sequence[Call]) -> None:
-        """Is a request repeated whose answer is not at hand any more? One question for the whole batch."""
+        """Drop old answers, then load those to the `calls` that memory does not have, in one query to the store."""
         forget_answers(world, self._now_ms)
         if world.has_all_answers:
             return
@@ -275,7 +275,7 @@ class Controller:
             recall(world, self._store.answers(unknown))
 
     def _commit(self, world: World, inputs: Inputs) -> None:
-        """One batch, all of it or nothing; a batch that breaks is tried again piece by piece."""
+        """Apply, plan and commit one batch, all of it or nothing; one that breaks is tried again input by input."""
         state = world.state
         turn = Turn(world, self._engine, self._now_ms)
         state.begin(watch=True)
@@ -334,7 +334,7 @@ class Controller:
         self._wakeup_ms = self._now_ms + FAULT_PAUSE_MS
 
     def _act(self, turn: Turn) -> None:
-        """Committed: now, and not before, the engine hears of it."""
+        """Send a committed batch's orders to the engine, and tell it which runs it may forget."""
         self._sender.send(turn.orders, self._now_ms)
         self._sender.acknowledge(turn.forgets)
 
@@ -345,20 +345,20 @@ class Controller:
     # -- when things go wrong ------------------------------------------------------------------------------------
 
     def _back_off(self) -> None:
-        """Try again after a while, twice as long each time."""
+        """Set the time of the next try; the pause doubles each time, up to `longest_retry_ms`."""
         settings = self._settings
         self._retry_ms = min(max(self._retry_ms * 2, settings.first_retry_ms), settings.longest_retry_ms)
         self._retry_at_ms = self._now_ms + self._retry_ms
 
     def _stand_by(self, error: StoreConflict) -> None:
-        """Somebody else writes: what is in memory is not the truth any more. Begin again from what is written."""
+        """Drop the world, which is no longer what is stored; it is loaded anew when this server leads again."""
         log.error("store_conflict", lease_lost=isinstance(error, LeaseLost), error=str(error))
         self._world = self._published = None
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
         self._become(Mode.STANDBY, str(error))
 
     def _give_way(self, why: str) -> None:
-        """What runs belongs to somebody else, who may take the lease at once."""
+        """Release the lease, so that the server whose engine has the open runs can take it at once."""
         if self._health.mode is not Mode.ELSEWHERE:
             log.error("runs_elsewhere", error=why)
         self._writer.release()
@@ -366,7 +366,7 @@ class Controller:
         self._become(Mode.ELSEWHERE, why)
 
     def _refuse_calls(self) -> None:
-        """Whoever is still here could not be served: nothing of it was done."""
+        """Answer every call that has no answer yet with Unavailable; nothing of it was done."""
         for call in self._calls:
             _settle(call.future, Unavailable(self._health.mode.value))
         self._calls.clear()
@@ -387,7 +387,7 @@ class Controller:
     # -- waiting -------------------------------------------------------------------------------------------------
 
     def _take(self, seconds: float) -> None:
-        """Whatever waits in the inbox, waiting at most so long for the first of it."""
+        """Drain the inbox, blocking up to `seconds` for the first item."""
         try:
             item = self._inbox.get(timeout=seconds) if seconds > 0 else self._inbox.get_nowait()
             while True:
@@ -431,7 +431,7 @@ class Controller:
 
 def _settle(future: Future[Answer], answer: Answer | QuotaTreeError) -> None:
     if future.done() or not future.set_running_or_notify_cancel():
-        return  # told already, or the client is gone; what it asked for is done nevertheless
+        return  # answered already, or cancelled by a client that is gone: the command is not taken back for that
     if isinstance(answer, Answer):
         future.set_result(answer)
     else:

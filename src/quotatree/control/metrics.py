@@ -60,7 +60,7 @@ class Metrics:
         )
 
     def count(self, turn: Turn, inputs: Inputs, outcome: Outcome) -> None:
-        """One committed batch."""
+        """Count one committed batch, and set the gauges to the state after it."""
         self.batch_size.observe(len(inputs))
         self.plan_seconds.observe(outcome.plan_seconds)
         state = turn.state

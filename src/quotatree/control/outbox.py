@@ -68,7 +68,7 @@ class Outbox:
         self._thread.join()
 
     def deliver_due(self) -> int:
-        """Try everything that is due once; how many were tried."""
+        """Try due deliveries once each, at most AT_ONCE of them; return how many were tried."""
         due = self._store.due_deliveries(self._clock(), AT_ONCE)
         for delivery, event, webhook in due:
             self._store.put_delivery(self._deliver(delivery, event, webhook))
@@ -128,7 +128,7 @@ def signature(secret: str, seconds: int, body: bytes) -> str:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A webhook is where its owner says; an answer does not send us somewhere else."""
+    """Follows no redirects: a delivery goes only to the address that the webhook's owner gave."""
 
     def redirect_request(self, *_: object) -> None:
         return None

@@ -26,7 +26,7 @@ def meet(turn: Turn, deadline: Deadline) -> None:
 
 
 def _longest_run(turn: Turn, job: Job, deadline: Deadline) -> None:
-    """A notebook is stopped and can be started again; for anything else it is the end."""
+    """Stop a job that has run too long (W3): a notebook can be started again, any other job is over."""
     run = turn.world.runs.get(job.id)
     limit_ms = turn.directory.centre(job.spec.workspace, job.spec.quota).longest_run_ms
     if (
@@ -44,7 +44,7 @@ def _longest_run(turn: Turn, job: Job, deadline: Deadline) -> None:
 
 
 def _longest_wait(turn: Turn, job: Job, deadline: Deadline) -> None:
-    """A notebook nobody waits for any more is stopped; of a training job one event tells."""
+    """Report, once for each wait, a job that has waited too long (W3); a notebook is stopped as well."""
     limit_ms = turn.directory.centre(job.spec.workspace, job.spec.quota).longest_wait_ms
     if job.phase is not Phase.WAITING or job.queued_ms != deadline.since_ms or limit_ms is None:
         return
@@ -57,7 +57,10 @@ def _longest_wait(turn: Turn, job: Job, deadline: Deadline) -> None:
 
 
 def _grace(turn: Turn, job: Job, deadline: Deadline) -> None:
-    """Its devices stay busy until the engine confirms; tell the engine again, tell people, look again later."""
+    """Order replicas that have not left to stop again, report it, and set the next deadline (P14).
+
+    Their devices stay busy until the engine confirms that they are gone.
+    """
     if not job.leaving:
         return
     turn.order(StopOrder(job.id, job.run, 0, tuple(job.leaving)))

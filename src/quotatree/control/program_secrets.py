@@ -14,7 +14,7 @@ STARS: Final = "***"
 
 
 class Secret(str):
-    """The same text to whoever uses it, three stars to whoever prints what it is part of."""
+    """A text whose repr is three stars, so that printing a value it is part of does not show it."""
 
     __slots__ = ()
 
@@ -23,12 +23,12 @@ class Secret(str):
 
 
 def sealed(program: Mapping[str, Any]) -> dict[str, Any]:
-    """The program as the server holds it: usable, and safe to print with repr."""
+    """A copy of the program whose secrets can be used, and are three stars in its repr."""
     return _with_secrets(program, Secret)
 
 
 def shown(program: Mapping[str, Any]) -> dict[str, Any]:
-    """The program as anybody may read it: which secrets there are, and none of them."""
+    """A copy of the program with the names of its secrets, and three stars for each value."""
     return _with_secrets(program, lambda _: STARS)
 
 

@@ -38,7 +38,7 @@ Query = Callable[[World, int], T]
 
 
 class Exposed(NamedTuple):
-    """Running work that could be taken in a way in which it cannot be taken now (P2)."""
+    """A running job, and one way in which it could be preempted (P2)."""
 
     job: JobId
     exposure: Exposure
@@ -55,9 +55,10 @@ class Queued(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would happen. `ids` are what the commands would have made or changed.
+    """What would happen (X3). `ids` name what the commands would make or change, `decisions` what would follow.
 
-    Others' jobs are masked but shown, with what they would cost (X3); `hidden` counts those that would merely wait on.
+    Jobs that the actor may not see are masked, and their cost is shown. `hidden` is the number of Wait decisions about
+    such jobs, which are left out. `exposed` are ways to preempt a running job that exist only after the commands.
     """
 
     ids: tuple[str, ...]
@@ -112,7 +113,7 @@ def tree(actor: str) -> Query[tuple[QuotaReport, ...]]:
 
 
 def queue(actor: str, quota: str, after: int = 0, most: int = 500) -> Query[tuple[Queued, ...]]:
-    """Who waits at a quota, first to last (S0): at most so many, after so many."""
+    """Jobs that wait at a quota, first to last (S0): at most `most` of them, without the first `after`."""
 
     def query(world: World, now_ms: int) -> tuple[Queued, ...]:
         check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))
@@ -131,7 +132,7 @@ def queue(actor: str, quota: str, after: int = 0, most: int = 500) -> Query[tupl
 
 
 def preview(engine: Engine, *commands: Command) -> Query[Preview]:
-    """What would happen if these commands of one actor were done, one after the other, and then planned (X3)."""
+    """What would happen if these commands of one actor were carried out in order, and a plan made then (X3)."""
 
     def query(world: World, now_ms: int) -> Preview:
         actor = commands[0].actor
@@ -163,7 +164,7 @@ def preview(engine: Engine, *commands: Command) -> Query[Preview]:
 
 
 def eyes(world: World, actor: str) -> Reader:
-    """What an actor may read of the live state."""
+    """A Reader that hides what the actor may not read of the live state."""
 
     def facts(job_id: str) -> JobFacts | None:
         job = world.state.jobs.get(JobId(job_id))
@@ -191,7 +192,10 @@ def _masked(reads: Reader, report: QuotaReport) -> QuotaReport:
 
 
 def _exposed(world: World, commands: tuple[Command, ...], now_ms: int) -> set[Exposed]:
-    """Saving a policy warns whose running work becomes exposed; other commands give nobody a new right."""
+    """Every way to preempt a running job in the trees of the quotas that the commands update (P2).
+
+    Other commands are not looked at: they change no policy, so they give no job a new right to preempt.
+    """
     updated = [one.spec.id for one in commands if isinstance(one, UpdateQuota)]
     roots = {
         world.quota(quota).root.id: world.quota(quota).root

@@ -55,7 +55,7 @@ def _settle(turn: Turn, job: Job, seen: set[int], ended: Exited | None) -> None:
     missing = sorted(intended.keys() - seen)
     lost = tuple(r for r in missing if r in confirmed)
     if set(lost) & set(job.core_indexes):
-        lost = tuple(missing)  # nothing of it will be started any more
+        lost = tuple(missing)  # a lost core ends the run, so none of its replicas is started again
     again = tuple(_replica_order(turn, intended[r]) for r in missing if r not in lost)
     if again:
         turn.order(start_order(turn.world, job, again))

@@ -25,7 +25,10 @@ from quotatree.engines.base import (
 
 
 def lasting(reports: Iterable[Report]) -> list[Report]:
-    """Of what was told while nobody led: what runs is observed anew, how nodes and GPUs are is told here only."""
+    """The last report on each node and each GPU, of those that came while this server did not lead.
+
+    Reports on runs are dropped: the engine is asked what runs when a server begins to lead, but not how nodes are.
+    """
     found: dict[object, Report] = {}
     for report in reports:
         if isinstance(report, NodeReport):
@@ -45,7 +48,7 @@ def _confirmed(turn: Turn, report: Confirmed) -> None:
         return
     known = turn.world.cards[job.id].confirmed
     stands = {*job.core_indexes, *job.surplus}
-    new = tuple(r for r in report.replicas if r in stands and r not in known)  # some may have left since
+    new = tuple(r for r in report.replicas if r in stands and r not in known)  # a replica may have left since
     if not new:
         return
     whole_before = set(job.core_indexes) <= set(known)
@@ -67,10 +70,10 @@ def _left(turn: Turn, report: Left) -> None:
 
 
 def _exited(turn: Turn, report: Exited) -> None:
-    """Nothing of the run is left. A notebook that ends by itself can be started again (P14).
+    """End the run, of which nothing is left. A notebook that ends by itself can be started again (P14).
 
-    Of what was told to stop only a training job can have come to its end meanwhile: a notebook or a service that ends
-    well in its grace has done as it was told.
+    If the run had been told to stop, only a training job can have come to its own end meanwhile: a notebook or a
+    service that exits in its grace has done as it was told.
     """
     job = _of_run(turn, report)
     if job is None or (job.core is None and not job.leaving):
@@ -91,7 +94,7 @@ def _exited(turn: Turn, report: Exited) -> None:
 
 
 def _lost(turn: Turn, report: Lost) -> None:
-    """Those that were told to stop have left; the others are queued again, as after the loss of a node (R5)."""
+    """Replicas that were told to stop have left; the others are lost, and the job is treated as after a lost node (R5)."""
     job = _of_run(turn, report)
     if job is None:
         return
@@ -118,7 +121,7 @@ def _checkpointed(turn: Turn, report: Checkpointed) -> None:
 
 
 def _idled(turn: Turn, report: Idled) -> None:
-    """A notebook that nobody uses makes room, and is started again by its owner when he comes back (P14)."""
+    """Stop a notebook that is not used, to make room; its owner can start it again (P14)."""
     job = _of_run(turn, report)
     if job is None or job.phase is not Phase.RUNNING or job.spec.module is not Module.DSW:
         return
@@ -130,7 +133,7 @@ def _idled(turn: Turn, report: Idled) -> None:
 
 
 def _node(turn: Turn, report: NodeReport) -> None:
-    """A node that comes back is used again; one that people cordoned stays so (R5)."""
+    """Mark a node Lost, or a lost node Ready again (R5). A ready node that is cordoned or draining stays so."""
     node = turn.state.node_by_name.get(report.node)
     if node is None:
         return
@@ -145,7 +148,7 @@ def _node(turn: Turn, report: NodeReport) -> None:
 
 
 def _device(turn: Turn, report: DeviceReport) -> None:
-    """A GPU that falls ill makes its jobs move; the rest of its node stays in use (R5)."""
+    """Mark a GPU ill or well. Jobs move away from an ill GPU; the rest of its node stays in use (R5)."""
     node = turn.state.node_by_name.get(report.node)
     if node is None or not 0 <= report.device < node.spec.gpus:
         return

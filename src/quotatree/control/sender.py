@@ -25,7 +25,7 @@ class Sender:
         self.resend_at_ms: int | None = None
 
     def send(self, orders: Iterable[Order], now_ms: int) -> None:
-        """Whoever has an order that could not be sent gets the later ones after it, never before."""
+        """Send orders to the engine. Later orders for a job wait behind one that could not be sent."""
         for order in orders:
             waiting = self._unsent.get(order.job)
             if waiting is not None:
@@ -45,7 +45,7 @@ class Sender:
         self.resend_at_ms = now_ms + RESEND_MS if self._unsent else None
 
     def acknowledge(self, runs: Iterable[tuple[JobId, int]]) -> None:
-        """These ends are written down. An engine that does not hear it tells them again after a restart."""
+        """Tell the engine that the ends of these runs are stored; if that fails, it reports them again after a restart."""
         for job, run in runs:
             try:
                 self._engine.forget(job, run)
@@ -53,7 +53,7 @@ class Sender:
                 log.exception("engine_forget_failed", job=job, run=run)
 
     def forget(self) -> None:
-        """The world is loaded anew, and recovery gives every order again that is still needed."""
+        """Drop unsent orders: the world is loaded anew, and recovery gives every order again that is still needed."""
         self._unsent.clear()
         self.resend_at_ms = None
 

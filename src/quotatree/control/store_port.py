@@ -12,7 +12,7 @@ from quotatree.store.rows import Batch, IdempotencyRow
 
 class LoopStore(Protocol):
     def take_lease(self, holder: str, now_ms: int, ttl_ms: int) -> int | None:
-        """The epoch of the lease, or None while another holder has it."""
+        """Take the lease; return its epoch, or None while another holder has it."""
 
     def renew_lease(self, holder: str, epoch: int, now_ms: int, ttl_ms: int) -> bool: ...
 
@@ -21,9 +21,12 @@ class LoopStore(Protocol):
     def load(self, settings: Settings) -> Loaded: ...
 
     def commit(self, batch: Batch) -> None:
-        """All of it or nothing. Raises StoreUnavailable (perhaps in doubt) or LeaseLost."""
+        """Write all of the batch or nothing. Raises StoreConflict, LeaseLost or StoreUnavailable.
+
+        After StoreUnavailable the batch may be written all the same: `last_batch` tells.
+        """
 
     def last_batch(self) -> int: ...
 
     def answers(self, keys: Sequence[tuple[str, str]]) -> tuple[IdempotencyRow, ...]:
-        """What requests with these (actor, key) were answered, if they are known."""
+        """The stored answers to requests with these (actor, key); unknown keys are left out."""

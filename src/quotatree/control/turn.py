@@ -74,12 +74,12 @@ class Turn:
         return self.world.directory
 
     def allow(self, actor: str, action: Action, target: Target) -> None:
-        """Raise unless the actor may (W2). The loop itself may do what its rules say."""
+        """Raise NotFound or Forbidden unless the actor has the right (W2). SYSTEM has every right."""
         if actor != SYSTEM:
             check(self.world.directory, actor, action, target)
 
     def apply(self, event: Event) -> tuple[Decision, ...]:
-        """Let it happen in the core; what it decides at once is part of the batch."""
+        """Apply an event to the core; return the decisions it takes at once, which become part of the batch."""
         found = apply(self.state, event, self.now_ms)
         for decision in found:
             self._add(self.decisions, decision)
@@ -107,7 +107,7 @@ class Turn:
         workspace: str | None = None,
         quota: str | None = None,
     ) -> None:
-        """A domain event: streams and webhooks pass it on. Of a job, its workspace and quota are known."""
+        """Add a domain event, which streams and webhooks pass on. With `job`, workspace and quota are the job's."""
         if job is not None:
             spec = self.state.jobs[job].spec
             workspace, quota = spec.workspace, spec.quota
@@ -119,7 +119,7 @@ class Turn:
         self._add(self.audited, Audited(actor, action, target, workspace, body))
 
     def order(self, order: Order) -> None:
-        """Sent to the engine after the commit, never before (A6)."""
+        """Add an order, which is sent to the engine after the commit, never before (A6)."""
         self._add(self.orders, order)
 
     def forget_run(self, job: JobId, run: int) -> None:

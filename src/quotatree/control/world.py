@@ -1,7 +1,7 @@
 """Everything the loop knows: the core's state, the directory, and the facts of jobs that the core need not know.
 
-Whoever writes here does it through the state's journal (`put_entry`, `set`), so that one rollback takes everything
-back: a refused command, or a commit that failed (A6).
+A batch changes what is here, except deadlines, through the state's undo log (`put_entry`, `drop_entry`), so that one
+rollback takes everything back: a refused command, or a commit that failed (A6).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from quotatree.store.rows import Card, PlacementRow, RunRow, WebhookRow
 
 ANSWERS_AT_HAND: Final = 100_000
 ANSWERS_KEPT_MS: Final = 24 * 3_600_000
-"""A request that is repeated within a day is known again."""
+"""How long the answer to a request with an idempotency key is kept: a day."""
 SYSTEM: Final = "(server)"
-"""The actor of what the server does by itself; no user can have this name."""
+"""The actor of changes that the server makes by itself; no user can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The answer to a request that carried a key."""
+    """The answer to a request that carried an idempotency key, and the fingerprint of that request."""
 
     fingerprint: str
     answer: Answer
@@ -39,19 +39,19 @@ class World:
     state: State
     directory: Directory
     cards: dict[JobId, Card] = field(default_factory=dict)
-    runs: dict[JobId, RunRow] = field(default_factory=dict)  # open ones
-    places: dict[JobId, dict[int, PlacementRow]] = field(default_factory=dict)  # open ones, by replica
+    runs: dict[JobId, RunRow] = field(default_factory=dict)  # open runs
+    places: dict[JobId, dict[int, PlacementRow]] = field(default_factory=dict)  # open placements, by replica
     versions: dict[tuple[str, str], int] = field(
         default_factory=dict
     )  # ("quota", id), ("node", …), ("pool", …)
     webhooks: dict[str, WebhookRow] = field(default_factory=dict)
-    answers: dict[tuple[str, str], Kept] = field(default_factory=dict)  # the newest, oldest first
-    has_all_answers: bool = True  # False: there may be more of them in the store
+    answers: dict[tuple[str, str], Kept] = field(default_factory=dict)  # by (actor, key)
+    has_all_answers: bool = True  # False: the store may have more answers
     counters: Counters = field(default_factory=Counters)
     deadlines: Deadlines = field(default_factory=Deadlines)
 
     def job(self, job_id: str) -> tuple[Job, Card]:
-        """An active job; a finished one has left the loop and stands in the store."""
+        """The job and its card. Raises NotFound also for a job that is over, which only the store still has."""
         job = self.state.jobs.get(JobId(job_id))
         if job is None:
             raise NotFound("job", job_id)
@@ -64,11 +64,11 @@ class World:
         return quota
 
     def path(self, quota_id: str) -> tuple[str, ...]:
-        """The quota first, its root last, as the rights want it."""
+        """Ids of the quota and all above it, the root last, as checks of rights want them."""
         return tuple(above.id for above in self.quota(quota_id).path)
 
     def active_jobs(self, workspace: str, quota: str | None = None) -> list[str]:
-        """Not yet finished jobs of a workspace (W1)."""
+        """Ids of a workspace's unfinished jobs in one quota, or in all if `quota` is None (W1)."""
         quotas = self.state.quotas.values() if quota is None else [self.quota(quota)]
         return [job.id for q in quotas for job in q.jobs.values() if job.spec.workspace == workspace]
 
@@ -79,7 +79,7 @@ class World:
         return self.versions.get((kind, name), 0)
 
     def match(self, kind: str, name: str, expected: int | None) -> None:
-        """If-Match: refuse to overwrite what somebody else has changed since."""
+        """Raise Conflict unless the thing has the `expected` version (If-Match). None: any version will do."""
         check_match(kind, name, expected, self.version(kind, name))
 
     def bump(self, kind: str, name: str) -> int:

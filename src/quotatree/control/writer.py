@@ -12,11 +12,11 @@ from quotatree.store.rows import Batch
 
 
 class InDoubt(StoreUnavailable):
-    """Written or not: nobody can tell now."""
+    """It cannot be found out now whether a batch was written."""
 
 
 class Writer:
-    """`epoch` is that of the lease we have, or had; 0: never."""
+    """The lease of one server, and its commits. `epoch` is that of the last lease it had; 0: it never had one."""
 
     def __init__(self, store: LoopStore, holder: str, lease_ms: int) -> None:
         self._store = store
@@ -26,7 +26,7 @@ class Writer:
         self.renew_at_ms = 0
 
     def take(self, now_ms: int) -> bool:
-        """False: somebody else has it."""
+        """Take the lease; False while another holder has it."""
         epoch = self._store.take_lease(self.holder, now_ms, self._lease_ms)
         if epoch is None:
             return False
@@ -35,24 +35,24 @@ class Writer:
         return True
 
     def keep(self, now_ms: int) -> None:
-        """Renew it when it is time. Raises LeaseLost."""
+        """Renew the lease once `renew_at_ms` is reached. Raises LeaseLost if another server has taken it."""
         if now_ms >= self.renew_at_ms:
             if not self._store.renew_lease(self.holder, self.epoch, now_ms, self._lease_ms):
                 raise LeaseLost("the lease was not renewed in time")
             self.renew_at_ms = now_ms + self._lease_ms // 3
 
     def release(self) -> None:
-        """The next one need not wait until it ends."""
+        """Give the lease back, so that the next server need not wait until it ends."""
         if self.epoch:
             self._store.release_lease(self.holder, self.epoch)
 
     def commit(self, batch: Batch) -> None:
-        """Raises StoreUnavailable if it is not in, and InDoubt if that cannot be found out."""
+        """Commit a batch. Raises StoreUnavailable if it was not written, InDoubt if that cannot be found out."""
         try:
             self._store.commit(batch)
         except StoreUnavailable as error:
             try:
-                # Renewing waits for a transaction that still has the lease's row: after it, the last number is final.
+                # Renewing waits for a transaction that still locks the lease's row: after it, the last number is final.
                 kept = self._store.renew_lease(self.holder, self.epoch, batch.at_ms, self._lease_ms)
                 last = self._store.last_batch()
             except StoreUnavailable:
@@ -63,11 +63,11 @@ class Writer:
                 raise
 
     def prove(self, counters: Counters, now_ms: int) -> None:
-        """That a store answers, and renews a lease, does not say that it takes commits: an empty one does."""
+        """Commit an empty batch, and raise if that fails: a store that renews a lease need not take commits yet."""
         number = counters.batch + 1
         self._store.commit(Batch(now_ms, self.holder, self.epoch, number, ()))
         counters.batch = number
 
     def is_behind(self, counters: Counters) -> bool:
-        """Is something in the store that these do not know of?"""
+        """Whether the last batch in the store is not the one that these counters know."""
         return self._store.last_batch() != counters.batch

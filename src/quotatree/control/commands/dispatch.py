@@ -61,7 +61,7 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
 
 
 def handle(turn: Turn, command: do.Command) -> Answer:
-    """Do it, or answer as before if this very request was done already."""
+    """Carry out a command, or return the kept answer if the same request was carried out before."""
     if command.key is None:
         return HANDLERS[type(command)](turn, command)
     key = (command.actor, command.key)
@@ -79,7 +79,10 @@ def handle(turn: Turn, command: do.Command) -> Answer:
 
 
 def forget_answers(world: World, now_ms: int) -> None:
-    """Between two batches: those that are too old, and those beyond what is held at hand. Dicts remember who came first."""
+    """Drop answers from memory, first come first, while they are expired or more than ANSWERS_AT_HAND.
+
+    Called between two batches, when nothing can be taken back.
+    """
     answers, expired_ms = world.answers, now_ms - ANSWERS_KEPT_MS
     while answers:
         oldest = next(iter(answers))
@@ -91,13 +94,13 @@ def forget_answers(world: World, now_ms: int) -> None:
 
 
 def recall(world: World, rows: Iterable[IdempotencyRow]) -> None:
-    """Answers that the store has kept; they come to hand without pushing out newer ones."""
+    """Put stored answers into memory, without dropping others: `forget_answers` does that."""
     for row in rows:
         world.answers[row.actor, row.key] = Kept(row.fingerprint, answer_from(row.body), row.at_ms)
 
 
 def answer_body(answer: Answer) -> dict[str, Any]:
-    """As it is kept in the store: these keys stay, whatever the fields are called."""
+    """The answer as the JSON that is stored. Its keys stay as they are, whatever the fields are called."""
     items = [
         {"id": item.id} if item.problem is None else {"problem": _problem_body(item.problem)}
         for item in answer.items
@@ -125,16 +128,16 @@ def _problem_from(body: dict[str, Any]) -> Problem:
 
 
 def _fingerprint(command: do.Command) -> str:
-    """Requests are alike when all their fields are, also to the next server: sets are told in order, whatever theirs is.
+    """Hash of a command's fields, equal for the same request in every process.
 
-    The secrets of a program count, since another secret is another request; the program itself is kept with them, so
-    a hash of both tells nobody more. Fields that no repr shows (passwords, salted anew each time) are left out.
+    The secrets of a program count, since another secret makes another request; the store has the program itself, so the
+    hash reveals nothing more. Fields that no repr shows (passwords, salted anew each time) are left out.
     """
     return hashlib.sha256(json.dumps(_told(command), ensure_ascii=True).encode()).hexdigest()
 
 
 def _told(value: Any) -> Any:
-    """As data that is the same in every process."""
+    """The value as JSON-able data that is the same in every process: sets are sorted, enums are names."""
     if is_dataclass(value) and not isinstance(value, type):
         shown = {f.name: _told(getattr(value, f.name)) for f in fields(value) if f.repr}
         return [type(value).__name__, shown]
@@ -147,5 +150,5 @@ def _told(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, str):
-        return str(value)  # a sealed one too: as it is
+        return str(value)  # of a `Secret`, too, the text itself
     return value if value is None or isinstance(value, bool | int | float) else repr(value)

@@ -35,7 +35,7 @@ _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32
 
 
 def new_id(module: Module) -> JobId:
-    """Made by chance, so that an id tells nothing about the jobs of others."""
+    """A random id: one with a running number would tell about other users' jobs."""
     number = secrets.randbits(50)
     return JobId(f"{module.value.lower()}-" + "".join(_DIGITS[number >> 5 * i & 31] for i in range(10)))
 
@@ -52,7 +52,7 @@ def submit(turn: Turn, command: do.SubmitJob) -> Answer:
 
 
 def submit_many(turn: Turn, command: do.SubmitJobs) -> Answer:
-    """Each has its own outcome; what is refused leaves no trace."""
+    """Submit each job by itself: one that is refused leaves no trace, and the others are submitted nevertheless."""
     if not 1 <= len(command.jobs) <= MOST_AT_ONCE:
         raise Refused("jobs", len(command.jobs), "J4", f"must be 1..{MOST_AT_ONCE} jobs")
     items = []
@@ -95,7 +95,7 @@ def _checked_spec(turn: Turn, asked: do.SubmitJob) -> JobSpec:
 def _check_engine(turn: Turn, spec: JobSpec, program: Program) -> None:
     refused = turn.engine.refuses(spec, program)
     if refused is not None:
-        raise Refused("program", sorted(program), "E2", refused)  # names only: there may be secrets
+        raise Refused("program", sorted(program), "E2", refused)  # names only: the values may be secrets
 
 
 def cancel(turn: Turn, command: do.CancelJob) -> Answer:
@@ -181,7 +181,7 @@ def resubmit(turn: Turn, command: do.ResubmitJob) -> Answer:
 
 
 def restart_service(turn: Turn, command: do.RestartService) -> Answer:
-    """Two wishes of one moment are one restart: they have one key, and an engine does a key once."""
+    """Order a rolling restart. Two commands in one millisecond have the same key, and an engine restarts once for a key."""
     job = _allowed(turn, command, Action.RESTART_JOB)
     if job.spec.module is not Module.EAS:
         raise Refused("job", job.id, "J1", f"is a {job.spec.module.value} job; only a service restarts")

@@ -57,7 +57,7 @@ def scale(turn: Turn, command: do.ScaleQuota) -> Answer:
 
 
 def transfer(turn: Turn, command: do.TransferQuota) -> Answer:
-    """Both lie below the one who asks, so what he gives one he takes from the other (W2)."""
+    """Move capacity between two quotas. The actor needs the right to scale each of them (W2)."""
     for quota in (command.source, command.target):
         _allow(turn, command, Action.SCALE_QUOTA, quota)
     turn.world.match("quota", command.source, command.if_match)

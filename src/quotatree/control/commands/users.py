@@ -16,7 +16,10 @@ from quotatree.core import Refused
 
 
 def put_user(turn: Turn, command: do.PutUser) -> Answer:
-    """Everybody may change how he is shown; accounts, admins and who is let in are the platform's business."""
+    """Create or change an account, but not its password.
+
+    Users may change their own display name and e-mail; anything else needs the right to manage users (W2).
+    """
     user = command.user
     before = turn.directory.users.get(user.name)
     plain = before is not None and replace(
@@ -34,7 +37,7 @@ def put_user(turn: Turn, command: do.PutUser) -> Answer:
 
 
 def set_password(turn: Turn, command: do.SetPassword) -> Answer:
-    """Whoever was signed in with the old one is so no longer, except where it was changed."""
+    """Set a user's password, and end all their sessions except `keep_session`, the one in which it was changed."""
     turn.allow(command.actor, Action.CHANGE_PASSWORD, OnUser(command.user))
     user = replace(turn.directory.user(command.user), password=command.password_hash)
     over = [
@@ -101,7 +104,7 @@ def edit_directory(turn: Turn, command: do.EditDirectory) -> Answer:
 
 
 def close_sessions(turn: Turn, command: do.CloseSessions) -> Answer:
-    """Who holds the cookie may close its session; the edge hands over hashes, which nobody can guess."""
+    """Close sessions by the hashes of their cookies. No right is checked: only the holder of a cookie can hash it."""
     turn.replace_directory(turn.directory.without_sessions(command.id_hashes))
     turn.audit(command.actor, "session.closed", f"user:{command.actor}", {})
     return Answer(command.actor)

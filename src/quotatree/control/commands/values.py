@@ -31,7 +31,7 @@ from quotatree.core.events import ScaleMode
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The outcome of one of many."""
+    """The outcome of one item of a bulk command: an id, or a problem and then the id is None."""
 
     id: str | None
     problem: Problem | None = None
@@ -39,7 +39,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Written and safe. `version` is the new one, where there is one; `items` are the outcomes of many."""
+    """The answer to a command that is committed.
+
+    `version` is the new version of a thing that has versions, else None; `items` are the outcomes of a bulk command.
+    `repeated`: this is the answer that the same request got before.
+    """
 
     id: str = ""
     version: int | None = None
@@ -58,7 +62,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitJob(Command):
-    """A job as its owner writes it, not judged yet: rights come first, and then the core's own checks of a `JobSpec`."""
+    """A job as its owner writes it, not checked yet: rights come first, and then the core's own checks of a `JobSpec`."""
 
     workspace: str
     quota: str
@@ -78,7 +82,7 @@ class SubmitJob(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitJobs(Command):
-    """Many at once, each with its own outcome."""
+    """Submit many jobs at once, each with its own outcome."""
 
     jobs: tuple[SubmitJob, ...]
 
@@ -95,7 +99,7 @@ class CancelJob(JobCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopJob(JobCommand):
-    """It stops, with its state kept where it can, until its owner starts it again (P14)."""
+    """Stop a job until its owner starts it again; its state is kept where that is possible (P14)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,22 +109,22 @@ class SetPriority(JobCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldJob(JobCommand):
-    """The owner takes a waiting job out of the queue."""
+    """Take a waiting job out of the queue until it is released."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseJob(JobCommand):
-    """And puts it back, with the submit time it had."""
+    """Put a job on hold back into the queue, with the submit time it had."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointJob(JobCommand):
-    """A checkpoint was written, or a notebook's state saved (P6)."""
+    """Note that a checkpoint was written, or a notebook's state saved (P6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResizeJob(JobCommand):
-    """More or fewer replicas, or another core (P12); None: as before."""
+    """Change the number of replicas, or of those in the core, `min_replicas` (P12); None: as before."""
 
     min_replicas: int | None = None
     replicas: int | None = None
@@ -128,12 +132,12 @@ class ResizeJob(JobCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResubmitJob(JobCommand):
-    """A stopped job is started again."""
+    """Start a stopped job again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartService(JobCommand):
-    """The replicas of a running service are replaced one after another, so that it stays reachable."""
+    """Replace the replicas of a running service one after another, so that it stays reachable."""
 
 
 # -- quotas --------------------------------------------------------------------------------------------------------
@@ -146,7 +150,7 @@ class CreateQuota(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateQuota(Command):
-    """Everything but parent, pools and min (Q6); these are taken from what is there."""
+    """Replace everything of a quota's spec but parent, pools and min, which stay as they are (Q6)."""
 
     spec: QuotaSpec
     if_match: int | None = None
@@ -167,7 +171,7 @@ class TransferQuota(Command):
     target: str
     amount: Bounds
     mode: ScaleMode = ScaleMode.REFUSE
-    if_match: int | None = None  # of the source
+    if_match: int | None = None  # version of the source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +201,7 @@ class JoinNode(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetNodeState(Command):
-    """Cordon, drain, or Ready again (R5)."""
+    """Cordon or drain a node, or make it Ready again (R5)."""
 
     node: str
     state: NodeState
@@ -259,7 +263,10 @@ class SetCentre(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutWebhook(Command):
-    """Where to tell events: of one workspace, or without it of everything (platform admins)."""
+    """Create or replace a webhook for the events of one workspace; None: for all events (platform admins).
+
+    `kinds` are the kinds of events to send; without any, all kinds.
+    """
 
     webhook: str
     url: str
@@ -279,7 +286,7 @@ class DropWebhook(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutUser(Command):
-    """A new account, or an old one changed."""
+    """Create an account, or change one."""
 
     user: User
     if_match: int | None = None
@@ -320,16 +327,16 @@ class RevokeToken(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSession(Command):
-    """Whoever signs in; the edge has checked the password or the identity provider's word."""
+    """Open a session for a user who signs in; the API has checked their password, or the identity provider has."""
 
     session: SessionInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditDirectory(Command):
-    """For the server itself: a change that depends on what is there, such as a first login by OIDC.
+    """A change by the server itself that depends on what is in the directory, such as a first login by OIDC.
 
-    `change` gives the new directory and what to answer with; it is pure and quick.
+    `change` returns the new directory and the id to answer with; it must be pure and quick.
     """
 
     action: str

@@ -59,7 +59,7 @@ def add_member(turn: Turn, command: do.AddMember) -> Answer:
 
 
 def remove_member(turn: Turn, command: do.RemoveMember) -> Answer:
-    """Taking all roles needs the right to take the highest of them."""
+    """Take one role from a member, or all if `role` is None. The actor needs the right to give each of them."""
     turn.allow(command.actor, Action.MANAGE_MEMBERS, OnWorkspace(command.workspace))
     held = turn.directory.workspace(command.workspace).roles_of(command.user)
     for role in held if command.role is None else [command.role]:
@@ -86,7 +86,10 @@ def unbind(turn: Turn, command: do.UnbindQuota) -> Answer:
 
 
 def set_centre(turn: Turn, command: do.SetCentre) -> Answer:
-    """W3: ceilings and roles bind from the next submit on; amounts and longest times bind at once."""
+    """Set the rules of a workspace in one quota (W3).
+
+    Ceilings and roles bind from the next submit on; amounts and longest times bind at once.
+    """
     centre = command.centre
     turn.allow(command.actor, Action.SET_CENTRE, OnWorkspace(centre.workspace))
     found = turn.directory.centres.get((centre.workspace, centre.quota))
