@@ -56,9 +56,9 @@ HEADERS: Final = {
 
 
 def create_app(services: Services | None) -> FastAPI:
-    """No page of documentation is served and no other origin is let in; both would be somebody's open door.
+    """The application; with `services` None it can only be described.
 
-    Without services the application can only be described.
+    It serves no documentation pages and lets in no other origin, since attackers could use both.
     """
     app = FastAPI(
         title="QuotaTree",
@@ -80,7 +80,7 @@ def create_app(services: Services | None) -> FastAPI:
 
 
 class CarefulHeaders:
-    """Says the same to every browser, whatever the answer."""
+    """Adds HEADERS to every HTTP answer, except those that the answer sets itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -14,7 +14,7 @@ LARGEST_INT: Final = 1 << 63
 
 
 def parse(body: bytes, limits: Limits) -> Any:
-    """Raises ApiError with what is wrong."""
+    """The data in the body. Raises ApiError, which says what is wrong."""
     try:
         data = json.loads(body.decode(), parse_float=_float, parse_int=_int, parse_constant=_constant)
     except UnicodeDecodeError:

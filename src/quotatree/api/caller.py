@@ -1,4 +1,4 @@
-"""Who asks? A bearer token, or a browser's session with its second secret; and what a route may do on his behalf."""
+"""Who asks? A bearer token, or a browser's session with its second secret; and what a route may do on their behalf."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Caller:
     services: Services
     user: str
     directory: Directory
-    """As it was when the request came in."""
+    """The directory as it was when the request came in."""
     token: TokenInfo | None = None
     session: SessionInfo | None = None
 
     async def call(self, command: Command) -> Answer:
-        """A change; what is refused is told without names the caller may not know."""
+        """Carry out a command. A refusal is raised without names that the caller may not know."""
         try:
             return await call(self.services, command)
         except Refused as refused:
@@ -51,11 +51,14 @@ class Caller:
         return await asyncio.wrap_future(self.services.controller.ask(query))
 
     async def read(self, question: Callable[[Store], T]) -> T:
-        """History: in a thread, for the store may block."""
+        """Ask the store, in a thread since it may block."""
         return await read(self.services, question)
 
     async def eyes(self) -> Reader:
-        """What the caller may read, for answers made from the store. Use it in `read`: it may ask the store."""
+        """A Reader that hides what the caller may not read, for answers made from the store.
+
+        Use it inside `read`, since it may ask the store.
+        """
         tree = await self.ask(lambda world, _: parents(world))
         known: dict[str, JobFacts | None] = {}
 
@@ -89,7 +92,10 @@ def directory_of(services: Services) -> Directory:
 
 
 def authenticate(request: Request) -> Caller:
-    """Raises Unauthenticated; a request that changes something by cookie must show the second secret too."""
+    """The caller, by bearer token or session cookie. Raises Unauthenticated.
+
+    A request that changes something by cookie must carry the session's second secret too, else Forbidden is raised.
+    """
     services: Services = request.app.state.services
     directory = directory_of(services)
     now_ms = services.clock()
@@ -110,7 +116,10 @@ def authenticate(request: Request) -> Caller:
 
 
 def needs(action: Action | None) -> Any:
-    """The caller, whose token must cover the action. None: anybody who is signed in, also by a read-only token."""
+    """Dependency that gives a route its caller, and raises unless their token covers the action.
+
+    None: every signed-in caller passes, also by a read-only token.
+    """
 
     async def found(request: Request) -> Caller:
         caller: Caller = request.state.caller
@@ -126,7 +135,7 @@ _ACTIONS: Final[dict[Callable[..., Any], Action | None]] = {}
 
 
 def action_of(endpoint: Callable[..., Any]) -> Action | None:
-    """The action that a route names in its signature. One that names none at all is not let into the application."""
+    """The action that a route names by `needs` in its signature. Raises TypeError for a route without `needs`."""
     for hint in get_type_hints(endpoint, include_extras=True).values():
         for extra in getattr(hint, "__metadata__", ()):
             dependency = getattr(extra, "dependency", None)

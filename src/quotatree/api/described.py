@@ -17,7 +17,7 @@ SIGNING_IN: Final = {
 
 
 def describe(app: FastAPI) -> None:
-    """Let the application's OpenAPI document say it too."""
+    """Add the ways to sign in, and the schema of a problem, to the application's OpenAPI document."""
     plain = app.openapi
 
     def whole() -> dict[str, Any]:

@@ -32,7 +32,7 @@ Key = Annotated[
 
 
 def expected(if_match: str | None, *, required: bool = False) -> int | None:
-    """The version asked for; None for any."""
+    """The version in If-Match; None: any. Raises ApiError if it is no version, or missing although `required`."""
     if if_match is None:
         if required:
             raise ApiError(
@@ -60,7 +60,7 @@ def tagged(body: Any, version: int | None, status: int = 200, location: str | No
 
 
 async def changed(caller: Caller, command: Command, if_match: str | None) -> Response:
-    """Do it and tell the new version."""
+    """Carry out a command; answer with the id and new version of what it changed."""
     try:
         return done(await caller.call(command))
     except Conflict as error:

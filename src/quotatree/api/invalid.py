@@ -18,7 +18,7 @@ PATTERNS: Final[Mapping[str, str]] = {
     TOKEN_ID: "must be the id of a token, ten letters and digits, as `get tokens` shows it",
 }
 UNTOLD: Final = ("password", "secret", "token", "program", "code")
-"""What is not said back, lest it ends up in a log."""
+"""Words in the names of fields whose values are not sent back, lest a secret ends up in a log."""
 
 
 def message(error: Mapping[str, Any], request: Request) -> str:
@@ -40,7 +40,7 @@ def message(error: Mapping[str, Any], request: Request) -> str:
 
 
 def value(error: Mapping[str, Any]) -> str | int | float | None:
-    """What was sent, if it is short and nobody's secret; an unknown field may be a misspelt one."""
+    """The value that was sent; None if it is long or may be secret. An unknown field may be a misspelt secret one."""
     sent = error.get("input")
     if error["type"] == "extra_forbidden" or any(
         word in str(part).lower() for part in error["loc"] for word in UNTOLD
@@ -52,7 +52,7 @@ def value(error: Mapping[str, Any]) -> str | int | float | None:
 
 
 def _fields(request: Request, where: Sequence[Any]) -> list[str]:
-    """The fields of the model in which an unknown one was found, as far as the way there can be followed."""
+    """Fields of the model in which an unknown field was found; none if the path to it cannot be followed."""
     body = getattr(request.scope.get("route"), "body_field", None)
     if where[:1] != ("body",) or body is None:
         return []
@@ -61,13 +61,13 @@ def _fields(request: Request, where: Sequence[Any]) -> list[str]:
         inside = [model.model_fields[step] for model in reached if step in model.model_fields]
         if inside:
             reached = [found for field in inside for found in _models(field.annotation)]
-        else:  # a place in a list, or which of several models it is
+        else:  # an index in a list, or the tag of one of several models
             reached = [model for model in reached if _tag(model) == step] or reached
     return list(reached[0].model_fields) if len(reached) == 1 else []
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Those a field is made of: X, list[X], X | None, Annotated[X | Y, …]."""
+    """The models X, Y in a field's annotation: X, list[X], X | None, Annotated[X | Y, …]."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         return
@@ -76,7 +76,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _tag(model: type[BaseModel]) -> str | None:
-    """By what a union of models tells this one from the others."""
+    """The value of `change` by which a union of models tells this one from the others; None: it has no such field."""
     field = model.model_fields.get("change")
     found = get_args(field.annotation) if field is not None else ()
     return str(found[0]) if found else None

@@ -16,18 +16,19 @@ from quotatree.engines.base import LogPiece
 PIECE_BYTES: Final = 64 * 1024
 SHORTEST_PAUSE_SECONDS: Final = 0.05
 LONGEST_PAUSE_SECONDS: Final = 1.0
-"""A quiet log is looked at less and less often, down to this."""
+"""Longest pause between two looks at a quiet log; the pause doubles until it is reached."""
 
 Log = Callable[[int, int], LogPiece | None]
-"""Of one replica, by offset and limit, as `Engine.log`."""
+"""Reads the log of one replica, by offset and limit in bytes, as `Engine.log` does."""
 
 
 async def pieces(
     read: Callable[[int], Awaitable[LogPiece | None]], first: LogPiece, limit: int | None, *, follow: bool
 ) -> AsyncIterator[bytes]:
-    """From `first` on, at most `limit` bytes. Without `follow`, what is there now; else until the log is closed.
+    """The log from `first` on, at most `limit` bytes (None: no limit), up to its present end.
 
-    `read` raises when the reader may no longer read, which ends the answer.
+    With `follow`, up to where the log is closed. A QuotaTreeError of `read`, raised when the reader may no longer read,
+    ends the answer.
     """
     left = limit if follow else min(first.end - first.offset, first.end if limit is None else limit)
     piece: LogPiece | None = first
@@ -52,9 +53,9 @@ async def pieces(
 
 
 def start_of_last_lines(log: Log, lines: int) -> int | None:
-    """Where the last `lines` lines begin, or what is kept of them; None: there is no such log.
+    """Offset at which the last `lines` lines begin, or what is kept of them; None: there is no such log.
 
-    Looks backwards a piece at a time. A last line without its end counts as one.
+    Reads backwards, a piece at a time. A last line without a line break counts as a line.
     """
     last = log(-PIECE_BYTES, PIECE_BYTES)
     if last is None or lines == 0:
@@ -75,7 +76,7 @@ def start_of_last_lines(log: Log, lines: int) -> int | None:
 
 
 def _stretch(log: Log, start: int, stop: int) -> bytes:
-    """All between two offsets; an engine may give less at a time than it is asked for."""
+    """The bytes between two offsets, as far as they are kept; an engine may give fewer at a time than it is asked for."""
     found = bytearray()
     while len(found) < stop - start:
         piece = log(start + len(found), stop - start - len(found))

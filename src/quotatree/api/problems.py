@@ -78,7 +78,7 @@ class Problem(TypedDict):
 
 
 class ApiError(QuotaTreeError):
-    """Something that only the edge knows."""
+    """An error that arises in the API itself; `code` is one of PROBLEMS."""
 
     def __init__(self, code: str, message: str, headers: dict[str, str] | None = None) -> None:
         self.code = code
@@ -112,7 +112,7 @@ def problem_of(error: QuotaTreeError) -> Problem:
 
 
 def problem_kept(kept: KeptProblem) -> Problem:
-    """Of one item of many."""
+    """The problem of one item of a bulk command."""
     said = problem(kept.code if kept.code in PROBLEMS else "Fault", kept.message)
     if kept.field:
         said["field"], said["value"], said["rule"] = kept.field, plain(kept.value), kept.rule
@@ -120,7 +120,7 @@ def problem_kept(kept: KeptProblem) -> Problem:
 
 
 def plain(value: object) -> Any:
-    """Short enough to be sent back."""
+    """The value as a number, bool, None or a text of at most LONGEST_VALUE characters, to be sent back."""
     if isinstance(value, str):
         return value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 1] + "…"
     if isinstance(value, bool | int | float | type(None)):
@@ -136,7 +136,7 @@ def answer(request: Request, said: Problem, headers: dict[str, str] | None = Non
 
 
 def install(app: FastAPI) -> None:
-    """Every error of a request leaves by one of these."""
+    """Have every error of a request answered as a problem."""
     app.add_exception_handler(QuotaTreeError, _told)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)

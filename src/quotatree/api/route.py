@@ -42,7 +42,7 @@ def too_large(most: int) -> ApiError:
 
 
 class PublicRoute(APIRoute):
-    """Anybody may ask: logins, health. The description says so, and for others which right is needed."""
+    """A route that needs no sign-in, such as logins and health; the OpenAPI document says so."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         said = self.said(endpoint)
@@ -69,7 +69,10 @@ class PublicRoute(APIRoute):
 
 
 class Route(PublicRoute):
-    """Nothing of the body is looked at before it is known who asks."""
+    """A route for signed-in callers, who are authenticated before the body is read.
+
+    The OpenAPI document says which right is needed.
+    """
 
     def said(self, endpoint: Callable[..., Any]) -> dict[str, Any]:
         action = action_of(endpoint)
@@ -91,12 +94,12 @@ async def _check_body(request: StrictRequest) -> None:
         await request.json()
 
 
-# By reference and not as a model: the framework would build a validator for it, for each status of each route.
+# A reference and not a model, of which the framework would build a validator for each status of each route.
 PROBLEM_ANSWER: Final = {"description": "problem", "content": {MEDIA_TYPE: {"schema": PROBLEM_SCHEMA}}}
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For the description of a route: what it may answer with instead of a result."""
+    """OpenAPI responses of a route that may answer with a problem of these statuses."""
     return dict.fromkeys(statuses, PROBLEM_ANSWER)
 
 

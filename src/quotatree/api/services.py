@@ -1,4 +1,4 @@
-"""What the routes work with: the loop for changes and the live state, the store for history, and who proves who he is."""
+"""What the routes work with: the loop for changes and the live state, the store for history, and how users sign in."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from quotatree.identity.passwords import Passwords
 from quotatree.store import Store
 
 READERS = 8
-"""Reads of the store at a time; it has more connections than that, so the loop never waits for one."""
+"""How many requests read the store at a time; it has more connections than that, so the loop never waits for one."""
 
 LOOKERS = 16
-"""Questions to the engine at a time: what jobs print, and where they answer."""
+"""How many requests ask the engine at a time, for logs and endpoints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Oidc:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one request may be at most."""
+    """Largest size of a request's body, and how deep its JSON may be nested."""
 
     body_bytes: int = 4 * 1024 * 1024
     depth: int = 32

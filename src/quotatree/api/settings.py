@@ -36,12 +36,12 @@ VARIABLE: Final = "QUOTATREE_"
 
 
 class BadSettings(QuotaTreeError):
-    """Where, what was wrong, what is allowed."""
+    """A setting cannot be used; the message says which, what is wrong and what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How long what has served its time is kept, in milliseconds."""
+    """How long rows that are no longer needed are kept, in milliseconds."""
 
     deliveries_ms: int = 7 * 24 * 3_600_000
 
@@ -68,7 +68,7 @@ class ServerSettings:
 
 
 class Setting(NamedTuple):
-    """`default` is shown as the file would write it."""
+    """One setting; `default` is written as in the file, or in words."""
 
     key: str
     read: Callable[[object], Any]
@@ -87,7 +87,7 @@ def _engine(value: object) -> str:
 
 
 def _nodes(value: object) -> str:
-    """As text: a variable with a comma in it comes as a list."""
+    """The nodes as one text; the value of a variable with commas comes as a list."""
     return ",".join(value) if isinstance(value, list) else as_text(value)
 
 
@@ -120,7 +120,7 @@ def _depth(value: object) -> int:
 
 
 def _grants(value: object) -> tuple[GroupGrant, ...]:
-    """A list of tables with group, role and, except for platform-admin, workspace."""
+    """Grants from a list of tables with group, role and, except for platform-admin, workspace."""
     says = "must be a list of tables with group, role and, except for platform-admin, workspace"
     if not isinstance(value, list):
         raise Unreadable(says)
@@ -191,7 +191,7 @@ def variable_of(key: str) -> str:
 
 
 def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSettings:
-    """`path` None: variables only. Raises BadSettings."""
+    """Settings of the file (`path` None: no file), overridden by the environment's variables. Raises BadSettings."""
     values: dict[str, Any] = {}
     if path is not None:
         for key, raw in _file(path).items():
@@ -204,7 +204,7 @@ def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSe
 
 
 def oidc_of(settings: OidcSettings | None) -> Oidc | None:
-    """The logins that these settings allow. The provider is not asked before somebody logs in."""
+    """The OIDC logins of these settings; None without settings. The provider is not asked before a user logs in."""
     if settings is None:
         return None
     provider = Provider(settings, HttpxHttp())
@@ -234,7 +234,7 @@ def _file(path: Path) -> dict[str, Any]:
 
 
 def _from_text(text: str) -> object:
-    """What the text would be in the file; a list may be written with commas."""
+    """The value of the text as TOML; if it is not TOML, the text itself, or a list if it has commas."""
     try:
         return tomllib.loads(f"x = {text}")["x"]
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""What was, will or would be decided, in the words of the reader: his own jobs by name, others by priority and size."""
+"""What was, will or would be decided, in the words of the reader: their own jobs by name, others by priority and size."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class Amounts(Body):
 
 
 def number(milli: int) -> int | float:
-    """8000 -> 8, 500 -> 0.5."""
+    """Thousandths as a number: 8000 -> 8, 500 -> 0.5."""
     return milli // 1000 if milli % 1000 == 0 else milli / 1000
 
 
@@ -152,7 +152,7 @@ def span(ms: int | None) -> str | None:
 
 
 def amounts(of: Bounds | Resources) -> dict[str, Any]:
-    """As `Amounts` reads it; what is not named is left out."""
+    """The amounts as `Amounts` reads them; a resource that is not named is left out."""
     gpu, cpu, memory = of
     found: dict[str, Any] = {}
     if gpu is not None:

@@ -73,7 +73,7 @@ class JobIn(Body):
     @field_validator("program")
     @classmethod
     def _secrets(cls, program: dict[str, Any]) -> dict[str, Any]:
-        """Whatever the engine: what is secret must be known to be one before anything is said about it."""
+        """Check the form of `secrets`, for every engine: values must be known as secrets before a message shows any."""
         inside = program.get(FIELD, {})
         if not isinstance(inside, dict) or not all(isinstance(value, str) for value in inside.values()):
             raise ValueError('secrets must be names with texts, such as {"KEY": "value"}')

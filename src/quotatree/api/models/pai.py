@@ -55,7 +55,7 @@ class PaiPolicies(Body):
     sub: PaiSub | None = Field(default=None, alias=SUB)
 
     def applied_to(self, spec: QuotaSpec) -> QuotaSpec:
-        """A PUT replaces all three; a strategy that is left out stays."""
+        """The spec with strategy, self-level and child-level policy replaced; a strategy that is left out stays."""
         own = None
         if self.own is not None:
             modules = parse_modules(f"{OWN}.PreemptedProducts", self.own.products)

@@ -103,7 +103,7 @@ FIELDS = {
     "min_runtime": "min_runtime_ms",
     "preemption_delay": "preemption_delay_ms",
 }
-"""Where the core's field is called after its unit."""
+"""Names of the core's fields that end in their unit, by their names in requests."""
 
 
 class PoliciesIn(Body):

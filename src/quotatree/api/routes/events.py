@@ -1,6 +1,6 @@
 """What happens, as it happens: a page of events after a number, or a stream that goes on where it was cut off.
 
-Numbers rise by one with every event of the server; a reader sees those that are his, so there are gaps.
+Numbers rise by one with every event of the server; a reader sees only the events for them, so there are gaps.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from quotatree.store.rows import EventRow
 routes = router("events")
 HEARTBEAT_SECONDS: Final = 15.0
 GATHER_SECONDS: Final = 0.05
-"""A busy server commits hundreds of times a second; a stream need not read the store each time."""
+"""Pause of a stream before it reads the store: a busy server commits hundreds of times a second."""
 AT_ONCE: Final = 500
 QUOTA_KINDS: Final = (
     "quota.created",
@@ -78,7 +78,7 @@ def event_out(row: EventRow) -> EventOut:
 
 
 def _shown(rows: Sequence[EventRow], reads: Reader, actor: str) -> list[EventOut]:
-    """Jobs' events are for their workspace, quotas' for whoever sees the quota, nodes' for whoever sees nodes."""
+    """The events for this reader: of jobs and workspaces that they see, of quotas that they see, others if they see nodes."""
     if reads.everything:
         return [event_out(row) for row in rows]
     quotas = visible_quotas(reads.directory, actor, reads.tree)
@@ -95,7 +95,7 @@ def _shown(rows: Sequence[EventRow], reads: Reader, actor: str) -> list[EventOut
 
 
 def _masked(event: EventOut, reads: Reader) -> EventOut:
-    """A transfer names the other quota, which the reader may not know."""
+    """The event without names that the reader may not know: a transfer names the other quota."""
     if event["workspace"] is None:
         event["body"] = {
             key: reads.text(value) if isinstance(value, str) else value

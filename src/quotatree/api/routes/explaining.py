@@ -125,7 +125,10 @@ def _decision(row: DecisionRow) -> Decision:
 
 
 async def _quotas(caller: Caller, asked: list[str] | None) -> tuple[str, ...] | None:
-    """None: all, for a platform admin, also those that are deleted by now."""
+    """The quotas asked for, which must be visible; without any, all visible ones.
+
+    None: all, also those that are deleted by now, for a platform admin who names none.
+    """
     if asked is None and Role.PLATFORM_ADMIN in roles_on(caller.directory, caller.user, PLATFORM):
         return None
     tree = await caller.ask(lambda world, _: parents(world))

@@ -119,19 +119,19 @@ async def list_jobs(
 
 
 def endings_of(store: Store, rows: Sequence[JobRow]) -> dict[str, str]:
-    """What went wrong with those that failed."""
+    """What went wrong, by job, for those of the jobs that failed."""
     failed: dict[str, int] = {row.id: row.run for row in rows if row.phase == "Failed"}
     return store.endings(failed) if failed else {}
 
 
 def positions_of(rows: list[JobRow]) -> Asked[dict[JobId, int]]:
-    """Where each of these stands in the queue of its quota."""
+    """The place of each of these jobs in the queue of its quota; jobs that do not wait are left out."""
 
     def query(world: World, now_ms: int) -> dict[JobId, int]:
         found: dict[JobId, int] = {}
         for quota in {row.quota for row in rows}:
             here = [world.state.jobs.get(row.id) for row in rows if row.quota == quota]
-            wanted = [job for job in here if job is not None]  # some may have ended since they were read
+            wanted = [job for job in here if job is not None]  # a job may have ended since its row was read
             at, aging_ms = world.quota(quota), world.state.settings.aging_interval_ms
             found |= at.queue.positions_of(wanted, now_ms, aging_ms, at.spec.strategy)
         return found
@@ -140,7 +140,10 @@ def positions_of(rows: list[JobRow]) -> Asked[dict[JobId, int]]:
 
 
 def _workspaces(caller: Caller, asked: list[str] | None) -> tuple[str, ...] | None:
-    """Those asked for must be visible; without any, all that are. None for a reader who sees all."""
+    """The workspaces asked for, which must be visible; without any, all whose jobs are visible.
+
+    None: all, for a platform admin who names none.
+    """
     if asked is not None:
         for name in asked:
             check(caller.directory, caller.user, Action.SEE_WORKSPACE, OnWorkspace(name))
@@ -155,7 +158,7 @@ def _texts(values: list[str] | list[ModuleName] | list[PhaseName] | None) -> tup
 
 
 async def visible_job(caller: Caller, action: Action, job: str) -> JobRow:
-    """From the store, so that finished ones are found as well."""
+    """The job from the store, which has finished jobs as well. Raises unless the caller may do the action."""
     row = await caller.read(lambda store: store.job(job))
     if row is None:
         raise NotFound("job", job)
@@ -193,7 +196,7 @@ async def list_runs(job: JobInPath, caller: Annotated[Caller, needs(Action.SEE_J
 
 
 async def _do(caller: Caller, command: do.JobCommand) -> Response:
-    """A finished job has left the loop, so whoever may see it is told that it is over rather than missing."""
+    """Carry out a command on a job. Raises Refused, not NotFound, for a finished job that the caller may see."""
     try:
         answer = await caller.call(command)
     except NotFound:

@@ -112,7 +112,7 @@ def _body(
     request: Request, row: JobRow, log: Log, first: LogPiece, limit: int | None, *, follow: bool
 ) -> AsyncIterator[bytes]:
     async def read(at: int) -> LogPiece | None:
-        """Whoever lost the right, or his token, while he was reading reads no further."""
+        """Read on from `at`. Raises if the caller has lost the right, or their token, since the last piece."""
         caller = authenticate(request)
         check(caller.directory, caller.user, Action.SEE_LOGS, OnJob(row.id, row.workspace, row.owner))
         return await _asked(caller, partial(log, at, PIECE_BYTES))
@@ -149,7 +149,7 @@ def _may_open(caller: Caller, row: JobRow) -> bool:
 
 
 async def _asked(caller: Caller, question: Callable[[], T]) -> T:
-    """An engine may read a disk: in a thread, and not in those that the store's readers need."""
+    """Ask the engine, in a thread since it may read a disk, and not in one that the store's readers need."""
     try:
         return await anyio.to_thread.run_sync(question, limiter=caller.services.lookers)
     except EngineUnavailable as error:

@@ -71,6 +71,6 @@ def _command(world: World, actor: str, change: m.Change) -> do.Command:
 
 
 def _spec(world: World, quota: str) -> QuotaSpec:
-    """Of a quota that is there. One that an earlier change of the list would make is whatever that change says."""
+    """The spec of a quota; an empty spec if it is not there, since an earlier change of the list may create it."""
     found = world.state.quotas.get(QuotaId(quota))
     return QuotaSpec(QuotaId(quota)) if found is None else found.spec

@@ -122,7 +122,7 @@ async def update_quota(
 async def change(
     caller: Caller, quota: str, applied: Callable[[QuotaSpec], QuotaSpec], if_match: str | None
 ) -> Response:
-    """Read, change, write back; who gave no version tries again when somebody else came in between."""
+    """Read a quota's spec, change it, write it back. Without If-Match, try again if it was changed in between."""
     wanted = expected(if_match)
     for _ in range(TRIES):
         found = await caller.ask(spec_seen(caller.user, quota))

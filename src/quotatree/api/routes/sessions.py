@@ -34,7 +34,7 @@ CSRF_COOKIE: Final = "quotatree_csrf"
 LOGIN_COOKIE: Final = "quotatree_login"
 LOGIN_SECONDS: Final = 600
 DEVICE_TOKEN_MS: Final = 30 * 86_400_000
-"""A token got by the device flow lasts that long; then one logs in again."""
+"""How long a token from the device flow lasts; then its user logs in again."""
 
 
 def _services(request: Request) -> Services:
@@ -65,7 +65,7 @@ async def log_in(request: Request, body: LoginIn) -> Response:
 
 
 def _rehash(user: str, new_hash: str) -> do.EditDirectory:
-    """The parameters of the hash have changed since; the password has not, so nobody is signed out."""
+    """Command to store a password's hash with new parameters. The password is the same, so no session ends."""
 
     def change(directory: Directory) -> tuple[Directory, str]:
         return directory.with_user(replace(directory.user(user), password=new_hash)), user
@@ -111,7 +111,7 @@ def _oidc(services: Services) -> Oidc:
 
 
 async def _signed_in(services: Services, claims: Claims) -> str:
-    """The user behind these claims; a first login may make the account, groups may give roles."""
+    """Name of the user behind these claims. A first login may make the account, and groups may give roles."""
     settings = _oidc(services).settings
     command = do.EditDirectory(
         actor=SYSTEM, action="user.signed_in", change=lambda directory: signed_in(directory, settings, claims)

@@ -56,7 +56,7 @@ class Webhooks(TypedDict):
 
 
 def webhooks_seen(actor: str) -> Query[list[WebhookRow]]:
-    """Those one may manage; of others not even the name is told."""
+    """The webhooks that the actor may manage; of others not even the name is shown."""
 
     def query(world: World, now_ms: int) -> list[WebhookRow]:
         del now_ms
