@@ -1,5 +1,5 @@
-"""May work be turned idle for a preemptor that also needs a place? Its quota from those it may take, which run on; its
-place from idle borrowers, who give way anyway (I1, I3).
+"""May work be turned idle for a preemptor that also needs a place? The units that it may take free its quota and run on
+idle; idle borrowers, which give way anyway, free its place (I1, I3).
 
 Without this, a quota full of old work and with new work running idle beside it would stop the old for want of quota.
 """
@@ -18,7 +18,7 @@ from quotatree.core.search.trial import Proposal, Request, Trial, with_companion
 
 
 def cheaper_by_turning_idle(request: Request, overlay: Overlay, found: Found | None) -> Found | None:
-    """`found`, or what costs less without going higher up the ladder."""
+    """Return victims that are turned idle or borrow idle, if they cost less and stand no higher than `found`; else `found`."""
     idle = request.gives_way
     if (
         idle is None
@@ -41,7 +41,7 @@ def cheaper_by_turning_idle(request: Request, overlay: Overlay, found: Found | N
 
 
 def _turned(request: Request, overlay: Overlay, top: int) -> tuple[int, Proposal] | None:
-    """The lowest rung on which work that may be turned idle frees the quota, and that work."""
+    """Return the lowest rung up to `top` on which units that may all be turned idle free the quota, and those units."""
     turning = replace(request, demote_room=0)
 
     def ask(rung: int) -> Proposal | None:
@@ -55,7 +55,10 @@ def _turned(request: Request, overlay: Overlay, top: int) -> tuple[int, Proposal
 
 
 def _keeps_to_idle_room(request: Request, overlay: Overlay, places: Found) -> bool:
-    """I2, once these have gone; turning idle moves a share from used to idle and leaves the room as it is."""
+    """Return whether the idle room holds all that is wanted once these units have gone (I2).
+
+    Turning work idle moves its share from used to idle and leaves the idle room the same.
+    """
     without = overlay.fork()
     for unit in with_companions(list(places.units)):
         without.take(unit)

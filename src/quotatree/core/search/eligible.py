@@ -39,7 +39,7 @@ class Clause(NamedTuple):
 
 
 class Entitled(NamedTuple):
-    """Under which rule a class of units may be taken, on which rung of the ladder (P5), and how it counts."""
+    """Under which rule a class of units may be taken, on which rung of the ladder (P5), and whether that frees quota."""
 
     rule: Code
     rung: int
@@ -49,7 +49,7 @@ class Entitled(NamedTuple):
 
 
 class Signature:
-    """The eligible set of one step for one kind of preemptor; memoises class by class."""
+    """The classes of units that one kind of preemptor may take in one step; each class is decided once."""
 
     __slots__ = ("_among", "_classes", "_known", "bounded", "clauses", "key", "priority", "quota")
 
@@ -63,14 +63,14 @@ class Signature:
         self.bounded = any(c.down_to_min for c in clauses)
         self._known: dict[int, Entitled | None] = {}
         self._classes: list[tuple[UnitClass, Entitled]] = []
-        self._among = 0  # so many of the tree's classes have been asked
+        self._among = 0  # number of the tree's classes decided so far
 
     def binds(self) -> bool:
-        """Are there bounds on what may be taken together: reserved parts, or siblings that stop at their min?"""
+        """Return whether bounds limit what may be taken together: reserved parts, or siblings that stop at their min."""
         return self.bounded or self.quota.tree.shares_reserved
 
     def classes_among(self, classes: Sequence[UnitClass]) -> list[tuple[UnitClass, Entitled]]:
-        """Those of a tree's classes that may be taken, in their order. A tree only ever gets more classes."""
+        """Return those of a tree's classes that may be taken, in their order. A tree never loses a class."""
         while self._among < len(classes):
             cls = classes[self._among]
             entitled = self.entitled(cls)
@@ -128,7 +128,10 @@ def descendants_clause(quota: Quota) -> Clause | None:
 
 
 def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
-    """P4's last two steps: siblings above their min (down to it), or all siblings, with what is below them."""
+    """Return the clauses of P4's last two steps: siblings above their min (down to it), or all, with their subtrees.
+
+    Empty if the quota's policy does not reach siblings.
+    """
     policy = quota.spec.self_level
     if policy is None or not policy.reaches_siblings or quota.parent is None:
         return ()
@@ -162,7 +165,10 @@ def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
 
 
 def return_clauses(quota: Quota, priority: int, short: list[int]) -> tuple[Clause, ...]:
-    """P15: regular work, of equal or lower priority, of siblings above their min of what is short, down to it."""
+    """Return the clauses of P15: regular work of equal or lower priority in siblings that are above their min, down to it.
+
+    `short`: the resources that are short; a sibling counts if it is above its min in one of them.
+    """
     return tuple(
         Clause(Code.ReturnOfLoan, s.tin, s.tout, Priorities(1, priority), down_to_min=True)
         for s in quota.siblings()
@@ -171,7 +177,10 @@ def return_clauses(quota: Quota, priority: int, short: list[int]) -> tuple[Claus
 
 
 def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]:
-    """Scaling with reclaim (Q5): all regular units of the subtree, or only those of quotas above their min."""
+    """Return the clauses of scaling with reclaim (Q5): all regular units of the subtree.
+
+    `above_min_only`: only those of descendants above their min, down to it.
+    """
     everyone = Priorities(1, HIGHEST_PRIORITY)
     if not above_min_only:
         return (Clause(rule, quota.tin, quota.tout, everyone),)
@@ -185,7 +194,7 @@ def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]
 class Protections:
     """Bounds on a *set* of victims: reserved parts (Q8) and siblings that go no deeper than their min (P4, P15).
 
-    `usage`: what the quotas use before this set is taken.
+    `usage` is what the quotas use before the set is taken.
     """
 
     __slots__ = ("_signature", "_taker", "_usage")
@@ -195,7 +204,7 @@ class Protections:
         self._taker = signature.quota
 
     def allow(self, units: Iterable[Unit]) -> bool:
-        """May exactly these units be taken together?"""
+        """Return whether exactly these units may be taken together."""
         reserved: dict[str, tuple[Quota, list[int]]] = {}
         bounded: dict[str, tuple[Quota, list[tuple[int, int, int]]]] = {}
         for unit in units:
@@ -213,7 +222,7 @@ class Protections:
                 if has_loan(quota, self._usage):
                     lender = quota
             if entitled.down_to_min:
-                if lender is None:  # at its min already, by what was taken for another group of the same job
+                if lender is None:  # at its min already, after victims for another group of the job
                     return False
                 bounded.setdefault(lender.id, (lender, []))[1].append(unit.footprint)
         for quota, taken in reserved.values():
@@ -225,7 +234,7 @@ class Protections:
 
 
 def _stops_at_min(quota: Quota, sizes: list[tuple[int, int, int]], usage: Usage) -> bool:
-    """Taken in the best order, is every unit taken while the quota is still above its min in some resource?"""
+    """Return whether, in some order, each of these footprints is taken while the quota is above its min in one resource."""
     for i, _ in quota.named:
         over = loan(quota, i, usage)
         if over and sum(s[i] for s in sizes) - max(s[i] for s in sizes) < over:

@@ -15,11 +15,11 @@ from quotatree.core.search.slot_trial import SlotTrial
 from quotatree.core.search.trial import Proposal, Trial, without_implied
 
 FEW: Final = 10
-"""Up to this many candidates, all of their sets are looked at."""
+"""Up to this many candidates, all of their sets are tried."""
 
 
 def best_of_few(trial: Trial, shape: Shape, count: int) -> Proposal | None:
-    """The cheapest lawful set for `count` replicas, if there are few candidates."""
+    """Return the cheapest lawful set for `count` replicas; None if there is none or there are more than FEW candidates."""
     units = _candidates(trial)
     if units is None:
         return None
@@ -37,7 +37,7 @@ def best_of_few(trial: Trial, shape: Shape, count: int) -> Proposal | None:
 
 
 def _candidates(trial: Trial) -> list[Unit] | None:
-    """The units that may be taken up to the rung, or None if they are not few."""
+    """Return the units that may be taken up to the rung, by name; None if there are more than FEW."""
     found: list[Unit] = []
     signature, off = trial.signature, trial.overlay.off
     for cls, entitled in signature.classes_among(trial.state.classes_below(signature.quota.root)):

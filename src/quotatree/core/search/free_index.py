@@ -22,7 +22,7 @@ Ranked = tuple[int, int]  # how well one more replica fits, node
 
 
 class FreeIndex:
-    """Slots for one shape on the nodes of some pools: now, or by plan (with what is leaving)."""
+    """Slots for one shape on the nodes of some pools: those free now, or also those of replicas that are leaving."""
 
     __slots__ = (
         "_cursor",
@@ -59,11 +59,11 @@ class FreeIndex:
         self._rank_anew()
 
     def take(self, wanted: int, avoid: frozenset[int]) -> list[int]:
-        """The best nodes that together have `wanted` slots; fewer if there are not so many."""
+        """Return the best nodes, by index, that together have `wanted` slots; all with slots if there are too few."""
         return [index for _, index in self.best(wanted, avoid)]
 
     def best(self, wanted: int, avoid: frozenset[int]) -> list[Ranked]:
-        """The same with their ranks."""
+        """Return the nodes of `take` with their ranks, as (rank, node index)."""
         heap, nodes = self._heap, self._state.nodes
         found: dict[int, int] = {}
         entries: list[tuple[int, int, int]] = []
@@ -88,7 +88,7 @@ class FreeIndex:
         return [(rank, index) for index, rank in found.items()]
 
     def refresh(self) -> None:
-        """Catch up with the change log, and with what is usually asked for."""
+        """Catch up with the change log, and with changes in which requests are typical."""
         state = self._state
         changes = state.changes
         if self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
@@ -122,7 +122,7 @@ class FreeIndex:
         heapify(self._heap)
 
     def _count(self, node: Node) -> int:
-        """How many replicas fit on a node, remembered."""
+        """Count how many replicas fit on a node, enter that in the totals, and return it."""
         index = node.index
         count = self.count(node)
         before = self.slots[index]
@@ -133,13 +133,13 @@ class FreeIndex:
         return count
 
     def count(self, node: Node) -> int:
-        """How many replicas fit on a node."""
+        """Return how many replicas fit on a node; 0 if it does not suit."""
         if (node.whole_free or not self._wants_whole) and node.spec.pool in self._pools:
             return node.slots(self._shape, self._now) if node.suits(self._shape) else 0
         return 0
 
     def rank(self, node: Node) -> int:
-        """How well one more replica fits on a node that has room for it; the least is best."""
+        """Return how badly one more replica fits on a node that has room for it: the lowest rank is best."""
         free, cpu_milli, memory_mib = node.left(self._now)
         rank, _ = self._typicals[node.spec.pool].fit(node, self._shape, free, cpu_milli, memory_mib)
         return rank
@@ -156,7 +156,7 @@ class FreeView:
         self.slots, self.total, self.racks = list(index.slots), index.total, dict(index.racks)
 
     def refresh(self) -> None:
-        """Count the touched nodes that have changed since."""
+        """Count and rank anew the touched nodes that have changed since the last call."""
         for index, node in self._overlay.touched.items():
             seen = self._seen.get(index)
             if seen is not None and seen[0] == node.stamp:
@@ -169,7 +169,7 @@ class FreeView:
             self._seen[index] = (node.stamp, self._index.rank(node) if count else 0)
 
     def take(self, wanted: int, avoid: frozenset[int]) -> list[int]:
-        """The best nodes that together have `wanted` slots; fewer if there are not so many."""
+        """Return the best nodes, by index, that together have `wanted` slots; all with slots if there are too few."""
         ranked = self._index.best(wanted, avoid.union(self._overlay.touched))
         for index, (_, rank) in self._seen.items():
             if self.slots[index] and index not in avoid:
@@ -184,7 +184,7 @@ class FreeView:
 
 
 def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
-    """The up-to-date index for a shape in a tree's pools."""
+    """Return the index for a shape in a tree's pools, brought up to date."""
     now = now and state.leaving_replicas > 0
     pools = frozenset([pool for pool, _ in root.spec.draws])
     key = ("free", shape, pools, now)
@@ -199,7 +199,7 @@ def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
 
 
 def free_view(overlay: Overlay, shape: Shape, root: Quota, now: bool) -> FreeIndex | FreeView:
-    """The same, through an overlay."""
+    """Return the index for a shape in a tree's pools as seen through an overlay, brought up to date."""
     if not overlay.touched:
         return free_index(overlay.state, shape, root, now)
     key = ("free", shape, root.spec.id, now)

@@ -24,13 +24,13 @@ from quotatree.core.search.slot_trial import SlotTrial, slots_without
 from quotatree.core.search.trial import Proposal, Trial, let_stay
 
 MOVES: Final = 64
-"""Moves of the local search."""
+"""Most moves of the local search."""
 LOOKS: Final = 6_000
-"""Nodes looked at and units taken or given back by the local search in all."""
+"""Nodes examined and units taken or given back, in all, after which the local search ends."""
 
 
 def cheapest_for_gang(trial: Trial, shape: Shape, count: int) -> Proposal | None:
-    """The cheapest set found for `count` replicas of a shape, or None."""
+    """Return the cheapest set found for `count` replicas of a shape, or None."""
     search = GangSearch(trial, shape, count)
     try:
         return search.run()
@@ -39,9 +39,9 @@ def cheapest_for_gang(trial: Trial, shape: Shape, count: int) -> Proposal | None
 
 
 class ShareRule(Enum):
-    """What a unit that spans nodes is charged with on one of them."""
+    """How much of its cost a unit that spans nodes is charged with on one of them."""
 
-    CAPPED = "capped"  # by its part here of what is still wanted at most
+    CAPPED = "capped"  # its GPUs here by all its GPUs, or by those still wanted if these are fewer
     FULL = "full"
     PROPORTIONAL = "proportional"
 
@@ -59,7 +59,7 @@ class GangSearch(SlotTrial):
         self._pulled: list[tuple[int, int]] = []
         self._shares: dict[int, list[Share]] = {}
         self._spanning: dict[Unit, None] = {}  # units on several nodes
-        self._large: dict[Unit, None] = {}  # and those that alone free several slots
+        self._large: dict[Unit, None] = {}  # units on several nodes, or that free several slots on one
 
     # -- the search ------------------------------------------------------------------------------------------
 
@@ -84,17 +84,20 @@ class GangSearch(SlotTrial):
         return best
 
     def close(self) -> None:
-        """The index has its nodes again."""
+        """Give the nodes that were drawn from the index back to it."""
         self._stream.close()
 
     def _by_nodes_alone(self) -> Proposal | None:
-        """One slot a node and nobody on two nodes: the cheapest nodes are the optimum, if they free the quota too."""
+        """Take the cheapest nodes; return that only if no unit seen spans nodes and the set is lawful and frees the quota.
+
+        With one slot a node this is the optimum. Otherwise None.
+        """
         if not self._fill(ShareRule.FULL, banned=None) or self._spanning:
             return None
         if not self.quota_is_free():
             return None
         if self.slots > self.count or not all(self.cost_of(u) for u in self.taken):
-            self.minimise()  # else every node's cover is a cheapest one, so nobody on it is superfluous
+            self.minimise()  # else every node's cover is a cheapest one, so no unit in it is superfluous
         return self._better(None) if self.lawful() else None
 
     def _better(self, best: Proposal | None) -> Proposal:
@@ -114,8 +117,10 @@ class GangSearch(SlotTrial):
         return self.lawful()
 
     def _cover_quota(self) -> bool:
-        """Take the cheapest units until the quota is free too; surplus that goes with a core may be gone already, so
-        one answer may not be enough."""
+        """Take the cheapest units until the quota is free; return False if that cannot be done.
+
+        Surplus that goes with a core may be gone already, so one answer of `cheapest_cover` may not be enough.
+        """
         while not self.quota_is_free():
             found = cheapest_cover(self)
             if found is None or not found.units:
@@ -124,7 +129,7 @@ class GangSearch(SlotTrial):
         return True
 
     def _fill(self, rule: ShareRule, banned: Unit | None) -> bool:
-        """Take the cheapest slots until there are enough."""
+        """Take the units of the cheapest slots until there are `count`; never `banned`. False if there are too few."""
         heap: list[tuple[int, int, int]] = []  # charge, node, serial
         serials: dict[int, int] = {}
         ways: dict[int, Way] = {}
@@ -152,7 +157,7 @@ class GangSearch(SlotTrial):
                 continue
             way = ways[node_index]
             if way.slots > self.count - self.slots:
-                offer(node_index)  # fewer are wanted by now than when this was worked out
+                offer(node_index)  # fewer slots are wanted now than when this way was computed
                 continue
             units = way.units
             if self.protections is not None and not self.lawful(units):
@@ -169,7 +174,7 @@ class GangSearch(SlotTrial):
         return True
 
     def _replay(self) -> Iterator[tuple[int, int]]:
-        """Nodes in bound order: those seen before, then new ones from the index."""
+        """Yield (lower bound, node index) in order: those drawn from the index before, then new ones."""
         yield from list(self._pulled)
         position = len(self._pulled)
         while True:
@@ -184,7 +189,10 @@ class GangSearch(SlotTrial):
     # -- one node --------------------------------------------------------------------------------------------
 
     def _next_slot(self, node_index: int, rule: ShareRule, banned: Unit | None) -> Way | None:
-        """Cheapest further units on a node that give more slots there: one, or as many as are cheapest per slot."""
+        """Return the cheapest further units on a node that give one more slot there, or None.
+
+        When counting by slot, they may give several slots, as many as are cheapest per slot.
+        """
         self.looks += 1
         node = self._nodes[node_index]
         shares = self._shares_of(node_index)
@@ -205,7 +213,10 @@ class GangSearch(SlotTrial):
         return cheapest_way(need, self._gpus, most, items, total)
 
     def _next_slot_in_full(self, node_index: int, left: list[Share], rule: ShareRule) -> Way | None:
-        """The same where CPU, memory, shared devices or surplus matter: cheapest first, then put back."""
+        """Return units for one more slot where CPU, memory, shared devices or surplus matter, or None.
+
+        Units are added cheapest first until there is a slot; then those not needed are dropped, dearest first.
+        """
         node = self._nodes[node_index]
         gone_here = self._taken_on(node_index)
         goal = slots_without(node, self.shape, gone_here) + 1

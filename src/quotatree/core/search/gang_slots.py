@@ -8,7 +8,7 @@ from quotatree.core.model.unit import Unit
 
 
 class Way(NamedTuple):
-    """Units on one node whose leaving gives `slots` more slots there, and what they are charged with."""
+    """Units on one node without which it has `slots` more slots, and the cost they are charged with."""
 
     charge: int
     slots: int
@@ -18,7 +18,11 @@ class Way(NamedTuple):
 def cheapest_way(
     need: int, step: int, most: int, items: list[tuple[int, int, Unit]], total: int
 ) -> Way | None:
-    """Cheapest items with at least `need` GPUs together (one slot), or more slots of `step` if cheaper per slot."""
+    """Return the cheapest items with at least `need` GPUs together, which make one slot; None if all are not enough.
+
+    Up to `most` slots, each further one of `step` GPUs, are made if that is cheaper per slot. An item is (GPUs, charge,
+    unit); `total` is the GPUs of all.
+    """
     if most == 1:
         if total == need:
             return Way(sum(item[1] for item in items), 1, [item[2] for item in items])

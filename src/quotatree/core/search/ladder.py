@@ -1,7 +1,7 @@
 """The ladder of P5: victims of the lowest highest priority first, and among those the cheapest.
 
 A rung is a priority up to which units may be taken: 0 for idle borrowers and surplus, then 1 to 9. The indexes tell which
-rungs could help at all (P7); on each of them, from below, the solver is asked, and the first lawful answer is it.
+rungs could help at all (P7). The solver is asked on each of those, lowest first, and its first lawful answer is kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from quotatree.core.search.trial import Proposal, Request, Trial, left_after, wi
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A lawful, minimal set, its cost, the highest rung it touches, and what ignoring the ladder would cost (P5)."""
+    """A lawful, minimal set of victims, and what it costs.
+
+    `cost` counts only the units that are evicted, not those of `demoted`, which run on with an idle claim. `highest` is the
+    highest rung of any victim. `cost_without_ladder`, at most `cost`, is the least found for a set of any rung (P5).
+    """
 
     units: tuple[Unit, ...]
     cost: int
@@ -33,7 +37,7 @@ class Found:
 
 
 def climb(rungs: Iterable[int], ask: Callable[[int], Proposal | None]) -> tuple[int, Proposal] | None:
-    """The first rung, from below, on which there is an answer, and the answer."""
+    """Ask about each rung in turn; return the first rung with an answer and that answer, None if no rung has one."""
     for rung in rungs:
         found = ask(rung)
         if found is not None:
@@ -42,21 +46,27 @@ def climb(rungs: Iterable[int], ask: Callable[[int], Proposal | None]) -> tuple[
 
 
 def first_on_ladder(request: Request, overlay: Overlay, rungs: list[int]) -> tuple[int, Proposal] | None:
-    """The lowest of these rungs on which a set is found that frees the quota, and the cheapest such set."""
+    """Return the lowest of these rungs on which the solver finds a set that frees the quota, and that set.
+
+    `rungs` is in ascending order. None: no rung has such a set.
+    """
 
     def ask(rung: int) -> Proposal | None:
         found = solve(Trial(request, rung, overlay))
         if found is None:
             return None
         found = without_implied(found, request.now_ms)
-        # Whatever the solver says, nothing starts beyond its quotas.
+        # The solver's answer is checked: a job must never start beyond its quotas.
         return found if left_after(request, found.units) == ZERO else None
 
     return climb(rungs, ask)
 
 
 def cheapest_on_ladder(request: Request, overlay: Overlay, rungs: list[int] | None = None) -> Found | None:
-    """The best victims of this step of P4, or None."""
+    """Return the best victims for the request up the ladder, or None if no rung has any.
+
+    `rungs`: the rungs to ask, in ascending order; None means all that could help.
+    """
     if rungs is None:
         rungs = rungs_that_could_help(request, overlay)
     first = first_on_ladder(request, overlay, rungs)
@@ -76,13 +86,16 @@ def cheapest_on_ladder(request: Request, overlay: Overlay, rungs: list[int] | No
 
 
 def highest_rung(request: Request, units: Iterable[Unit]) -> int:
-    """The highest rung that these units stand on."""
+    """Return the highest rung of any of these units that may be taken; 0 if there is none."""
     entitled = [request.signature.entitled(unit.cls) for unit in units]
     return max((e.rung for e in entitled if e is not None), default=0)
 
 
 def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
-    """Rungs that add somebody, from the first on which everybody's leaving would be enough, protections aside (P7)."""
+    """Return, in ascending order, the rungs that have units and up to which all units together would be enough (P7).
+
+    Protections are left aside, so a rung that is returned may still have no lawful set.
+    """
     present = [False] * LADDER
     freed = [[0] * LADDER for _ in range(3)]
     short = [i for i in range(3) if request.deficit[i] > 0]
@@ -105,7 +118,7 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
 
 
 def _reached_on_nodes(request: Request, overlay: Overlay) -> list[tuple[list[int], int]]:
-    """For each shape, how many replicas would fit once everybody up to a rung had left, and how many are wanted."""
+    """Return for each shape how many replicas would fit, by rung, without all units up to it, and how many are wanted."""
     found = []
     for shape, indexes in grouped(request.wanted).items():
         by_share = len(indexes) > 1

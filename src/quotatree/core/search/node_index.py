@@ -1,10 +1,10 @@
 """Which nodes could be freed most cheaply for a shape, without looking at all of them (A4, ADR 0008)?
 
-For a signature (who may be taken) and a shape, the index keeps the offer of every node (node_offer.py), the sum of what
-evictions reach (can it ever fit? P7), and for the rungs in use a lower bound A + B*now of one replica's cost. Costs grow
-with time at different slopes. B is a slope no sufficient set can be below, so nodes of equal B keep their order in one
-heap for ever; a query looks at the heads, works the best out anew and accepts it if it did not rise. Through an overlay
-the same index is seen with the offers of the touched nodes made anew.
+For a signature (which units may be taken) and a shape, the index keeps the offer of every node (node_offer.py), the sum
+of the replicas that evictions make room for (can it ever fit? P7), and for the rungs in use a lower bound A + B*now of
+one replica's cost. Costs grow with time at different slopes. No sufficient set grows slower than B, so nodes of equal B
+keep their order in one heap for ever; a query computes the bound of the best head anew and accepts it if it did not rise.
+Through an overlay the same index is seen with the offers of the touched nodes made anew.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Entry = tuple[int, Tie, int, int]  # A, tie, node, serial
 
 
 class Bounds:
-    """Lower bounds of all nodes up to one rung: heaps by slope, and which entry of a node is its last."""
+    """Lower bounds of all nodes up to one rung: a heap for each slope, and the serial of each node's valid entry."""
 
     __slots__ = ("heaps", "serial")
 
@@ -39,7 +39,10 @@ class Bounds:
 
 
 class NodeIndex:
-    """Offers and bounds of every node for one signature and shape. `by_share`: for gangs."""
+    """Offers and bounds of every node for one signature and shape.
+
+    `total[p]` is the number of replicas that would fit without all eligible units up to rung p. `by_share`: for gangs.
+    """
 
     def __init__(
         self,
@@ -58,7 +61,7 @@ class NodeIndex:
 
     @property
     def several_a_node(self) -> bool:
-        """Can one node hold two replicas? Then one unit may free several slots, and bounds are per slot."""
+        """Whether a node can hold two replicas of a gang: then one unit may free several slots, and bounds are per slot."""
         return self._per_slot
 
     def tie_of(self, node_index: int) -> Tie:
@@ -66,7 +69,7 @@ class NodeIndex:
         return self._offers[node_index].tie
 
     def total_without(self, avoid: frozenset[int]) -> list[int]:
-        """`total` with some nodes left alone."""
+        """Return `total` without what the nodes in `avoid` offer."""
         return _less(self.total, (self._offers[node_index] for node_index in avoid))
 
     def _rebuild(self, now_ms: int) -> None:
@@ -89,7 +92,7 @@ class NodeIndex:
             self._bounds(rung, now_ms)
 
     def offer_on(self, node: Node, now_ms: int, materials: Materials | None = None) -> Offer:
-        """What a node offers; without `materials` nothing is remembered."""
+        """Return what a node offers, NO_OFFER if it does not suit; without `materials` nothing is remembered."""
         if node.spec.pool not in self._pools or not node.suits(self.shape):
             return NO_OFFER
         return offer_of(node, self.shape, self.signature, now_ms, self._by_share, materials)
@@ -98,7 +101,7 @@ class NodeIndex:
         return self._offers[node_index]
 
     def bound(self, offer: Offer, rung: int, now_ms: int) -> tuple[int, int]:
-        """Lower bound of what one more replica costs up to a rung, and the slope it grows with at least."""
+        """Return a lower bound of what one more replica costs up to a rung, and the least slope that it grows with."""
         return lower_bound(offer, rung, now_ms, self._per_slot)
 
     def _look_at(self, node: Node, now_ms: int) -> Offer:
@@ -141,10 +144,10 @@ class NodeIndex:
     def cheapest_first(
         self, rung: int, now_ms: int, avoid: frozenset[int]
     ) -> Generator[tuple[int, int], None, None]:
-        """(lower bound, node) in ascending order of the bound, then of the tie, for nodes that reach at least one replica.
+        """Yield (lower bound, node index), by bound and then by tie, for nodes where at least one replica can fit.
 
-        Bounds are brought up to date as they come up, so what is yielded has its true bound at `now_ms`. Nodes are
-        missing from the index until the generator is closed.
+        Each bound is brought up to date before it is yielded, so it is the one at `now_ms`. Yielded nodes are missing from
+        the index until the generator is closed.
         """
         bounds = self._bounds(rung, now_ms)
         heaps, serial, offers = bounds.heaps, bounds.serial, self._offers
@@ -237,7 +240,7 @@ class NodeView:
     def cheapest_first(
         self, rung: int, now_ms: int, avoid: frozenset[int]
     ) -> Generator[tuple[int, int], None, None]:
-        """The same as of the index: its nodes and the touched ones, merged."""
+        """Yield as the index does, with touched nodes by the bounds of their changed copies."""
         touched = sorted(
             (self._index.bound(offer, rung, now_ms)[0], offer.tie, n)
             for n, offer in self._offers.items()
@@ -254,7 +257,7 @@ class NodeView:
 
 
 def _less(total: list[int], offers: Iterable[Offer]) -> list[int]:
-    """What is reached in all without what some nodes offer."""
+    """Return `total`, replicas by rung, without what these offers contribute to it."""
     left = list(total)
     for offer in offers:
         if offer.reach[-1]:
@@ -274,7 +277,7 @@ def materials_of(state: State, signature: Signature, by_share: bool) -> Material
 def node_index(
     state: State, signature: Signature, shape: Shape, root: Quota, by_share: bool, now_ms: int
 ) -> NodeIndex:
-    """The up-to-date index for a signature and shape."""
+    """Return the index for a signature and shape in the pools of a root, brought up to date."""
     key = ("victims", signature.key, shape, by_share)
     index: NodeIndex | None = state.indexes.pop(key, None)
     if index is None:
@@ -290,7 +293,7 @@ def node_index(
 def node_view(
     overlay: Overlay, signature: Signature, shape: Shape, root: Quota, by_share: bool, now_ms: int
 ) -> NodeIndex | NodeView:
-    """The same, through an overlay: as long as it is in use, the state stays what it is."""
+    """Return the index for a signature and shape as seen through an overlay; the state must not change while it is used."""
     key = ("victims", signature.key, shape, by_share)
     index: NodeIndex | None = overlay.views.get(key)
     if index is None:

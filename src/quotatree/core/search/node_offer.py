@@ -24,13 +24,13 @@ NO_REACH: Final = (0,) * LADDER
 
 Row = tuple[int, int, int, int, int | None]  # rung, GPUs, cost at time 0, slope, end of growth
 Tie = tuple[int, tuple[str, int]]
-"""(minus the newest start, the first name) of all units on offer: among equal costs nobody here is chosen before this (P5)."""
+"""(minus the newest start, the first name) of all units on offer: smallest tie-break key a victim here can have (P5)."""
 NO_TIE: Final[Tie] = (0, ("", 0))
 LAST_NAME: Final = ("\U0010ffff", 0)
 
 
 class Offer(NamedTuple):
-    """`reach[p]`: replicas that fit once everybody eligible up to rung p has left."""
+    """What one node offers. `reach[p]`: replicas that fit once all eligible units up to rung p have left."""
 
     need: int  # GPUs that must become free for one more replica
     rows: list[Row]
@@ -43,7 +43,7 @@ NO_OFFER: Final = Offer(0, [], NO_REACH, None)
 
 
 class Material(NamedTuple):
-    """What the units of a node offer whatever whole number of GPUs is wanted; shared by the indexes of all sizes."""
+    """The part of a node's offer that does not depend on how many whole GPUs are wanted; indexes of all sizes share it."""
 
     rows: list[Row]
     freed: list[int]  # GPUs that become free at each rung
@@ -52,7 +52,7 @@ class Material(NamedTuple):
 
 
 class Materials:
-    """The material of every node for one signature, worked out again when the node or the clock has changed it."""
+    """The material of every node for one signature, computed anew when the node has changed or it has expired."""
 
     __slots__ = ("_by_share", "_known", "_signature")
 
@@ -74,10 +74,10 @@ class Materials:
 def offer_of(
     node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool, materials: Materials | None
 ) -> Offer:
-    """Look at the units of a node that suits the shape.
+    """Return what a node that suits the shape offers.
 
-    `by_share`: for gangs; a unit that spans nodes costs here what part of it stands here, and free devices that
-    already make a slot count for nothing more. Without `materials` nothing is remembered.
+    `by_share`: for gangs; a unit that spans nodes is charged here by the part of it on this node, and free devices that
+    already make a slot do not help the next one. Without `materials` nothing is remembered.
     """
     wanted = shape[0] // WHOLE_GPU
     if not wanted or shape[1] or shape[2]:
@@ -141,7 +141,10 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
 
 
 def _share_device(devices: dict[int, list[int]], device: int, milli: int, row: Row) -> None:
-    """A shared device is free only when all its sharers are gone. Growth that ends is left out: a lower bound."""
+    """Add one sharer to a shared device, which is free only without all its sharers.
+
+    The cost of a sharer whose growth ends is left out, so the device's cost is a lower bound.
+    """
     rung, _, at_zero, slope, end = row
     known = devices.get(device)
     if known is None:
@@ -159,7 +162,10 @@ def _sooner(a: int | None, b: int | None) -> int | None:
 
 
 def _row(node: Node, unit: Unit, rung: int, gpus: int, now_ms: int, by_share: bool) -> tuple[Row, int | None]:
-    """The row of one unit, and when a declared checkpoint makes it cheaper. Surplus elsewhere is left out: a bound."""
+    """Return the row of one unit, and when its next declared checkpoint makes it cheaper (None: it declares none).
+
+    The cost of surplus that goes along is left out, so the row is a lower bound.
+    """
     slope, due, end = unit.slope, None, None
     at_zero = unit.base - slope * unit.anchor_ms if slope else unit.base
     if unit.interval_ms is not None:
@@ -176,9 +182,9 @@ def _row(node: Node, unit: Unit, rung: int, gpus: int, now_ms: int, by_share: bo
 
 
 def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool) -> Offer:
-    """The same where CPU or memory count, or a fraction is wanted: at least one unit must go, if anything must.
+    """Return the offer where CPU or memory count, or a fraction or no GPU is wanted.
 
-    Which one is for the exact search, so the bound is the cheapest unit.
+    If a replica does not fit, at least one unit must go; the exact search finds which, so the bound is the cheapest unit.
     """
     expires: int | None = None
     rows: list[Row] = []
@@ -245,7 +251,7 @@ def _reach_in_full(node: Node, shape: Shape, shares: list[tuple[int, Share]]) ->
 
 
 def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[int, int]:
-    """(cost that nothing sufficient up to a rung is below, slope it grows with at least).
+    """Return a lower bound of the cost of any sufficient set up to rung `top`, and the least slope that it grows with.
 
     `per_slot`: a unit may free several slots at once, so only its cost per GPU is certain.
     """
@@ -253,7 +259,7 @@ def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[in
     if need <= 0:
         return 0, 0
     items: list[tuple[int, int]] = []
-    least: int | None = None  # of a single item, or per GPU
+    least: int | None = None  # lowest cost of a single item, or per GPU
     density = 1 << 200
     for rung, gpus, cost, slope, end in offer.rows:
         if rung > top:
@@ -280,7 +286,7 @@ def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[in
 
 
 def cover_cost(need: int, items: list[tuple[int, int]]) -> int:
-    """Least cost of items with at least `need` GPUs together; of all of them if they are not enough."""
+    """Return the least cost of items with at least `need` GPUs together; the cost of all if they are not enough."""
     total = sum([gpus for gpus, _ in items])
     if total <= need:
         return sum([cost for _, cost in items])

@@ -26,11 +26,11 @@ from quotatree.core.search.trial import (
 )
 
 BRANCHES: Final = 20_000
-"""How many subsets the branch and bound looks at before it settles for the best found."""
+"""Number of subsets after which the branch and bound returns the best found so far."""
 
 
 def available(trial: Trial, node: Node) -> list[Share]:
-    """Shares of units on the node that may be taken."""
+    """Return the shares of those units on the node that may be taken, by unit name."""
     found = []
     entitled_of, rung, now_ms = trial.signature.entitled, trial.rung, trial.now_ms
     for share in node.units.values():
@@ -40,7 +40,7 @@ def available(trial: Trial, node: Node) -> list[Share]:
         if entitled.honours_min_runtime and share.unit.protected_until_ms > now_ms:
             continue
         found.append(share)
-    found.sort(key=_share_name)  # the answer must not depend on who came first
+    found.sort(key=_share_name)  # the answer must not depend on which unit was placed first
     return found
 
 
@@ -49,15 +49,15 @@ def _share_name(share: Share) -> tuple[str, int]:
 
 
 Complete = Callable[[Proposal], Proposal | None]
-"""Adds to a node's victims what else must go (quota elsewhere); the same value back means: nothing."""
+"""Adds units elsewhere that must go for the quota to a node's victims: the same object if none, None if it cannot."""
 
 
 def cheapest_on_node(
     trial: Trial, node: Node, shape: Shape, complete: Complete | None = None
 ) -> Proposal | None:
-    """The cheapest units whose leaving lets one replica of `shape` fit on the node, or None.
+    """Return the cheapest units without which one replica of `shape` fits on the node, or None.
 
-    With `complete`, the cheapest of all ways to free the node together with what each leaves to be freed elsewhere.
+    With `complete`, sets that free the node are compared after it has added to each the units that must go elsewhere.
     """
     now_ms = trial.now_ms
     shares = available(trial, node)
@@ -75,7 +75,8 @@ def cheapest_on_node(
 
 
 def _entangled(share: Share) -> bool:
-    """Not a simple item of a knapsack: surplus beside a core, or one unit on several shared devices."""
+    """Return whether the unit is no simple item of a knapsack: it has surplus or a core beside it, or shares a device
+    and stands on others too."""
     unit = share.unit
     if len(share.fractions) > 1 or (share.fractions and share.whole):
         return True
@@ -94,7 +95,7 @@ def _rest_fits(node: Node, shape: Shape, units: tuple[Unit, ...]) -> bool:
 
 
 def _whole_devices(node: Node, shape: Shape, shares: list[Share], now_ms: int) -> Proposal | None:
-    """Knapsack cover: at least `need` more devices entirely free."""
+    """Return the cheapest units without which the node has whole devices enough for the shape; None if there are none."""
     need = shape.whole_gpus - node.whole_free
     if need <= 0:
         return NOTHING
@@ -132,7 +133,7 @@ def _join(a: Proposal, b: Proposal) -> Proposal:
 
 
 def _fraction(node: Node, milli: int, shares: list[Share], now_ms: int) -> Proposal | None:
-    """The cheapest device to make `milli` room on: one unit with the whole device, or some of its sharers."""
+    """Return the cheapest units without which one device has `milli` free: one with whole devices, or some sharers."""
     if any(free >= milli for free in node.free):
         return NOTHING
     best: Proposal | None = None
@@ -151,7 +152,7 @@ def _fraction(node: Node, milli: int, shares: list[Share], now_ms: int) -> Propo
 
 
 def _cover(need: int, items: list[tuple[int, Unit]], now_ms: int) -> Proposal | None:
-    """Cheapest sharers with at least `need` milli together: all sums reachable, cheapest way to each."""
+    """Return the cheapest sharers with at least `need` milli-GPU together; None if all are not enough."""
     reached: dict[int, Proposal] = {0: NOTHING}
     for amount, unit in items:
         item = propose([unit], eviction_cost(unit, now_ms))
@@ -168,7 +169,10 @@ def _cover(need: int, items: list[tuple[int, Unit]], now_ms: int) -> Proposal | 
 def _branch_and_bound(
     trial: Trial, node: Node, shape: Shape, shares: list[Share], complete: Complete | None
 ) -> Proposal | None:
-    """Exact over subsets of units, cheapest units first; a core takes its surplus along."""
+    """Return the cheapest lawful subset of the units without which the shape fits, or None.
+
+    Subsets are tried with the cheapest units first; a core takes its surplus along. Exact unless BRANCHES run out.
+    """
     now_ms, protections = trial.now_ms, trial.protections
     units = sorted((s.unit for s in shares), key=lambda u: (eviction_cost(u, now_ms), -u.started_ms, u.name))
     costs = [eviction_cost(u, now_ms) for u in units]

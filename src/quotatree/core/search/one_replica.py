@@ -17,14 +17,14 @@ from quotatree.core.search.trial import Proposal, Trial, propose
 
 NODES_WITHOUT_GAIN: Final = 64
 TIED_NODES: Final = 16
-"""Nodes looked at that can only be as cheap as the best. Where the bound is exact the newest comes first, so one will do."""
+"""Most nodes tried that can only be as cheap as the best. Where bounds are exact the newest comes first: one would do."""
 
 
 def cheapest_for_one(trial: Trial, shape: Shape) -> Proposal | None:
-    """Nodes in the order of their lower bounds until no other can be better; None if none can be freed.
+    """Return the cheapest units found that make room for one replica and free its quota; None if no node can be freed.
 
-    Where quota must be freed beyond what a node gives, its bound says little; then the search also ends after
-    NODES_WITHOUT_GAIN nodes in a row that brought nothing.
+    Nodes are tried in the order of their lower bounds until no other can be better. Where quota must be freed too, a
+    node's bound says little; then the search also ends after more than NODES_WITHOUT_GAIN nodes in a row without a better set.
     """
     best = _over_nodes(trial, shape)
     if best is None or best.jobs <= 1:
@@ -51,7 +51,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
                 if floor is None:  # what the quota alone costs bounds every node from below
                     alone = cheapest_cover(Trial(request, trial.rung, trial.overlay, protected=False))
                     floor = alone.cost if alone is not None else best.cost
-                if max(bound, floor) >= best.cost:  # no node can be cheaper, but it may have somebody newer
+                if max(bound, floor) >= best.cost:  # this node cannot be cheaper, but it may have newer units
                     tied += 1
                     if tied > TIED_NODES:
                         break
@@ -66,13 +66,16 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
 
 
 def _behind(best: Proposal, tie: Tie) -> bool:
-    """Is nobody of a node with this tie to be chosen before `best` at the same cost: fewer jobs, newer, name (P5)?"""
+    """Return whether no set on a node with this tie comes before `best` at equal cost: fewer units, newer, name (P5)."""
     newest, first = tie
     return (1, newest, (first,)) >= (best.jobs, best.age, best.names)
 
 
 def _with_quota(trial: Trial, found: Proposal) -> Proposal | None:
-    """Complete a node's victims by the cheapest units that free the rest of the quota; the same if nothing is missing."""
+    """Return a node's victims with the cheapest units that free the rest of the quota.
+
+    The same object if nothing is missing; None if the quota cannot be freed or the whole set is not lawful.
+    """
     both = Trial(trial.request, trial.rung, trial.overlay)
     both.take_all(found.units)
     if both.quota_left() == ZERO:

@@ -1,8 +1,8 @@
 """What would be there if some units had left and others stood? The state is read; what they touch is copied.
 
 A search takes units off and puts them back many times before it decides anything. It does so here: nodes that a unit
-stands on are copied before they change, and so are the figures of its quotas. Whoever drops the overlay leaves no trace,
-whatever has happened in between.
+stands on are copied before they change, and so are the figures of its quotas. Dropping the overlay leaves no trace in the
+state, even after an exception.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Overlay:
     def __init__(self, state: State) -> None:
         self.state = state
         self.off: dict[Unit, None] = {}
-        self.touched: dict[int, Node] = {}  # copies of nodes that are not what they were
+        self.touched: dict[int, Node] = {}  # changed copies of nodes, by index
         self.views: dict[
             Any, Any
         ] = {}  # indexes seen through this overlay; see free_index.py and node_index.py
@@ -41,7 +41,7 @@ class Overlay:
         self._pool_used: dict[tuple[QuotaId, str], int] = {}
 
     def fork(self) -> Overlay:
-        """An overlay that begins as this one is and goes its own way."""
+        """Return a copy of this overlay that changes independently of it."""
         twin = Overlay(self.state)
         twin.off = dict(self.off)
         twin.touched = {index: node.copy() for index, node in self.touched.items()}
@@ -55,7 +55,7 @@ class Overlay:
 
     @property
     def nodes(self) -> Nodes:
-        """All nodes, by index, as they would be."""
+        """All nodes by index, with the changed copies in place of their originals."""
         return _Patched(self.state.nodes, self.touched) if self.touched else self.state.nodes
 
     def node(self, index: int) -> Node:
@@ -63,26 +63,26 @@ class Overlay:
         return self.state.nodes[index] if found is None else found
 
     def used(self, quota: Quota) -> list[int]:
-        """Regular work of a quota and of all below it; to be read, not written."""
+        """Return the regular work of a quota and of all below it; to be read, not written."""
         return self._used.get(quota.spec.id, quota.used) if self._used else quota.used
 
     def idle(self, quota: Quota) -> list[int]:
-        """Idle work of a quota and of all below it; to be read, not written."""
+        """Return the idle work of a quota and of all below it; to be read, not written."""
         return self._idle.get(quota.spec.id, quota.idle) if self._idle else quota.idle
 
     def idle_units(self, tree: Tree) -> int:
-        """Idle units that stand in the pools of a tree."""
+        """Return the number of idle units in the pools of a tree."""
         return self._idle_units.get(tree, tree.idle_units)
 
     def pool_used(self, root: Quota, pool: str) -> int:
-        """Milli-GPU of a root with several pools that stand in one of them."""
+        """Return how much a root with several pools uses of one of them, in milli-GPU."""
         found = self._pool_used.get((root.spec.id, pool))
         return root.tree.pool_used.get(pool, 0) if found is None else found
 
     # -- supposing ---------------------------------------------------------------------------------------------
 
     def take(self, unit: Unit) -> None:
-        """Suppose that a unit is gone."""
+        """Remove a unit from the nodes and from the figures of its quotas."""
         held = unit.cls.kind is UnitKind.HOLD
         for index in unit.nodes:
             self._own(index).take_away(unit, held)
@@ -90,7 +90,7 @@ class Overlay:
         self.off[unit] = None
 
     def give_back(self, unit: Unit) -> None:
-        """Undo `take`; or suppose that a unit stands which is not of the state, until it is taken."""
+        """Put a unit on its nodes: one that was taken, or one that the state does not have, until it is taken."""
         held = unit.cls.kind is UnitKind.HOLD
         for index in unit.nodes:
             self._own(index).put(unit, held)
@@ -125,7 +125,7 @@ class Overlay:
 
 
 class _Patched:
-    """A list of nodes in which some are replaced."""
+    """A list of nodes in which some are replaced by others."""
 
     __slots__ = ("_instead", "_nodes")
 

@@ -19,7 +19,7 @@ from quotatree.core.state import State
 
 UNBOUNDED_MILLI: Final = 1 << 60
 ORDERS_TRIED: Final = 6
-"""Orders of the shapes of one job that are tried, largest first to begin with."""
+"""Number of orders of a job's shapes that are tried; the first is largest first."""
 
 Wanted = list[tuple[int, Shape]]
 """Replicas to place: index in the job, and shape."""
@@ -29,9 +29,10 @@ def find_places(
     state: State, root: Quota, wanted: Wanted, *, now: bool, avoid: frozenset[int] = frozenset(),
     overlay: Overlay | None = None,
 ) -> tuple[Placed, ...] | None:  # fmt: skip
-    """Places for all replicas on free devices, or None. Largest replicas first; other orders if that fails.
+    """Return places for all replicas on free devices, or None. Largest shapes go first; other orders if that fails.
 
-    `overlay`: on the devices that would be free there.
+    `now`: on devices free at this moment; False also counts devices of replicas that are leaving. `avoid`: nodes not to
+    use. `overlay`: on devices that are free in it, instead of in the state.
     """
     overlay = overlay or Overlay(state)
     if len(wanted) == 1:
@@ -45,7 +46,7 @@ def find_places(
 
 
 def grouped(wanted: Wanted) -> dict[Shape, list[int]]:
-    """The indexes of the replicas of each shape, the largest shape first."""
+    """Return the indexes of the replicas of each shape, the largest shape first."""
     found: dict[Shape, list[int]] = {}
     for index, shape in wanted:
         found.setdefault(shape, []).append(index)
@@ -57,7 +58,10 @@ def grouped(wanted: Wanted) -> dict[Shape, list[int]]:
 
 
 def bounded_by_pools(root: Quota) -> bool:
-    """Does a root with several pools share one with another root? Its min alone would not keep it to its part (Q1)."""
+    """Return whether a root has several pools and shares one with another root.
+
+    Its min alone would not keep it to its part of each (Q1).
+    """
     return len(root.spec.draws) > 1 and len(root.tree.pool_mates) > 1
 
 
@@ -106,7 +110,7 @@ def _one(
 def pick_devices(
     state: State, node: Node, shape: Shape, free: list[int], cpu_milli: int, memory_mib: int
 ) -> tuple[int, ...]:
-    """Devices for one replica that is known to fit: the lowest whole ones, or the one best shared."""
+    """Return devices for one replica that is known to fit: the lowest whole ones, or the best one for a fraction."""
     if shape.gpu_milli < WHOLE_GPU:
         if shape.gpu_milli == 0:
             return ()
@@ -119,8 +123,8 @@ def _gang(
     overlay: Overlay, free: FreeIndex | FreeView, shape: Shape, indexes: list[int], tentative: Tentative,
     avoid: frozenset[int], rooms: PoolRooms | None,
 ) -> list[Placed] | None:  # fmt: skip
-    """Fill nodes one after the other, best first, inside as few racks as can be."""
-    # What other replicas or pools took is not in the slots that were counted: then look at every node.
+    """Return places for all these replicas of one shape, or None: nodes are filled in turn, in few racks if possible."""
+    # The counted slots do not know what other shapes took nor what pools allow: then every node is tried.
     exact = rooms is None and not tentative.touched
     order = _racks_first(overlay.state, free, len(indexes), len(indexes) if exact else free.total, avoid)
     placed: list[Placed] = []
@@ -144,9 +148,9 @@ def _gang(
 def _racks_first(
     state: State, free: FreeIndex | FreeView, wanted: int, slots_needed: int, avoid: frozenset[int]
 ) -> list[int]:
-    """Nodes to fill, in order: the smallest rack that holds the whole gang, else racks with most room first.
+    """Return nodes to fill, in order: of the smallest rack that holds the whole gang, else of racks with most room first.
 
-    As many nodes as have `slots_needed` slots together.
+    The list ends as soon as its nodes have `slots_needed` slots together.
     """
     if sum(1 for slots in free.racks.values() if slots) <= 1:
         return free.take(slots_needed, avoid)
@@ -172,7 +176,7 @@ def _racks_first(
 
 
 class Tentative:
-    """What nodes would have left after replicas of the same job were placed; nothing is written to them."""
+    """What nodes have left after some replicas of the same job are placed; the nodes themselves are not written."""
 
     __slots__ = ("_now", "_state", "touched")
 
@@ -181,7 +185,7 @@ class Tentative:
         self.touched: dict[int, tuple[list[int], int, int]] = {}
 
     def put(self, node: Node, shape: Shape) -> tuple[int, ...] | None:
-        """Devices for one more replica, or None if it does not fit any more."""
+        """Place one more replica on a node and return its devices; None if it does not fit any more."""
         free, cpu, memory = self.touched.get(node.index) or node.left(self._now)
         if not node.suits(shape) or shape.cpu_milli > cpu or shape.memory_mib > memory:
             return None
@@ -200,7 +204,7 @@ class Tentative:
 
 
 class PoolRooms:
-    """How much a root that draws on several pools may still take from each; only pools it shares bind (Q1)."""
+    """How many milli-GPU a root with several pools may still take from each; only pools it shares are bounded (Q1)."""
 
     __slots__ = ("_left", "_state")
 
@@ -223,6 +227,6 @@ class PoolRooms:
         self._left[node.spec.pool] -= shape.gpu_milli
 
     def closed(self, shape: Shape) -> frozenset[int]:
-        """Nodes of pools from which nothing of this shape may be taken any more."""
+        """Return the indexes of all nodes in pools with less left for this root than one replica of the shape."""
         shut = {pool for pool, left in self._left.items() if shape.gpu_milli > left}
         return frozenset(n.index for n in self._state.nodes if n.spec.pool in shut) if shut else frozenset()

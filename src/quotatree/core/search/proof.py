@@ -18,7 +18,7 @@ from quotatree.core.search.trial import PlaceTrial, Request, Trial, with_compani
 
 
 def needs_proof(request: Request, found: Found) -> bool:
-    """Could the set be too little although it was chosen?"""
+    """Return whether the set may turn out too small although its solver thought it enough."""
     return (
         request.quota.tree.shares_reserved
         or bounded_by_pools(request.root)
@@ -28,7 +28,7 @@ def needs_proof(request: Request, found: Found) -> bool:
 
 
 def proved(request: Request, overlay: Overlay, found: Found) -> bool:
-    """Are there places for all replicas, and is there room in every quota, once these have left or run idle?"""
+    """Return whether all replicas have places and every quota has room once these units have left or run idle."""
     proof = Proof(request, TOP_RUNG, overlay)
     for unit in with_companions(list(found.units)):
         if unit not in found.demoted:
@@ -37,17 +37,21 @@ def proved(request: Request, overlay: Overlay, found: Found) -> bool:
 
 
 class Proof(PlaceTrial):
-    """It is enough when all replicas have places, every quota has room, and no protection is touched."""
+    """A trial that is enough when all replicas have places, every quota has room, and no protection is violated."""
 
     def __init__(self, request: Request, rung: int, overlay: Overlay) -> None:
         super().__init__(request, rung, overlay)
-        self.protections = Trial(request, rung, overlay).protections  # they look at what is used before
+        self.protections = Trial(request, rung, overlay).protections  # they see usage before any take
 
     def enough(self) -> bool:
         return self.lawful() and self.proved()
 
     def proved(self, demoted: Iterable[Unit] = ()) -> bool:
-        """Places, and room in the quotas; `demoted` stay on their devices, and their share of the quota is free."""
+        """Return whether all replicas have places and every quota on the path has room.
+
+        Units in `demoted` keep their devices but free their share of the quota: they are taken off after places were found,
+        and the overlay is left that way.
+        """
         if not self.fits():
             return False
         request = self.request

@@ -19,19 +19,19 @@ from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
 from quotatree.core.search.trial import NOTHING, Proposal, Trial, propose, with_companions
 
 EXACT_CELLS: Final = 60_000
-"""Largest table (items x reachable amounts) that is solved exactly."""
+"""Largest table, in items times amounts, that is solved exactly."""
 
 SCALE: Final = 840 * 840
-"""Ratios are compared as integers, in parts of this."""
+"""Ratios are compared as integers, in units of one part in SCALE."""
 
 Item = tuple[int, Unit]  # cost, unit
 
 
 def cheapest_cover(trial: Trial) -> Proposal | None:
-    """Cheapest eligible units, none taken yet, whose leaving frees what quota is left; None if there are not enough.
+    """Return the cheapest eligible units, none of them taken yet, that free the rest of the quota, or None.
 
     Where only quota is short and the tree's idle work may grow (`demote_room` not below 0), a unit whose job allows
-    idle costs nothing: it is turned idle. That moves its share from used to idle, so the room stays what it is (I1).
+    idle costs nothing: it is turned idle. That moves its share from used to idle, so the idle room stays the same (I1).
     """
     left = trial.quota_left()
     short = [i for i in range(3) if left[i] > 0]
@@ -41,7 +41,7 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
     items = _prefixes(trial, left, main)
     if len(short) == 1:
         found = _exact_if_lawful(trial, items, left, main)
-        if found is None and trial.protections is not None:  # who may not go alone may not go with others
+        if found is None and trial.protections is not None:  # only units that may go alone
             items = [item for item in items if trial.protections.allow(with_companions([item[1]]))]
             found = _exact_if_lawful(trial, items, left, main)
         if found is not None:
@@ -50,7 +50,11 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
 
 
 def may_be_demoted(unit: Unit, besides: int = 0) -> bool:
-    """I1, I2: its job allows idle, is not about to grow, and its quota may borrow that much `besides`."""
+    """Return whether this unit may be turned idle (I1, I2).
+
+    It must be the core of a job that allows idle and has no hold, and its quota's idle limit must have room for it beside
+    what it uses and `besides`, in milli-GPU.
+    """
     job = unit.job
     if unit.cls.kind is not UnitKind.CORE or job.spec.idle is not Idle.ALLOW or job.hold is not None:
         return False
@@ -59,7 +63,7 @@ def may_be_demoted(unit: Unit, besides: int = 0) -> bool:
 
 
 def demoted_together(units: Collection[Unit], now_ms: int) -> frozenset[Unit]:
-    """Of these, those that may be turned idle at once: a limit (I2) is for all of a quota's, the dearest first."""
+    """Return those of the units that may be turned idle together; the dearest use up a quota's idle limit first (I2)."""
     borrowed: dict[str, int] = {}
     found = []
     for unit in sorted(units, key=lambda u: (-eviction_cost(u, now_ms), u.name)):
@@ -71,13 +75,15 @@ def demoted_together(units: Collection[Unit], now_ms: int) -> frozenset[Unit]:
 
 
 def _size(unit: Unit) -> int:
+    """Return the milli-GPU of a unit and of what it takes along."""
     return sum(u.footprint[GPU] for u in with_companions([unit]))
 
 
-# -- who comes into question ---------------------------------------------------------------------------------------
+# -- the units to choose from --------------------------------------------------------------------------------------
 
 
 def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
+    """Return, of each bucket, the cheapest units that could be needed; all of them where the amount alone does not tell."""
     signature, now_ms = trial.signature, trial.now_ms
     gone = {*with_companions(list(trial.taken)), *trial.overlay.off}
     demotes = trial.request.demote_room >= 0
@@ -119,14 +125,14 @@ def _exact_if_lawful(trial: Trial, items: list[Item], left: Resources, main: int
     if found is None:
         return None
     if any(u.job.composite and u.cls.kind is UnitKind.CORE for u in found.units):
-        found = _minimal(trial, items, left, found.units)  # a core takes its surplus along
+        found = _minimal(trial, items, left, found.units)  # cores free their surplus too
     if trial.protections is None or trial.protections.allow(with_companions(list(found.units))):
         return found
     return None
 
 
 def _minimal(trial: Trial, items: list[Item], left: Resources, units: Collection[Unit]) -> Proposal:
-    """These units without those that are not needed for what is left (P8)."""
+    """Drop each unit, dearest first, without which the others still free what is left (P8)."""
     rest = Trial(replace(trial.request, deficit=left), trial.rung, trial.overlay)
     rest.costs = {unit: cost for cost, unit in items}
     rest.take_all(units)
@@ -135,7 +141,7 @@ def _minimal(trial: Trial, items: list[Item], left: Resources, units: Collection
 
 
 def _exact(items: list[Item], resource: int, amount: int) -> Proposal | None:
-    """Knapsack cover over reachable sums; None when the table would be too large or the items too few."""
+    """Solve the knapsack cover for `amount` exactly; None if the items are not enough or the table would be too large."""
     sizes = [unit.footprint[resource] for _, unit in items]
     if sum(sizes) < amount:
         return None
@@ -172,7 +178,7 @@ def _join(a: Proposal, b: Proposal) -> Proposal:
 
 
 def _greedy(trial: Trial, items: list[Item], left: Resources) -> Proposal | None:
-    """Cheapest per amount first until covered, then without the dearest that are not needed."""
+    """Take units by cost per amount until what is left is covered, then drop those not needed; None if not covered."""
     short = [i for i in range(3) if left[i] > 0]
 
     def key(item: Item) -> tuple[int, int, int, tuple[str, int]]:

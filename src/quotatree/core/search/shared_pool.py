@@ -1,8 +1,8 @@
 """Whom to take where a root draws on several pools and its part of one that it shares is used up (Q1)?
 
-The indexes know devices, not parts: they offer free devices that the root may not take, and nobody on the node they stand on
-need leave for them, but somebody of the own tree elsewhere in the pool. So each pool is looked at alone, with its part
-freed first; what was found is proved, and whoever the proof does not need stays (P8).
+The indexes know devices, not parts: they offer free devices that the root may not use until units of its own tree leave
+the pool, on whichever node. So each pool is searched alone, with the root's part of it freed first; what was found is
+proved, and each victim is dropped, dearest first, without which the proof still holds (P8).
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from quotatree.core.search.trial import Request, Trial, left_after, propose, wit
 
 
 def best_in_pools(request: Request, overlay: Overlay, found: Found | None) -> Found | None:
-    """The best of: what was found anywhere, what is found where parts are left, and in each pool alone."""
+    """Return the best set of: `found`, the set outside pools whose part is used up, and the set in each pool alone.
+
+    Only sets that are proved count; None if there is none.
+    """
     state, root = request.state, request.root
     rooms = PoolRooms(overlay, root)
     closed = frozenset[int]().union(*(rooms.closed(shape) for _, shape in request.wanted))
@@ -39,7 +42,10 @@ def best_in_pools(request: Request, overlay: Overlay, found: Found | None) -> Fo
 
 
 def _opened(request: Request, overlay: Overlay, pool: str, short: int) -> Found | None:
-    """Free the own tree's part of a pool, cheapest first, then what else is missing there."""
+    """Return a set that frees `short` milli-GPU of the root's part of a pool and what else is missing there, or None.
+
+    For the part, units lowest on the ladder are taken first, then the cheapest.
+    """
     chosen: list[Unit] = []
     for unit in _standing_in(request, pool):
         if short <= 0:
@@ -48,7 +54,7 @@ def _opened(request: Request, overlay: Overlay, pool: str, short: int) -> Found 
         short -= _part(request, unit, pool)
     several_shapes = len({shape for _, shape in request.wanted}) > 1
     if short > 0 or (several_shapes and any(unit.job.composite for unit in chosen)):
-        return None  # not looked for: a core that is taken for one shape would take along what is gone here
+        return None  # several shapes with cores are not searched: a core would take surplus along that is gone already
     without = overlay.fork()
     for unit in with_companions(chosen):
         without.take(unit)
@@ -67,7 +73,7 @@ def _opened(request: Request, overlay: Overlay, pool: str, short: int) -> Found 
 
 
 def _standing_in(request: Request, pool: str) -> list[Unit]:
-    """Units of the own tree that may be taken and stand in a pool, lowest on the ladder first, then cheapest."""
+    """Return the units of the root's tree in a pool that may be taken, lowest on the ladder first, then cheapest."""
     found: list[tuple[int, int, tuple[str, int], Unit]] = []
     for cls, entitled in request.signature.classes_among(request.state.classes_below(request.root)):
         for bucket in cls.buckets.values():
@@ -79,12 +85,13 @@ def _standing_in(request: Request, pool: str) -> list[Unit]:
 
 
 def _part(request: Request, unit: Unit, pool: str) -> int:
+    """Return how much of a unit stands in a pool, in milli-GPU."""
     nodes = request.state.nodes
     return sum(p.shape.gpu_milli for p in unit.places if nodes[p.node].spec.pool == pool)
 
 
 def _together(request: Request, overlay: Overlay, units: list[Unit]) -> Found | None:
-    """These units as an offer, if they may be taken together."""
+    """Return these units as a found set; None if they may not be taken together."""
     now_ms = request.now_ms
     kept = without_implied(propose(units, sum(eviction_cost(u, now_ms) for u in units)), now_ms)
     if not Trial(request, TOP_RUNG, overlay).lawful(kept.units):
@@ -93,7 +100,7 @@ def _together(request: Request, overlay: Overlay, units: list[Unit]) -> Found | 
 
 
 def _minimal(request: Request, overlay: Overlay, found: Found) -> Found:
-    """P8: without those whom the proof does not need."""
+    """Drop each victim, dearest first, without which the set still passes the proof (P8)."""
     if found.demoted or len(found.units) <= 1:
         return found
     proof = Proof(request, TOP_RUNG, overlay)

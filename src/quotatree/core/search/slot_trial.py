@@ -15,7 +15,7 @@ from quotatree.core.search.trial import Trial, with_companions
 
 
 class SlotTrial(Trial):
-    """It is enough when `count` replicas of `shape` fit on nodes, and the quota is free."""
+    """A trial that is enough when `count` replicas of `shape` fit on nodes and the quota is free."""
 
     def __init__(self, trial: Trial, shape: Shape, count: int) -> None:
         request = trial.request
@@ -45,7 +45,7 @@ class SlotTrial(Trial):
         for node_index in unit.nodes:
             node = nodes[node_index]
             share = node.units.get(unit)
-            if share is None:  # gone already, for another group of the same job
+            if share is None:  # taken already for another group of the same job
                 continue
             freed_here = self._node_freed.get(node_index, 0) + sign * share.whole
             self._node_freed[node_index] = freed_here
@@ -72,7 +72,7 @@ class SlotTrial(Trial):
         return usable
 
     def clearly_needed(self, unit: Unit) -> bool:
-        """Would giving this unit back lose a slot too many?"""
+        """Return True if giving this unit back is sure to leave fewer than `count` slots; False means: try."""
         if not self._simple_shape or unit.job.composite:
             return False
         spare = self.slots - self.count
@@ -92,12 +92,12 @@ def _stands_on(unit: Unit, node_index: int) -> bool:
 
 
 def room_without(node: Node, shape: Shape, units: list[Unit]) -> bool:
-    """Would one replica of `shape` fit if these units (and what goes with them) were gone?"""
+    """Return whether one replica of `shape` would fit without these units and what their cores take along (P12)."""
     return slots_without(node, shape, units) > 0
 
 
 def slots_without(node: Node, shape: Shape, units: list[Unit] | set[Unit]) -> int:
-    """How many replicas of `shape` would fit if these units (and what goes with them) were gone."""
+    """Return how many replicas of `shape` would fit without these units and what their cores take along (P12)."""
     cpu, memory, whole = node.free_cpu, node.free_memory, node.whole_free
     freed: dict[int, int] = {}
     for unit in with_companions(list(units)):

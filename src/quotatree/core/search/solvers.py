@@ -27,7 +27,7 @@ from quotatree.core.search.trial import (
 
 
 def solve(trial: Trial) -> Proposal | None:
-    """The cheapest set up to the trial's rung, or None."""
+    """Return the cheapest set that the solver for this request finds up to the trial's rung, or None."""
     if trial.request.nodes_fit:
         return cheapest_cover(trial)
     shapes = grouped(trial.request.wanted)
@@ -44,12 +44,15 @@ def _one_shape(trial: Trial) -> Proposal | None:
 
 
 def _several_shapes(trial: Trial, shapes: dict[Shape, list[int]]) -> Proposal | None:
-    """Groups of different sizes: largest first, each with the ones before it standing; then minimised together."""
+    """Solve shape by shape, largest first, each with the shapes before it in place; then minimise the whole set.
+
+    None if a shape finds no place, the quota cannot be freed, or the set violates a protection.
+    """
     together = PlaceTrial(trial.request, trial.rung, trial.overlay)
     if not _one_after_the_other(together, shapes):
         return None
     for unit in [u for u in together.taken if implied(u, together.taken)]:
-        together.give_back(unit)  # it goes along with its core
+        together.give_back(unit)  # its core takes it along
     if not together.quota_is_free():
         more = cheapest_cover(together)
         if more is None:
@@ -64,7 +67,10 @@ def _several_shapes(trial: Trial, shapes: dict[Shape, list[int]]) -> Proposal | 
 
 
 def _one_after_the_other(together: PlaceTrial, shapes: dict[Shape, list[int]]) -> bool:
-    """Take what each shape needs; False if one of them finds no place."""
+    """Take the victims that each shape needs, in order; return False as soon as a shape finds no place.
+
+    While the search lasts, the replicas of earlier shapes occupy their places in the overlay.
+    """
     request, overlay = together.request, together.overlay
     stood: list[Unit] = []
     for shape, indexes in shapes.items():
@@ -96,7 +102,7 @@ def _places(together: PlaceTrial, part: Wanted) -> tuple[Placed, ...] | None:
 
 
 def _promised(request: Request, places: tuple[Placed, ...]) -> Unit:
-    """The preemptor on some of its places, for a moment: of a class that nobody keeps."""
+    """Return a unit that occupies these places for the preemptor; its class is in no index, since it is dropped again."""
     job = request.job
     assert job is not None
     cls = UnitClass(-1, job.quota, job.priority, job.spec.module, UnitKind.HOLD, job.claim)

@@ -27,18 +27,18 @@ class Request:
 
     state: State
     quota: Quota
-    signature: Signature  # whom it may take
+    signature: Signature  # the units it may take
     deficit: Resources
     now_ms: int
-    job: Job | None = None  # None: only quota is wanted, for nobody in particular (Q5)
+    job: Job | None = None  # None: only quota is wanted, not for a particular job (Q5)
     wanted: Wanted = field(default_factory=list)
     amount: Resources = ZERO  # what the quotas must have room for in the end
-    avoid: frozenset[int] = frozenset()
-    nodes_fit: bool = True  # by plan there is room on nodes already: only quota is short
-    demote_room: int = -1  # idle room left beside the preemptor; not below 0: units may be turned idle (I1)
+    avoid: frozenset[int] = frozenset()  # indexes of nodes that must not be used
+    nodes_fit: bool = True  # all replicas have places once what is leaving has left: only quota is short
+    demote_room: int = -1  # idle milli-GPU left beside the preemptor; below 0: nothing is turned idle (I1)
     loan_allowed: bool = False
     past_guard: bool = True
-    gives_way: Signature | None = None  # who gives way without a policy, where `signature` has more
+    gives_way: Signature | None = None  # units taken without a policy; None: `signature` has no others
 
     @property
     def root(self) -> Quota:
@@ -46,7 +46,10 @@ class Request:
 
 
 class Proposal(NamedTuple):
-    """Units to take, comparable: cost, then fewer jobs, then newest, then names (P5)."""
+    """Units to take. The better of two compares as less: lower cost, then fewer units, then newer, then names (P5).
+
+    `jobs` is the number of units, `age` minus the sum of their start times, `names` their names in order.
+    """
 
     cost: int
     jobs: int
@@ -76,7 +79,7 @@ def _name(unit: Unit) -> tuple[str, int]:
 class Trial:
     """A request, the rung of the ladder it may go up to (P5), and what has been taken for it so far.
 
-    It is enough when the quota is free. Trials that also look for places are below and in slot_trial.py.
+    What has been taken is enough when the quota is free. Trials that also look for places are below and in slot_trial.py.
     """
 
     def __init__(self, request: Request, rung: int, overlay: Overlay, *, protected: bool = True) -> None:
@@ -86,11 +89,11 @@ class Trial:
         if protected and request.signature.binds():
             self.protections = Protections(request.signature, overlay)
         self.costs: dict[Unit, int] = {}
-        self.looks = 0  # how often something was taken or given back: what searching costs
+        self.looks = 0  # how often a unit was taken or given back: the effort of the search
         self.reset()
 
     def reset(self) -> None:
-        """Nothing has been taken."""
+        """Forget all units taken so far, and the log."""
         self.taken: dict[Unit, None] = {}
         self.freed = [0, 0, 0]
         self._log: list[tuple[Unit, bool]] = []
@@ -114,7 +117,7 @@ class Trial:
         self._account(unit, -1)
 
     def mark(self) -> int:
-        """A point to which `undo_to` can return."""
+        """Return a point in the log to which `undo_to` can return."""
         return len(self._log)
 
     def undo_to(self, mark: int) -> None:
@@ -128,14 +131,14 @@ class Trial:
                 self._account(unit, 1)
 
     def _account(self, unit: Unit, sign: int) -> None:
-        """Book a unit, and what goes along with it and is not taken by itself (P12)."""
+        """Book a unit and the surplus and hold that go along with it, except those that were taken themselves (P12)."""
         self.looks += 1
         if not unit.job.composite:
             self._book(unit, sign)
             return
         core = unit.job.core
         if unit is not core and core in self.taken:
-            return  # it went along already
+            return  # booked already, along with its core
         self._book(unit, sign)
         for piece in companions(unit):
             if piece not in self.taken:
@@ -153,7 +156,7 @@ class Trial:
     # -- what that comes to ----------------------------------------------------------------------------------------
 
     def quota_left(self) -> Resources:
-        """How much quota is still to be freed."""
+        """Return how much quota is still to be freed."""
         deficit, freed = self.request.deficit, self.freed
         return Resources(*(max(0, deficit[i] - freed[i]) for i in range(3)))
 
@@ -162,11 +165,11 @@ class Trial:
         return freed[0] >= deficit[0] and freed[1] >= deficit[1] and freed[2] >= deficit[2]
 
     def enough(self) -> bool:
-        """Has the request got what it needs?"""
+        """Return whether the taken units give the request all it needs."""
         return self.quota_is_free()
 
     def lawful(self, more: Iterable[Unit] = ()) -> bool:
-        """May what has been taken, with `more`, be taken together (Q8, P4, P15)?"""
+        """Return whether the protections allow the taken units and `more` to be taken together (Q8, P4, P15)."""
         return self.protections is None or self.protections.allow(with_companions([*self.taken, *more]))
 
     def cost_of(self, unit: Unit) -> int:
@@ -176,17 +179,17 @@ class Trial:
         return cost
 
     def cost(self) -> int:
-        """What everything that has been taken costs."""
+        """Return the sum of the eviction costs of all taken units."""
         return sum([self.cost_of(u) for u in self.taken])
 
     def proposal(self) -> Proposal:
-        """What has been taken, to be proposed."""
+        """Return the taken units as a proposal."""
         return propose(list(self.taken), self.cost())
 
     # -- minimality ------------------------------------------------------------------------------------------------
 
     def minimise(self, keep: Unit | None = None) -> None:
-        """Give back whoever is not needed (P8), but for `keep`."""
+        """Give back each unit, dearest first, without which the rest is still enough (P8); never `keep`."""
 
         def spare(unit: Unit) -> bool:
             if unit is keep or self.clearly_needed(unit):
@@ -200,13 +203,13 @@ class Trial:
         let_stay(self.taken, self.cost_of, spare)
 
     def clearly_needed(self, unit: Unit) -> bool:
-        """Is it certain without trying that this unit cannot be given back? False means: try."""
+        """Return True if it is certain without trying that this unit cannot be given back; False means: try."""
         del unit
         return False
 
 
 class PlaceTrial(Trial):
-    """Units are taken off an overlay of its own: it is enough when all replicas have places, and the quota is free."""
+    """A trial that is enough when all replicas have places and the quota is free; it takes units off its own overlay."""
 
     def __init__(self, request: Request, rung: int, overlay: Overlay) -> None:
         super().__init__(request, rung, overlay.fork())
@@ -219,7 +222,7 @@ class PlaceTrial(Trial):
             self.overlay.give_back(unit)
 
     def fits(self, wanted: Wanted | None = None) -> bool:
-        """Are there places for all replicas, or for these?"""
+        """Return whether there are places for these replicas; None means all that the request wants."""
         request = self.request
         places = find_places(
             self.state, request.root, request.wanted if wanted is None else wanted, now=False, avoid=request.avoid,
@@ -232,13 +235,13 @@ class PlaceTrial(Trial):
 
 
 def let_stay(units: Iterable[Unit], cost_of: Callable[[Unit], int], spare: Callable[[Unit], bool]) -> None:
-    """P8: offer each unit, dearest first, to `spare`, which lets it stay if the others are enough without it."""
+    """Call `spare` with each unit, dearest first; it drops the unit if the others are enough without it (P8)."""
     for unit in sorted(units, key=lambda u: (-cost_of(u), u.started_ms, u.name)):
         spare(unit)
 
 
 def without_implied(found: Proposal, now_ms: int) -> Proposal:
-    """Drop surplus that was chosen beside its own core: the core takes it along, and its cost contains it."""
+    """Return the proposal without surplus and holds whose core is in it: the core takes them along, and its cost has theirs."""
     if all(u.cls.kind is UnitKind.CORE for u in found.units):
         return found
     kept = [u for u in found.units if not implied(u, found.units)]
@@ -248,14 +251,14 @@ def without_implied(found: Proposal, now_ms: int) -> Proposal:
 
 
 def implied(unit: Unit, chosen: Iterable[Unit]) -> bool:
-    """Does the core of its job go, and take it along?"""
+    """Return whether this unit is not a core and the core of its job is among `chosen`, which takes it along."""
     return unit.cls.kind is not UnitKind.CORE and any(
         u.job is unit.job and u.cls.kind is UnitKind.CORE for u in chosen
     )
 
 
 def with_companions(units: list[Unit]) -> list[Unit]:
-    """The units and what their cores take along."""
+    """Return the units with the surplus and holds that their cores take along, each once (P12)."""
     together = dict.fromkeys(units)
     for unit in units:
         together.update(dict.fromkeys(companions(unit)))
@@ -263,7 +266,7 @@ def with_companions(units: list[Unit]) -> list[Unit]:
 
 
 def left_after(request: Request, units: Iterable[Unit]) -> Resources:
-    """How much quota would still be to be freed once these units had left."""
+    """Return how much quota would still be to be freed once these units had left."""
     freed = [0, 0, 0]
     for unit in with_companions(list(units)):
         entitled = request.signature.entitled(unit.cls)

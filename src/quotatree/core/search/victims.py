@@ -1,8 +1,8 @@
 """Whom to take within one step of P4, by P5: lowest highest priority first, then least cost.
 
-The one way in: up the ladder with the solver that fits the request (ladder.py, solvers.py), then whatever may be cheaper
-or alone possible (demotion.py, shared_pool.py), then the proof. What comes back is minimal (P8) and lawful, or the reason
-why there is nobody; the state has only been read.
+The one way in: up the ladder with the solver that fits the request (ladder.py, solvers.py), then the ways that may be
+cheaper or the only possible ones (demotion.py, shared_pool.py), then the proof. The answer is a minimal (P8) and lawful
+set, or the reason why there is none; the state has only been read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Found", "NotFound", "Request", "Why", "search"]
 
 
 class Why(Enum):
-    """Why nobody is taken."""
+    """Why a search found no victims."""
 
     NOBODY_ELIGIBLE = "not even the leaving of everybody eligible would help"
     NO_LAWFUL_SET = "no set of those who are eligible is enough and may be taken together"
@@ -35,7 +35,7 @@ class NotFound:
 
 
 def search(request: Request) -> Found | NotFound:
-    """The best victims of this step, or why there are none."""
+    """Return the best victims for the request, or the reason why there are none."""
     overlay = Overlay(request.state)
     rungs = rungs_that_could_help(request, overlay)
     found = cheapest_on_ladder(request, overlay, rungs)
