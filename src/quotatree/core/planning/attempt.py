@@ -35,7 +35,7 @@ from quotatree.core.state import State
 
 
 class Attempt:
-    """Everything about one try of one job."""
+    """One try of one waiting job, with the reasons collected on the way."""
 
     def __init__(self, state: State, job: Job, cls: WaitClass, now_ms: int, around: Surroundings) -> None:
         self._state, self._job, self._now_ms, self._around = state, job, now_ms, around
@@ -86,7 +86,7 @@ class Attempt:
         self, step: Step, reason: Reason, preemption: say.Preemption | None = None,
         evictions: tuple[say.Decision, ...] = (),
     ) -> Decided | None:  # fmt: skip
-        """Start on devices that are free now, else promise devices that are being freed."""
+        """Start on devices that are free now, else hold devices that are being freed; None if neither has room."""
         state, job = self._state, self._job
         if not job.leaving:
             places = find_places(state, self._root, self._wanted, now=True, avoid=self._avoid)
@@ -110,7 +110,10 @@ class Attempt:
         return Decided((*evictions, hold), tuple(self._tried))
 
     def _on_loan(self) -> Outcome | None:
-        """P3: beyond the own min, on what siblings do not use, after siblings that fit their own min."""
+        """Start beyond the quota's own min on what siblings do not use, after siblings' jobs that need no loan (P3).
+
+        None: there is no room, even after idle borrowers and surplus have given way.
+        """
         short = self._shortage(True)
         if short is not None:
             self._not_enough(Step.LOAN, self._why_short(short))
@@ -158,7 +161,7 @@ class Attempt:
         return self._fail(self._tried[0].reason, None)
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
-        """Search within one step and, if a set is found, take it and start or hold."""
+        """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
         if not clauses and not self._quota.tree.idle_units and not self._quota.surplus_units:
             return None
         request = self._search_request(step, clauses, loan_allowed)
@@ -279,17 +282,23 @@ class Attempt:
         )  # fmt: skip
 
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Failed:
-        """Remember why, and what must change: a release in the quota that is full, or anything in the tree."""
+        """Return the failure with what must change before the job is tried again.
+
+        That is a release in the full quota if `short` tells of one and nothing else could help, else any in the tree.
+        """
         if short is not None and not self._job.running and self._depends_on_tree():
             short = None
         if short is not None and short.quota.used[short.resource] + short.wanted <= (
             short.quota.min[short.resource] or 0
         ):
-            short = None  # what is reserved or kept for a guard is in the way: room alone does not tell
+            short = None  # the quota has room, but it is reserved or kept for a guard: a release there need not help
         return Failed(Failure(reason, self._quota.tree.version, short, retry_at_ms), tuple(self._tried))
 
     def _depends_on_tree(self) -> bool:
-        """Could anything but a release inside the full quota change the answer? Once it shrinks no more, a loan may (Q5)."""
+        """Return whether anything but a release inside the full quota could let the job start.
+
+        A quota that is shrinking counts, since a loan may be possible once it shrinks no more (Q5).
+        """
         quota = self._quota
         return bool(
             quota.surplus_units or preempting_steps(self._claimant) or may_borrow(quota, self._job.priority)

@@ -13,7 +13,10 @@ from quotatree.core.state import State
 
 
 def passes_guard(state: State, job: Job) -> bool:
-    """S10: the guarded job itself and whoever could evict it ignore what is kept for it."""
+    """Return whether this job may use what the tree's guard keeps: it is the guarded job, or could evict it (S10).
+
+    True if the tree has no guarded job.
+    """
     guard = job.quota.tree.guard
     if guard is None or guard == job.id:
         return True
@@ -48,7 +51,7 @@ def why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:
 
 
 def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
-    """Why a job may not start on an idle claim by the numbers (I2), or None."""
+    """Return why the idle room or its quota's idle limit is too small for a job; None if both suffice (I2)."""
     quota, root = job.quota, job.quota.root
     for i, capacity in root.named:
         room = idle_room(quota, capacity, i)
@@ -64,7 +67,7 @@ def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
 
 
 def victim_cost(unit: Unit, eviction: say.Evict) -> say.VictimCost:
-    """The ledger's line for one eviction."""
+    """Return the line of the preemption record for one eviction."""
     cls = unit.cls
     return say.VictimCost(
         job=eviction.job,
@@ -79,7 +82,7 @@ def victim_cost(unit: Unit, eviction: say.Evict) -> say.VictimCost:
 
 
 def cost_text(cost: int) -> str:
-    """A cost in GPU-seconds."""
+    """Return a cost, given in milli-GPU x milliseconds, as text in GPU-seconds."""
     return f"{cost / GPU_SECOND:.1f}".removesuffix(".0")
 
 

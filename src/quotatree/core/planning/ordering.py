@@ -20,7 +20,7 @@ class Candidate(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """Whom a strategy lets be tried, and what it looked at: the tree's version, the queue, and `_present`."""
+    """The jobs that a strategy lets be tried, with the tree's version, the queue's stamp and `_present` at that time."""
 
     version: int
     stamp: int
@@ -29,7 +29,7 @@ class _Ready(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """Who is next in a tree, as of a version of it; nobody, if `found` is None."""
+    """The next job of a tree and its queue priority, as of a version of the tree; `found` is None if there is none."""
 
     version: int
     found: tuple[int, Candidate] | None
@@ -41,22 +41,22 @@ class Ordering:
     def __init__(self, state: State, now_ms: int) -> None:
         self._state, self._now_ms = state, now_ms
         self._ready: dict[str, _Ready] = {}
-        self._heads: dict[Tree, _Head] = {}  # who is next in each
+        self._heads: dict[Tree, _Head] = {}  # the next job of each tree
 
     def touch(self, quota: Quota) -> None:
-        """The queue of this quota is not what it was, nor perhaps the use of trees on the same pools."""
+        """Note that the queue of this quota has changed, and perhaps the use of trees on the same pools."""
         quota.queue.stamp += 1
         for tree in quota.tree.pool_mates:
             self._heads.pop(tree, None)
 
     def start_over(self) -> None:
-        """Anybody's use or queue may have changed since the last question."""
+        """Forget the next job of every tree: any use or queue may have changed."""
         self._heads.clear()
 
     def drop(self, cls: WaitClass) -> None:
-        """This class was tried and failed: it is out of the order, and nobody else's place changes.
+        """Take a class that was tried and failed out of the order; the others stay as they are.
 
-        Only where positions count (S3) does a failure say something about others.
+        Only where positions count (S3) does a failure change which others may be tried.
         """
         quota = cls.quota
         self._heads.pop(quota.tree, None)
@@ -69,7 +69,7 @@ class Ordering:
             )
 
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
-        """Whom the quota's strategy lets be tried now, in its order."""
+        """Return the jobs that the quota's strategy lets be tried now, each with its class, in the strategy's order."""
         name, version = quota.spec.id, quota.tree.version
         stamp = quota.queue.stamp
         known = self._ready.get(name)
@@ -93,7 +93,7 @@ class Ordering:
             and not kept_for.still_fails(kept_for.failed, self._now_ms)
             and not self.cannot_start(kept_for)
         ):
-            found.append((kept_for, guarded))  # it has a hold: no strategy keeps it from using it (S10)
+            found.append((kept_for, guarded))  # no strategy holds the guarded job back (S10)
         if self._state.nodes_out:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
@@ -101,11 +101,10 @@ class Ordering:
         return jobs
 
     def close(self) -> None:
-        """What the next plan need not find out again.
+        """Note in the queues what the next plan need not find out again.
 
-        Where everybody failed, all fail until something is released, comes or goes. Not so where the clock alone may
-        let somebody be tried: positions (S3) and delays (P11). And where nobody waits any more, nobody has stood
-        anywhere for any time (S3).
+        A queue in which every job failed is marked: all fail until something is released, comes or goes. It is not marked
+        where the clock alone may let a job be tried: positions (S3) and delays (P11). An empty queue forgets its positions.
         """
         for quota_id, known in self._ready.items():
             quota = self._state.quotas[QuotaId(quota_id)]
@@ -117,7 +116,10 @@ class Ordering:
             queue.exhausted = known.present if last else None
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
-        """Classes that only nodes out of order keep from starting: they block nobody, but are told why they wait."""
+        """Return classes that only nodes out of order keep from starting, each with its first job.
+
+        They do not block their queue, but are tried so that they are told why they wait.
+        """
         found = [
             cls
             for cls in quota.queue.classes.values()
@@ -132,9 +134,9 @@ class Ordering:
         return [(cls, cls.members[0][1]) for cls in ordered]
 
     def best(self) -> Candidate | None:
-        """The next one to try in the first round.
+        """Return the next job to try in the first round, or None.
 
-        A decision changes its own tree and those on the same pools; of all others it is known who is next there, unless
+        A decision changes its own tree and those on the same pools; for all others the next job is remembered, unless
         something was released in them: an idle borrower that is taken back may stand on pools of its own tree too.
         """
         changed: dict[Tree, list[tuple[int, Candidate]]] = {}
@@ -146,7 +148,7 @@ class Ordering:
             heads = changed.setdefault(tree, [])
             ready = self.ready(quota)
             while ready and ready[0][0].still_fails(ready[0][0].failed, self._now_ms):
-                self.drop(ready[0][0])  # another quota has used the room that it hoped for
+                self.drop(ready[0][0])  # another quota has used the room that this class was to be tried for
                 ready = self.ready(quota)
             if ready:
                 cls, job = ready[0]
@@ -157,7 +159,7 @@ class Ordering:
         return None if first is None else first[1]
 
     def first_of(self, candidates: list[Candidate]) -> Candidate | None:
-        """Whose turn it is among these, by S6."""
+        """Return the candidate whose turn it is by S6; None if there are no candidates."""
         if len(candidates) <= 1:
             return candidates[0] if candidates else None
         first = _foremost([(self._queue_priority(c.cls, c.job), c) for c in candidates])
@@ -169,7 +171,7 @@ class Ordering:
         return cls.queue_priority(job.spec.submitted_ms, self._now_ms, interval, ages)
 
     def idle_candidates(self) -> list[Candidate]:
-        """Second round: waiting jobs that may run idle; a blocked head does not hold them back (ADR 0006)."""
+        """Return the jobs to try in the second round: those that may run idle, even behind a blocked head (ADR 0006)."""
         found: list[tuple[int, int, JobId, Candidate]] = []
         for quota in self._state.waiting_quotas.values():
             root = quota.path[-1]
@@ -193,13 +195,13 @@ class Ordering:
         return [entry[3] for entry in found]
 
     def passed(self, cls: WaitClass) -> bool:
-        """Passed in every strategy: idle only, over an amount limit, or too large ever to fit."""
+        """Return whether every strategy passes over this class: idle only, guarded, over an amount limit, or too large."""
         if cls.idle is Idle.ONLY or cls.key[0] == GUARDED:
             return True
         return self.cannot_start(cls)
 
     def cannot_start(self, cls: WaitClass) -> bool:
-        """Would nobody's leaving help: over an amount limit, larger than a min on its path or than the ready nodes?"""
+        """Return whether no eviction would help: over an amount limit, larger than a min on its path or the ready nodes."""
         return self._over_limit(cls) or self._never_fits(cls)
 
     def _over_limit(self, cls: WaitClass) -> bool:
@@ -219,7 +221,7 @@ class Ordering:
         return False
 
     def _nodes_hold(self, cls: WaitClass) -> bool:
-        """Could the nodes that are ready now, all empty, hold every replica that is wanted?"""
+        """Return whether the nodes that are ready now, if all were empty, could hold every replica that is wanted."""
         state, root = self._state, cls.quota.path[-1]
         job = state.jobs[cls.members[0][1]]
         wanted: dict[Shape, int] = {}
@@ -232,7 +234,7 @@ class Ordering:
         return all(self._slots_when_empty(root, shape, count) >= count for shape, count in wanted.items())
 
     def _slots_when_empty(self, root: Quota, shape: Shape, enough: int) -> int:
-        """Slots on the ready nodes of a tree, all empty, counted until there are enough; a first look need not see all."""
+        """Return how many replicas the ready nodes of a tree could hold if all were empty, counted until there are enough."""
         state = self._state
         key = ("roomy", root.id, shape)
         known: tuple[int, int, bool] | None = state.indexes.get(key)
@@ -253,7 +255,7 @@ class Ordering:
         return None if found is None else self._state.jobs[found[1]]
 
     def quotas_that_could_take(self, victim: Quota) -> list[Quota]:
-        """Waiting quotas that stand above the victim's, beside its path, or are it (P1, P2, P15), in tree order."""
+        """Return, in tree order, the quotas with waiting jobs that are on the victim's path or beside it (P1, P2, P15)."""
         path = victim.path
         found = [
             quota
@@ -266,7 +268,7 @@ class Ordering:
         return sorted((q for q in self._state.waiting_quotas.values() if parent.contains(q)), key=_tree_order)
 
     def wakeups(self) -> list[int]:
-        """Times at which a strategy or a delay lets somebody else be tried."""
+        """Return the times, in ms, at which a strategy, a delay or the end of a min_runtime lets another job be tried."""
         times: list[int] = []
         balance_ms = self._state.settings.balance_timeout_ms
         for quota in self._state.waiting_quotas.values():
@@ -282,7 +284,7 @@ class Ordering:
 
 
 def _present(quota: Quota) -> tuple[int, int, int, bool]:
-    """What must change before a queue in which everybody failed has somebody to be tried."""
+    """Return the values of which one must change before a queue in which every job failed has a job to be tried."""
     tree = quota.tree
     return tree.version, quota.queue.stamp, quota.surplus_units, tree.loans
 
@@ -297,7 +299,7 @@ def _borrows(cls: WaitClass) -> bool:
 
 
 def _foremost(heads: list[tuple[int, Candidate]]) -> tuple[int, Candidate] | None:
-    """S6: the highest queue priority, then the fairest."""
+    """Return the highest queue priority and the fairest candidate that has it (S6); None if there are no candidates."""
     if len(heads) <= 1:
         return heads[0] if heads else None
     top = max(priority for priority, _ in heads)
@@ -305,7 +307,7 @@ def _foremost(heads: list[tuple[int, Candidate]]) -> tuple[int, Candidate] | Non
 
 
 def _fairest(candidates: list[Candidate], level: int) -> Candidate:
-    """S6: at the first level where paths part, the branch that uses least of its min; then submit time, id.
+    """Return the candidate of the branch that uses least of its min where paths first part; then by submit time, id (S6).
 
     A quota's own jobs count as one more branch of it. `level` counts from the root, which is 1.
     """

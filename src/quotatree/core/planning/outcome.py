@@ -14,7 +14,7 @@ Tried = tuple[say.StepTried, ...]
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """It was helped; the decisions are applied."""
+    """The job was helped; the decisions are applied to the state."""
 
     decisions: tuple[say.Decision, ...]
     tried: Tried = ()
@@ -22,7 +22,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It cannot be helped now; nothing has changed."""
+    """The job cannot be helped now; nothing has changed."""
 
     failure: Failure
     tried: Tried = ()
@@ -30,7 +30,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class TryFirst:
-    """Before it may borrow, this waiting job must be tried (P3); nothing has changed."""
+    """Another waiting job, named here, must be tried before this one may borrow (P3); nothing has changed."""
 
     cls: WaitClass
     job: Job
@@ -38,7 +38,7 @@ class TryFirst:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """It would take a job that was started in the plan being made (S8): the plan must be made anew without that start."""
+    """The attempt would evict a job started in the plan being made: that is made anew without the start (S8)."""
 
     started: JobId
     claim: Claim

@@ -34,9 +34,9 @@ from quotatree.core.state import State, limits_on
 def plan(state: State, now_ms: int) -> say.Plan:
     """Decide everything that can be decided now. The decisions are applied to the state when this returns.
 
-    Nothing is started only to be evicted (S8). Trying rivals first sees to it but for chains that no order foresees (a
-    loan whose return takes what was just started, a victim that frees more than its taker needs, idle room that
-    somebody else took); then the plan is taken back and made anew without that start.
+    No job is started only to be evicted in the same plan (S8). Trying rivals first ensures that, but for chains that no
+    order foresees (a loan whose return takes what was just started, a victim that frees more than its preemptor needs,
+    idle room that another job took); then the plan is rolled back and made anew without that start.
     """
     if state.in_transaction:
         return _made(state, now_ms)
@@ -70,18 +70,18 @@ class _Planner(Surroundings):
     def __init__(self, state: State, now_ms: int, postponed: dict[tuple[JobId, Claim], JobId]) -> None:
         self._state = state
         self._now_ms = now_ms
-        self._postponed = postponed  # by whom the job would be taken in this plan
-        self._placed: set[tuple[JobId, Claim]] = set()  # who got places in this plan
-        self._last = False  # everybody else has been helped; see _last_pass
+        self._postponed = postponed  # starts left out of this plan, each with the job that would evict it
+        self._placed: set[tuple[JobId, Claim]] = set()  # jobs that got places in this plan
+        self._last = False  # no other job can be helped any more; see _last_pass
         self._ordering = Ordering(state, now_ms)
         self._waits: dict[JobId, say.Wait] = {}
-        self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, after so many decisions
+        self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, number of decisions then
         self._settled: set[int] = set()  # evictions, by position, whose preemption was counted
-        self._conflict: Conflict | None = None  # this plan is not to be: everything ends as soon as it can
+        self._conflict: Conflict | None = None  # set: this plan will be rolled back, so all loops end early
         self.decisions: list[say.Decision] = []
 
     def run(self) -> Conflict | None:
-        """Make the plan, or say whose start must be left out of the next one."""
+        """Make the plan; return None, or the conflict that says which start the next plan must leave out."""
         self._state.end_protections(self._now_ms)
         for tree in self._state.trees:
             if tree.loans:
@@ -104,21 +104,21 @@ class _Planner(Surroundings):
         return None
 
     def _round(self) -> bool:
-        """One decision, or False when nobody can be helped any more, or is to be."""
+        """Make one decision; return False when no job can be helped any more, or after a conflict."""
         if self._conflict is not None:
             return False
         return self._regular() or self._retry_expired() or self._idle() or self._surplus()
 
     def _between_rounds(self) -> bool:
-        """What follows once nobody can be helped; True: and now somebody may be."""
+        """Do what follows once no job can be helped; return True if a job may be helped after that."""
         if self._conflict is not None:
             return False
         return self._fail_over_limit() or self._finish_holds() or self._guards() or self._last_pass()
 
     def _last_pass(self) -> bool:
-        """Nobody else can be helped: who was put off may finish its hold or run idle now, since nobody wants it more.
+        """Let jobs whose start was postponed finish their holds or run idle, now that no other job can be helped.
 
-        Who was put off for a regular start waits for another plan.
+        A postponed regular start from the queue waits for another plan. Returns False if there is none, or the second time.
         """
         if self._last or not self._postponed:
             return False
@@ -127,14 +127,17 @@ class _Planner(Surroundings):
         return True
 
     def _guards(self) -> bool:
-        """S10, once nobody can be helped any more; who has a guard's hold blocks nobody, so the rounds go on."""
+        """Update and place starvation guards (S10); return whether one changed.
+
+        A guarded job does not block its queue, so the rounds go on then.
+        """
         found = look_after_guards(self._state, self._ordering, self._now_ms)
         found += place_guards(self._state, self._ordering, self._now_ms)
         self.decisions += found
         return bool(found)
 
     def _news(self) -> list[say.Wait]:
-        """A job that waits for the same reason as when it was last told so has nothing new to hear (P10)."""
+        """Return the waits of jobs that wait for another reason than they were last told, and note those as told (P10)."""
         found = []
         for wait in self._waits.values():
             job = self._state.jobs[wait.job]
@@ -146,7 +149,7 @@ class _Planner(Surroundings):
     # -- holds (P9) ------------------------------------------------------------------------------------------
 
     def _holders(self) -> list[Job]:
-        """In an order that does not depend on who was entered first: a rollback enters again."""
+        """Return all jobs with a hold by priority, submit time and id, since a rollback changes the order of entries."""
         return sorted(self._state.held.values(), key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
 
     def _expire_holds(self) -> None:
@@ -156,10 +159,10 @@ class _Planner(Surroundings):
                 self.decisions.append(effects.release(self._state, job, self._now_ms, reason, again=True))
 
     def _finish_holds(self) -> bool:
-        """Start whoever's places are empty now, or who fits elsewhere at once."""
+        """Start each held job whose places are empty now or that fits elsewhere; return whether anything was decided."""
         state = self._state
         decided = len(self.decisions)
-        nowhere: set[tuple[object, ...]] = set()  # what did not fit elsewhere fits for no other hold alike
+        nowhere: set[tuple[object, ...]] = set()  # requests that fit nowhere else: equal ones need no search
         for job in self._holders():
             if self._put_off(job, Claim.REGULAR):
                 continue
@@ -188,7 +191,7 @@ class _Planner(Surroundings):
             if alike not in nowhere:
                 elsewhere = self._elsewhere(hold.unit, wanted, avoid)
             if elsewhere is None:
-                if len(wanted) == 1:  # a gang has promised places of its own to count on
+                if len(wanted) == 1:  # a gang may use its own promised places too
                     nowhere.add(alike)
                 continue
             self._start_held(job, elsewhere, because(Code.StartsElsewhere))
@@ -202,7 +205,7 @@ class _Planner(Surroundings):
         self._placed.add((job.id, Claim.REGULAR))
 
     def _elsewhere(self, unit: Unit, wanted: Wanted, avoid: frozenset[int]) -> tuple[Placed, ...] | None:
-        """Places that are free now; for a gang also those of its promised places that are empty already."""
+        """Return places that are free now, for a gang also those of its promised places that are empty; None if too few."""
         state, root = self._state, unit.job.quota.root
         found = find_places(state, root, wanted, now=True, avoid=avoid)
         if found is not None or len(wanted) == 1:
@@ -214,7 +217,7 @@ class _Planner(Surroundings):
         return find_places(state, root, wanted, now=True, avoid=avoid, overlay=without)
 
     def _takers_first(self, job: Job) -> None:
-        """S8: who could evict a job that is about to leave its hold for a start takes the hold, not the start."""
+        """Try jobs that could evict this held job before it starts, so that they take its hold and not its start (S8)."""
         while job.hold is not None and self._conflict is None:
             rival = rival_of(self._ordering, job, job.hold.unit.footprint)
             if rival is None:
@@ -223,7 +226,7 @@ class _Planner(Surroundings):
             self._try(first.cls, first.job)
 
     def _retry_expired(self) -> bool:
-        """A job whose hold expired is planned anew before any of its victims is tried."""
+        """Try jobs whose hold expired before any of their victims; return whether anything was decided."""
         waiting = [
             self._state.jobs[job_id]
             for quota in self._state.waiting_quotas.values()
@@ -247,7 +250,7 @@ class _Planner(Surroundings):
     # -- the three rounds ------------------------------------------------------------------------------------
 
     def _regular(self) -> bool:
-        """One decision of the first round, or False when nobody can be helped any more."""
+        """Make one decision of the first round; return False when no job can be helped any more."""
         while True:
             candidate = self._ordering.best()
             if candidate is None:
@@ -260,7 +263,7 @@ class _Planner(Surroundings):
         return unrivalled(self._ordering, candidate, len(self._state.waiting_quotas) + 1)
 
     def _try(self, cls: WaitClass, job: Job) -> bool:
-        """Try a job, or who must be tried before it; False if it cannot be helped."""
+        """Try a job, or the job that must be tried before it; return False if that one cannot be helped."""
         outcome = self._attempt(cls, job)
         while isinstance(outcome, TryFirst):
             cls, job = outcome.cls, outcome.job
@@ -339,7 +342,10 @@ class _Planner(Surroundings):
         return self._disappointed()
 
     def _disappointed(self) -> bool:
-        """Somebody else took the idle room a job stopped at: it may go on to preempt (P4)."""
+        """Let classes that stopped at idle go on to preempt, if decisions were made since (P4); return whether any may.
+
+        Other jobs may have taken the idle room that they counted on.
+        """
         found = False
         for cls, decided in self._idle_hopes:
             failed = cls.failed
@@ -353,7 +359,7 @@ class _Planner(Surroundings):
         return found
 
     def _surplus(self) -> bool:
-        """P12: one more replica beyond a core, on what is left over."""
+        """Start one surplus replica on what is left over (P12); return False if no job can have one."""
         state = self._state
         short = [
             j
@@ -374,8 +380,9 @@ class _Planner(Surroundings):
                 places = find_places(state, root, [(free[0], shape)], now=True, avoid=avoid)
                 if places is not None:
                     self.decisions.append(effects.start_surplus(state, job, places[0], self._now_ms))
-                    # It may have put somebody over a limit: positions are counted anew (S3). And the first surplus of
-                    # a quota is a right that its other jobs had not: who failed is asked again, and told why (P12).
+                    # It may have put waiting jobs over a limit: positions are counted anew (S3). And the first surplus
+                    # of a quota gives its other jobs a right that they did not have: those that failed are tried again,
+                    # and told why they wait (P12).
                     if state.limits or job.quota.surplus_units == 1:
                         self._ordering.touch(job.quota)
                     self._ordering.start_over()
@@ -397,7 +404,10 @@ class _Planner(Surroundings):
     # -- the end ---------------------------------------------------------------------------------------------
 
     def _fail_over_limit(self) -> bool:
-        """Victims that found no other place and were preempted too often end now: they block nobody (P11)."""
+        """End victims of this plan that still wait and were preempted too often (P11); return whether there were any.
+
+        They leave their queues now, so that they do not block other jobs.
+        """
         failed = False
         for position, decision in enumerate(list(self.decisions)):
             if not isinstance(decision, say.Evict) or not decision.counts or position in self._settled:
@@ -412,8 +422,10 @@ class _Planner(Surroundings):
         return failed
 
     def _settle_victims(self) -> None:
-        """Count preemptions: not for victims that found another place in this very plan (P8), and end those
-        that were preempted more often than their owner allows (P11)."""
+        """Count the preemptions of this plan, and end jobs that were preempted more often than their owner allows (P11).
+
+        Victims that found another place in this plan are marked as moved and not counted (P8).
+        """
         state = self._state
         for position, decision in enumerate(self.decisions):
             if not isinstance(decision, say.Evict) or decision.kind is not UnitKind.CORE:
@@ -426,7 +438,7 @@ class _Planner(Surroundings):
                 self.decisions += count_preemption(state, job, self._now_ms)
 
     def next_wakeup(self) -> int | None:
-        """When the clock alone could change the answer."""
+        """Return the next time, in ms, at which the clock alone could change the plan; None if there is none."""
         times = [job.hold.expires_ms for job in self._state.held.values() if job.hold and job.hold.waiting_on]
         times += self._ordering.wakeups()
         times += next_guard_ms(self._state, self._now_ms)

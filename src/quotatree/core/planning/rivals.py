@@ -1,4 +1,5 @@
-"""Who must be tried before a waiting job: whoever could evict it (S8), and before a loan the siblings that need none (P3)."""
+"""Which jobs must be tried before a waiting job: those that could evict it (S8), and before a loan the siblings' jobs that
+need none (P3)?"""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from quotatree.core.planning.ordering import Candidate, Ordering
 
 
 def unrivalled(ordering: Ordering, candidate: Candidate, most: int) -> Candidate:
-    """S8: whoever could evict the candidate goes first, and whoever could evict that one.
+    """Return the waiting job to try before the candidate: follow from each job to one that could evict it (S8).
 
-    Loans may make rivals of each other (P15), and then the chain goes round: it is followed for `most` steps.
+    The candidate itself, if no waiting job could evict it. Loans may make jobs rivals of each other (P15), and then the
+    chain goes round: it is followed for `most` steps.
     """
     chain = [candidate]
     seen = {candidate.job.id: 0}
@@ -28,7 +30,7 @@ def unrivalled(ordering: Ordering, candidate: Candidate, most: int) -> Candidate
 
 
 def rival_of(ordering: Ordering, job: Job, request: Resources) -> Candidate | None:
-    """S8: a waiting job that could evict this one and may be tried now; topmost quota first."""
+    """Return a waiting job that could evict this one and may be tried now, or None; topmost quotas first (S8)."""
     victim = work_of(job)
     found: list[Candidate] = []
     for quota in ordering.quotas_that_could_take(job.quota):
@@ -50,7 +52,7 @@ def rival_of(ordering: Ordering, job: Job, request: Resources) -> Candidate | No
 
 
 def before_loan(ordering: Ordering, borrower: Job) -> Candidate | None:
-    """P3: a waiting sibling job that fits within every min on its path, and that the borrower could not evict."""
+    """Return a waiting job of a sibling that fits every min on its path and that the borrower could not evict, or None (P3)."""
     parent = borrower.quota.parent
     if parent is None:
         return None

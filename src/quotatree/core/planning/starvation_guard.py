@@ -13,7 +13,7 @@ from quotatree.core.state import State
 
 
 def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
-    """Give every tree without a guarded job one, if a head has waited long enough."""
+    """Guard the longest-waiting head of every tree without a guarded job, if it has waited long enough; return the holds."""
     after_ms = state.settings.starvation_guard_ms
     found: list[say.Decision] = []
     if not after_ms:
@@ -28,7 +28,10 @@ def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Deci
 
 
 def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
-    """Keep what is useful: other nodes when one is out of order, nothing for a job that cannot start any more."""
+    """Choose other nodes where kept ones are out of order, and end guards of jobs that cannot start any more.
+
+    Returns a release for each guard that ended.
+    """
     found: list[say.Decision] = []
     for tree in state.trees:
         if tree.guard is None:
@@ -46,7 +49,10 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
 
 
 def next_guard_ms(state: State, now_ms: int) -> list[int]:
-    """When somebody will have waited long enough: at the earliest, whether or not he is head by then."""
+    """Return the later times, in ms, at which the first job of each waiting class will have waited long enough.
+
+    Whether the job is head by then is not known. Trees with a guarded job are left out.
+    """
     after_ms = state.settings.starvation_guard_ms
     if not after_ms:
         return []
@@ -72,7 +78,7 @@ def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before
 
 
 def _someone_since(quota: Quota, before_ms: int) -> bool:
-    """Was anybody who waits here, and does not run, submitted so early? Nobody is queued before that."""
+    """Return whether a job that waits here and does not run was submitted by then; no job is queued before its submission."""
     return any(
         cls.members[0][0] <= before_ms and not cls.promotes and cls.idle is not Idle.ONLY
         for cls in quota.queue.classes.values()
@@ -80,7 +86,7 @@ def _someone_since(quota: Quota, before_ms: int) -> bool:
 
 
 def _guard(state: State, tree: Tree, job: Job, now_ms: int) -> say.Hold:
-    """Keep quota along the path, and enough nodes, for this job; nobody is evicted."""
+    """Keep quota along the path, and enough nodes, for this job, without evicting anything; return the hold."""
     request = total_request(job, missing_core(job))
     state.dequeue(job)
     for above in job.quota.path:
@@ -92,7 +98,7 @@ def _guard(state: State, tree: Tree, job: Job, now_ms: int) -> say.Hold:
 
 
 def _nodes_for(state: State, tree: Tree, job: Job) -> list[int]:
-    """The nodes nearest to being empty that could hold the whole job."""
+    """Return the nodes nearest to being empty that could together hold the whole job; fewer if there are not enough."""
     pools = {pool for pool, _ in tree.root.spec.draws}
     chosen: dict[int, None] = {}
     for shape, missing in _shapes(job).items():
@@ -109,7 +115,7 @@ def _nodes_for(state: State, tree: Tree, job: Job) -> list[int]:
 
 
 def _still_hold(state: State, tree: Tree, job: Job) -> bool:
-    """Are the nodes that are kept all ready, and have they devices enough that are well?"""
+    """Return whether all nodes kept for the guarded job are schedulable and have enough healthy devices for it."""
     kept = [state.nodes[index] for index in tree.guard_nodes]
     if not all(node.schedulable for node in kept):
         return False
@@ -120,7 +126,7 @@ def _still_hold(state: State, tree: Tree, job: Job) -> bool:
 
 
 def _shapes(job: Job) -> dict[Shape, int]:
-    """How many replicas of each shape are wanted, largest shape first."""
+    """Return how many replicas of each shape the job's core is missing, largest shape first."""
     wanted: dict[Shape, int] = {}
     for index in missing_core(job):
         shape = job.shape_of(index)

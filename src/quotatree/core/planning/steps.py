@@ -23,7 +23,7 @@ from quotatree.core.state import State
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """A waiting job as the steps see it: what it asks of its quota, and whether a guard binds it (S10)."""
+    """A waiting job, what it asks of its quota, and whether it may use what a guard keeps (S10)."""
 
     job: Job
     quota: Quota
@@ -31,11 +31,11 @@ class Claimant:
     past_guard: bool
 
     def may_borrow(self) -> bool:
-        """P3, and nothing of what is reserved below may be put out of reach by the loan (Q8)."""
+        """Return whether the job has a right to a loan (P3) that puts no reserved part below its quota out of reach (Q8)."""
         return may_borrow(self.quota, self.job.priority) and not reserved_below(self.quota, self.request)
 
     def beyond_min(self, resource: int) -> int:
-        """How much of the request would stand above the quota's own min."""
+        """Return how much of the request, in one resource, would be above the quota's own min."""
         bound = self.quota.min[resource]
         if bound is None:
             return 0
@@ -43,7 +43,10 @@ class Claimant:
         return max(0, used + self.request[resource] - bound) - max(0, used - bound)
 
     def deficit(self, loan_allowed: bool) -> Resources:
-        """How much quota victims must free along the path."""
+        """Return how much victims must free of each resource so that the request fits every quota on the path.
+
+        `loan_allowed`: the job's own quota need not have room.
+        """
         short = [0, 0, 0]
         reserving = self.quota.tree.shares_reserved
         for above in self.quota.path:
@@ -62,7 +65,7 @@ class Claimant:
 
 
 def preempting_steps(claimant: Claimant) -> list[tuple[Step, tuple[Clause, ...]]]:
-    """The steps with regular victims that give this job a right, in order, each with whom it adds."""
+    """Return the steps with regular victims that give this job a right, in order, each with the clauses it adds."""
     quota, priority = claimant.quota, claimant.job.priority
     steps: list[tuple[Step, tuple[Clause, ...]]] = []
     in_own_min = _in_own_min(claimant)
@@ -74,7 +77,7 @@ def preempting_steps(claimant: Claimant) -> list[tuple[Step, tuple[Clause, ...]]
         steps.append((Step.OWN, (own,) if own is not None else ()))
     below = descendants_clause(quota)
     steps.append((Step.DESCENDANTS, (below,) if below is not None else ()))
-    # What siblings give up frees nothing in the own quota: without a right to a loan that must be free already.
+    # Victims in siblings free nothing in the job's own quota: without a right to a loan it must have room already.
     beside = in_own_min or claimant.may_borrow()
     if policy is not None and policy.lets_preempt(priority) and beside:
         steps.append((Step.SIBLINGS_ABOVE_MIN, sibling_clauses(quota, above_min_only=True)))
@@ -83,14 +86,14 @@ def preempting_steps(claimant: Claimant) -> list[tuple[Step, tuple[Clause, ...]]
 
 
 def joined(before: tuple[Clause, ...], step: Step, more: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    """Whom a step lets take: those of the steps before it and its own; all siblings replace those above their min."""
+    """Return the clauses of the steps before and of this one; "all siblings" replaces "siblings above their min"."""
     if step is Step.SIBLINGS:
         before = tuple(c for c in before if c.rule is not Code.SelfLevelSibling)
     return before + more
 
 
 def signature_of(state: State, job: Job, step: Step, clauses: tuple[Clause, ...]) -> Signature:
-    """The eligible set of a step, one object for all who share it, so that its memory and indexes live on."""
+    """Return the signature of a step; jobs with equal rights share one object, so that its memory and indexes are reused."""
     quota, priority = job.quota, job.priority
     lenders = tuple(c.first for c in clauses if c.down_to_min)
     by_priority = priority if lenders or quota.surplus_units else 0
@@ -102,13 +105,13 @@ def signature_of(state: State, job: Job, step: Step, clauses: tuple[Clause, ...]
 
 
 def _what_is_short(claimant: Claimant) -> list[int]:
-    """Resources that quotas above are short of; if none is, those that are wanted."""
+    """Return the resources that quotas on the path are short of; if there are none, those that are wanted."""
     deficit = claimant.deficit(False)
     return [i for i in range(3) if deficit[i] > 0] or [i for i in range(3) if claimant.request[i]]
 
 
 def _in_own_min(claimant: Claimant) -> bool:
-    """Is the own quota not what is short, with what a guard keeps and children have reserved left alone?"""
+    """Return whether the request fits the job's own quota beside what a guard keeps and what children have reserved."""
     quota, request = claimant.quota, claimant.request
     for i, bound in quota.named:
         kept = 0 if claimant.past_guard else quota.shadow[i]
