@@ -1,4 +1,4 @@
-"""What is refused at the door because nobody's leaving could ever make it fit (S11), or because it cannot be (R3)."""
+"""Which jobs are refused at once: those that would not fit even an empty cluster (S11), or name places they cannot have (R3)?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quotatree.core.state import State
 
 
 def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
-    """S11: refuse what no departure of others could ever make fit, naming the bound."""
+    """Raise Refused, naming the bound, for a job that would not fit even if all other jobs had left (S11)."""
     total = [0, 0, 0]
     left = spec.core_replicas
     for group in spec.groups:
@@ -43,7 +43,7 @@ def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
 
 
 def _check_all_at_once(state: State, spec: JobSpec, quota: Quota) -> None:
-    """All replicas of the core must have room at once, if nobody else were there."""
+    """Raise Refused unless the root's nodes, if empty, could hold all replicas of each shape of the core at once."""
     if spec.core_replicas == 1:
         return
     left = spec.core_replicas

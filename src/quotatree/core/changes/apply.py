@@ -19,7 +19,7 @@ Decisions = tuple[say.Decision, ...]
 
 
 def apply(state: State, event: ev.Event, now_ms: int) -> Decisions:
-    """Let one event happen."""
+    """Change the state by one event; return the decisions that it brings about by itself. Raises Refused, changing nothing."""
     return _HANDLERS[type(event)](state, event, now_ms)
 
 

@@ -21,7 +21,7 @@ def start(
     state: State, job: Job, places: tuple[Placed, ...], claim: Claim, now_ms: int, step: Step, reason: Reason,
     preemption: say.Preemption | None = None,
 ) -> say.Start:  # fmt: skip
-    """The core of a job, or what its core is missing, starts on free devices."""
+    """Start the core of a job, or what its running core is missing, on free devices."""
     clear_guard(state, job)
     if job.hold is not None:
         drop_hold(state, job, leaves=False)
@@ -42,7 +42,7 @@ def start(
 
 
 def _extend_core(state: State, job: Job, places: tuple[Placed, ...]) -> None:
-    """More replicas join a running core, which keeps its start and checkpoint."""
+    """Add replicas to a running core, which keeps its start and checkpoint."""
     old = job.core
     assert old is not None
     state.displace(old, leaves=False)
@@ -52,7 +52,7 @@ def _extend_core(state: State, job: Job, places: tuple[Placed, ...]) -> None:
 
 
 def grow_into_surplus(state: State, job: Job, now_ms: int) -> say.Promote | None:
-    """Surplus that runs becomes part of a core that was raised (P12)."""
+    """Make running surplus part of a core that was made larger (P12); None if there is none or the core needs none."""
     missing = job.core_replicas - len(job.core_indexes)
     chosen = sorted(job.surplus)[: max(0, missing)]
     if not chosen:
@@ -81,7 +81,7 @@ def hold(
     state: State, job: Job, places: tuple[Placed, ...], now_ms: int, step: Step, reason: Reason,
     preemption: say.Preemption | None = None,
 ) -> say.Hold:  # fmt: skip
-    """Promise places; quotas and devices count the job as running from here on (P9)."""
+    """Promise places to a job; quotas and devices count it as running from now on (P9)."""
     clear_guard(state, job)
     state.dequeue(job)
     waiting_on = leavers_on(state, places)
@@ -107,14 +107,14 @@ def hold(
 
 
 def drop_hold(state: State, job: Job, *, leaves: bool = True) -> None:
-    """Take the promise back; the caller says what becomes of the job."""
+    """Take a hold's places back; the caller says what becomes of the job."""
     assert job.hold is not None
     state.displace(job.hold.unit, leaves=leaves)
     state.set_hold(job, None)
 
 
 def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) -> say.Release:
-    """A hold ends without a start; the job waits again, `again`: before any of its victims (P9)."""
+    """End a hold without a start; the job waits again. `again`: it is tried before any of its victims (P9)."""
     drop_hold(state, job)
     if job.phase is Phase.HELD:
         state.move(job, Phase.WAITING, now_ms, reason.code.name)
@@ -128,7 +128,10 @@ def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) ->
 def evict(
     state: State, unit: Unit, now_ms: int, reason: Reason, preemptor: JobId | None, counts: bool
 ) -> say.Evict:
-    """A unit must go, with everything that goes with it (P12, P14). Its devices stay busy until it has left."""
+    """Evict a unit with everything that goes along with it (P12, P14). Its devices stay busy until it has left.
+
+    `preemptor`: None if no job takes its place. `counts`: whether this is a preemption of the job, if its core was regular.
+    """
     job = unit.job
     cost = eviction_cost(unit, now_ms)
     lost = unit.lost_work(now_ms)
@@ -162,7 +165,7 @@ def evict(
 
 
 def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
-    """Take a running job off its devices and quotas, core, surplus and hold; returns where it stood."""
+    """Take a running job, with surplus and hold, off its devices and quotas; return the places of core and surplus."""
     state.dequeue(job)
     if job.hold is not None:
         drop_hold(state, job)
@@ -190,7 +193,7 @@ def _back_to_queue(
 
 
 def change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) -> None:
-    """Regular to idle or back, in place, without a restart (I1)."""
+    """Change a running job from regular to idle or back, in place, without a restart (I1)."""
     state.dequeue(job)
     old = job.core
     assert old is not None
@@ -211,7 +214,10 @@ def change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) ->
 
 
 def leavers_on(state: State, places: tuple[Placed, ...], nodes: Nodes | None = None) -> tuple[JobId, ...]:
-    """Jobs that must leave before a replica can start on each of these places; `nodes`: on the nodes as they would be."""
+    """Return the jobs that must leave before replicas can start on all of these places.
+
+    `nodes`: the nodes to look at; None means those of the state.
+    """
     if not state.leaving_replicas:
         return ()
     nodes = nodes or state.nodes
@@ -237,10 +243,10 @@ def leavers_on(state: State, places: tuple[Placed, ...], nodes: Nodes | None = N
 
 
 def wait_longer(state: State, job: Job, now_ms: int) -> bool:
-    """Everybody a held job waited for has left; does somebody who was evicted since stand in its way (P9)?
+    """Renew a hold whose leavers have all left if jobs evicted since occupy its places; return whether it was (P9).
 
-    Fractions, CPU and memory are not promised by name: what was free on a device when the hold was made may have been
-    started on by another, with what is leaving now counted on.
+    Fractions, CPU and memory are not promised by name: what was free when the hold was made may be in use by another job,
+    which was started while capacity that is still leaving was counted for the hold.
     """
     hold = job.hold
     assert hold is not None
@@ -261,7 +267,7 @@ def named(state: State, places: tuple[Placed, ...]) -> tuple[say.ReplicaPlace, .
 
 
 def clear_guard(state: State, job: Job) -> None:
-    """What the starvation guard kept for this job is free again, for it or for others (S10)."""
+    """Free what the starvation guard keeps for this job, if it is the guarded one (S10)."""
     tree = job.quota.tree
     if tree.guard != job.id:
         return

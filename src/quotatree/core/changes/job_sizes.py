@@ -19,9 +19,10 @@ Decisions = tuple[say.Decision, ...]
 
 
 def resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
-    """A larger core is a waiting request of the job with all its rights; a smaller one makes surplus.
+    """Change how many replicas a job wants and how many of them are its core.
 
-    More replicas are surplus to come. Of fewer, what is too much leaves with grace: surplus, the newest first.
+    For a larger core the job waits with all its rights; replicas beyond a smaller core become surplus. Replicas beyond
+    the number wanted leave with grace: surplus, the newest first.
     """
     job = state.jobs.get(event.job)
     if job is None:
@@ -45,7 +46,11 @@ def resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
 
 
 def resized_spec(job: Job, replicas: int | None, min_replicas: int | None) -> JobSpec:
-    """The request as it will be, or Refused. What is not said stays; a core never exceeds the replicas."""
+    """Return the job's request with the new numbers, or raise Refused.
+
+    None leaves a number as it is, but for the core of a gang, which stays all replicas, and a core is never larger than
+    the replicas.
+    """
     spec = job.spec
     if replicas is None and min_replicas is None:
         raise Refused("replicas", None, "P12", "say replicas, min_replicas, or both")
@@ -74,7 +79,10 @@ def resized_spec(job: Job, replicas: int | None, min_replicas: int | None) -> Jo
 
 
 def _fit_what_runs(state: State, job: Job, now_ms: int) -> list[say.Decision]:
-    """The core that runs is no larger than wanted, and no more runs than wanted."""
+    """Shrink the running core to the size wanted, and evict surplus beyond the replicas wanted; return the evictions.
+
+    A job whose core is now too small waits from `now_ms` on.
+    """
     if len(job.core_indexes) > job.core_replicas:
         _shrink_core(state, job, job.core_replicas)
     if job.core_replicas < job.spec.total_replicas:
@@ -94,7 +102,7 @@ def _fit_what_runs(state: State, job: Job, now_ms: int) -> list[say.Decision]:
 
 
 def _shrink_core(state: State, job: Job, size: int) -> None:
-    """Replicas beyond the smaller core run on as surplus."""
+    """Shrink the core to its first `size` replicas; the others run on as surplus."""
     old = job.core
     assert old is not None
     state.displace(old, leaves=False)

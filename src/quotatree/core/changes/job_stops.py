@@ -15,7 +15,7 @@ Decisions = tuple[say.Decision, ...]
 
 
 def stopped(state: State, event: ev.JobStopped, now_ms: int) -> Decisions:
-    """Running work leaves with grace; a hold is released. It may be resubmitted unless this is its end (W3)."""
+    """Stop a job: running work leaves with grace, a hold is released. It may be resubmitted unless `final` (W3)."""
     job = _job(state, event.job)
     if job.phase in FINAL_PHASES or job.phase is Phase.STOPPED:
         raise Refused("job", job.id, "A5", f"is {job.phase.value} already")
@@ -38,7 +38,7 @@ def stopped(state: State, event: ev.JobStopped, now_ms: int) -> Decisions:
 
 
 def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
-    """Replicas vanished. Without all of its core a job cannot go on: what is left of it leaves, and it is queued again."""
+    """Free the devices of replicas that vanished. If one was of the core, the whole job leaves and is queued again."""
     job = _job(state, event.job)
     gone = event.replicas
     confirm_left(state, job, tuple(job.leaving[r] for r in gone if r in job.leaving))

@@ -55,7 +55,7 @@ def _register(state: State, job: Job) -> None:
 
 
 def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
-    """A job that runs already. Quota limits are not checked: what runs, runs."""
+    """Take over a job that runs already, on its places or on free ones. Room in its quotas is not checked."""
     job = _new_job(state, event.job)
     replicas = event.replicas if event.replicas is not None else job.spec.total_replicas
     indexes = list(range(max(replicas, job.core_replicas)))
@@ -88,7 +88,7 @@ def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
 
 
 def started(state: State, event: ev.JobStarted, now_ms: int) -> Decisions:
-    """The engine confirms; the run's clock starts now."""
+    """Start the clock of a run that the engine confirms; any other run is ignored."""
     job = _job(state, event.job)
     if job.phase is Phase.RUNNING and job.run == event.run and job.core is not None:
         state.set_started(job, now_ms)
@@ -112,7 +112,7 @@ def ended(state: State, event: ev.JobEnded, now_ms: int) -> Decisions:
     if job.phase is Phase.RUNNING:
         effects.stop_everything(state, job)
     elif job.leaving and job.phase not in FINAL_PHASES and event.phase is not Phase.STOPPED:
-        # It came to its end during the grace of an eviction: there is nothing left to run again.
+        # The job came to its end during the grace of an eviction: it is not run again.
         state.dequeue(job)
         if job.hold is not None:
             effects.drop_hold(state, job)
@@ -124,7 +124,7 @@ def ended(state: State, event: ev.JobEnded, now_ms: int) -> Decisions:
 
 
 def forgotten(state: State, event: ev.JobForgotten, now_ms: int) -> Decisions:
-    """A finished job leaves the state; whoever keeps history has kept it by now."""
+    """Remove a finished job from the state, which keeps no history."""
     del now_ms
     job = _job(state, event.job)
     if job.phase not in FINAL_PHASES or job.leaving:
@@ -149,7 +149,7 @@ def left(state: State, event: ev.JobLeft, now_ms: int) -> Decisions:
 
 
 def confirm_left(state: State, job: Job, places: tuple[Placed, ...]) -> None:
-    """Confirmed gone: devices are free, and whoever waited for this job waits for one fewer."""
+    """Free the devices of replicas that have left; holds that these kept waiting no longer wait for this job."""
     if not places:
         return
     state.end_leaving(job, places)
@@ -165,7 +165,10 @@ def confirm_left(state: State, job: Job, places: tuple[Placed, ...]) -> None:
 
 
 def _in_the_way(job: Job, other: Job) -> bool:
-    """Does what is still leaving of a job stand where another one has a hold? A later eviction elsewhere does not."""
+    """Return whether replicas of `job` that are still leaving occupy what the hold of `other` was promised.
+
+    Replicas that leave other places, after a later eviction, do not count.
+    """
     if job is other or other.hold is None:
         return bool(job.leaving)
     for leaving in job.leaving.values():
@@ -181,7 +184,7 @@ def _in_the_way(job: Job, other: Job) -> bool:
 
 
 def cancelled(state: State, event: ev.JobCancelled, now_ms: int) -> Decisions:
-    """Whatever it was doing, it stops; a hold is released, victims already told to stop stop (P9)."""
+    """End a job in any phase but a final one; a hold is dropped, but its victims still leave (P9)."""
     job = _job(state, event.job)
     if job.phase in FINAL_PHASES:
         raise Refused("job", job.id, "A5", f"is {job.phase.value} already")
@@ -224,5 +227,5 @@ def priority_changed(state: State, event: ev.JobPriorityChanged, now_ms: int) ->
     state.tell(job, now_ms, f"priority {event.priority}")
     state.enqueue(job)
     if job.quota.tree.guard == job.id:
-        state.bump(job.quota)  # who could evict it now may pass what is kept for it (S10)
+        state.bump(job.quota)  # jobs that could evict it now may use what is kept for it (S10)
     return ()

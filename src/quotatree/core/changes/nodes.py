@@ -61,7 +61,7 @@ def node_changed(state: State, event: ev.NodeChanged, now_ms: int) -> Decisions:
 
 
 def device_changed(state: State, event: ev.DeviceChanged, now_ms: int) -> Decisions:
-    """Who stands on a device that fell ill moves as from a drained node; told twice, nothing happens."""
+    """Mark a device as ill or well; units on an ill one leave as from a drained node. No change, no decisions."""
     node = state.node_by_name.get(event.node)
     if node is None:
         raise Refused("node", event.node, "R2", "no such node")
@@ -75,7 +75,7 @@ def device_changed(state: State, event: ev.DeviceChanged, now_ms: int) -> Decisi
 
 
 def _clear_device(state: State, node: Node, device: int, now_ms: int) -> Decisions:
-    """Gangs leave whole, a hold there is planned anew; not a preemption (R5)."""
+    """Evict all units on a device, gangs whole, and release holds to be planned anew; not a preemption (R5)."""
     reason = because(Code.DeviceIll, node=node.spec.name, device=device)
     found: list[say.Decision] = []
     while there := [u for u in node.units if any(device in p.devices for p in u.places_on(node.index))]:
@@ -88,14 +88,14 @@ def _clear_device(state: State, node: Node, device: int, now_ms: int) -> Decisio
 
 
 def _cordon(state: State, node: Node, now_ms: int) -> Decisions:
-    """Nothing new lands, so whoever was promised places here is planned anew (R5, P9)."""
+    """Release all holds on the node, to be planned anew: nothing new may start here (R5, P9)."""
     held = sorted((u for u in node.units if u.cls.kind is UnitKind.HOLD), key=lambda u: u.name)
     reason = because(Code.NodeCordoned, node=node.spec.name)
     return tuple(effects.release(state, unit.job, now_ms, reason, again=True) for unit in held)
 
 
 def _drain(state: State, node: Node, now_ms: int) -> Decisions:
-    """Everybody leaves with grace and is queued again, gangs whole; not a preemption (R5)."""
+    """Evict all units on the node with grace, gangs whole, to be queued again; not a preemption (R5)."""
     reason = because(Code.NodeDrained, node=node.spec.name)
     found: list[say.Decision] = []
     while node.units:
@@ -105,7 +105,7 @@ def _drain(state: State, node: Node, now_ms: int) -> Decisions:
 
 
 def _lose(state: State, node: Node, now_ms: int) -> Decisions:
-    """What stood here is gone at once; what its jobs had elsewhere leaves with grace (R5)."""
+    """Evict all units on the node: replicas here are gone at once, those of the same units elsewhere leave with grace (R5)."""
     reason = because(Code.NodeLost, node=node.spec.name)
     found: list[say.Decision] = []
     while node.units:

@@ -15,7 +15,7 @@ ALARM_WINDOW_MS: Final = 24 * 3_600_000
 
 
 def count_preemption(state: State, job: Job, now_ms: int) -> list[say.Decision]:
-    """One more preemption; the job may fail of it, or raise an alarm."""
+    """Count one more preemption of a job; return an alarm if it was preempted often, and its end if it may not be again."""
     state.set_preempted(job, (*job.preempted_ms, now_ms))
     count, limit = len(job.preempted_ms), job.spec.max_preemptions
     found: list[say.Decision] = []

@@ -85,7 +85,11 @@ def check_amounts(spec: QuotaSpec, bounds: Bounds) -> None:
 
 
 def root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota | None) -> Bounds:
-    """The min of a root is the sum of its draws; per pool the draws of all roots must fit (Q1), one model (R4)."""
+    """Return the min of a root, the sum of its draws, or raise Refused.
+
+    In each pool the draws of all roots must fit (Q1), and all pools must have one GPU model (R4). `root`: the root that
+    these draws are to replace; None for a new one.
+    """
     models: set[str] = set()
     for pool, drawn in draws:
         if pool not in state.pools:
@@ -119,7 +123,7 @@ def root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota | 
 
 
 def pool_capacity(state: State, pool: str) -> Resources:
-    """What the nodes of a pool have, lost ones included: losing a node shows as shortfall, it does not unmake quotas."""
+    """Return what all nodes of a pool have, lost ones included: a lost node shows as shortfall and unmakes no quota."""
     nodes = [n.spec for n in state.nodes if n.spec.pool == pool]
     return Resources(
         sum(n.gpus for n in nodes) * WHOLE_GPU,
@@ -129,7 +133,7 @@ def pool_capacity(state: State, pool: str) -> Resources:
 
 
 def refresh_flags(state: State, tree: Tree) -> None:
-    """What a tree and its quotas have by their own or by inherited declarations."""
+    """Set what follows from the declarations of a tree's quotas: whether any reserves, and their inherited times."""
     quotas = tree.quotas()
     state.set_shares_reserved(tree, any(any(quota.spec.reserved) for quota in quotas))
     for quota in quotas:
@@ -139,7 +143,7 @@ def refresh_flags(state: State, tree: Tree) -> None:
 
 
 def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
-    """Q6: touches only jobs not yet started; parent, pools and min stay."""
+    """Replace a quota's policies (Q6): running jobs go on, waiting ones are tried anew; parent, pools and min stay."""
     del now_ms
     quota = find_quota(state, event.quota.id)
     spec = event.quota
@@ -163,7 +167,7 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
 
 
 def delete(state: State, event: ev.QuotaDeleted, now_ms: int) -> Decisions:
-    """Q6: refused with the list of what is in the way. Finished jobs are forgotten with their quota."""
+    """Delete a quota and forget its finished jobs, or refuse with the list of what is in the way (Q6)."""
     del now_ms
     quota = find_quota(state, event.quota)
     if quota.children:
@@ -188,7 +192,7 @@ def delete(state: State, event: ev.QuotaDeleted, now_ms: int) -> Decisions:
 
 
 def set_limits(state: State, event: ev.LimitsSet, now_ms: int) -> Decisions:
-    """W3: recount what is in use under the new limits."""
+    """Set the amount limits of a quota's users and count what is in use under each (W3)."""
     del now_ms
     quota = find_quota(state, event.quota)
     for limit in event.limits:

@@ -71,7 +71,7 @@ def transfer(state: State, event: ev.QuotaTransferred, now_ms: int) -> Decisions
 
 
 def _scale_all(state: State, targets: dict[QuotaId, Bounds], mode: ev.ScaleMode, now_ms: int) -> Decisions:
-    """Check everything, find who must go, then change: refused means nothing changed."""
+    """Check all targets, find the victims, then set the targets and evict; if it is refused, nothing has changed."""
     for quota_id, target in targets.items():
         quota = state.quotas[quota_id]
         check_amounts(quota.spec, target)
@@ -98,12 +98,15 @@ def _scale_all(state: State, targets: dict[QuotaId, Bounds], mode: ev.ScaleMode,
 
 
 def _over(quota: Quota, target: Bounds) -> Resources:
-    """How much of what is used would be above the target."""
+    """Return how much of what is used would be above the target."""
     return Resources(*(max(0, quota.used[i] - t) if t is not None else 0 for i, t in enumerate(target)))
 
 
 def _decreases(quota: Quota, target: Bounds) -> bool:
-    """Does the target go below the present min of a resource that is used beyond it? An increase is never refused."""
+    """Return whether, in some resource, the target is below both the present min and what is used.
+
+    An increase is thus never refused, even if the quota uses more than the new min.
+    """
     return any(
         t is not None and quota.used[i] > t and ((was := quota.min[i]) is None or t < was)
         for i, t in enumerate(target)
@@ -126,7 +129,10 @@ def _in_the_way(quota: Quota, target: Bounds, over: Resources) -> Refused:
 def _reclaim_victims(
     state: State, quota: Quota, target: Bounds, over: Resources, now_ms: int
 ) -> tuple[Unit, ...]:
-    """Regular units of the subtree: quotas above their min first, then all (Q5)."""
+    """Return the units to evict: of descendants above their min if those suffice, else of the whole subtree (Q5).
+
+    Raises Refused if reserved parts keep the rest from being reclaimed (Q8).
+    """
     if quota.children:
         first = all_of(quota, Code.ScaleReclaim, above_min_only=True)
         found = _cheapest(state, quota, first, over, now_ms) if first else None
@@ -145,7 +151,7 @@ def _reclaim_victims(
 def _cheapest(
     state: State, quota: Quota, clauses: tuple[Clause, ...], over: Resources, now_ms: int
 ) -> tuple[Unit, ...] | None:
-    """P5 over a set of clauses: lowest highest priority first, then least cost."""
+    """Return units that these clauses allow and that free `over`, by lowest highest priority, then cost (P5); or None."""
     request = Request(state, quota, Signature(quota, HIGHEST_PRIORITY, clauses), over, now_ms)
     overlay = Overlay(state)
     found = first_on_ladder(request, overlay, rungs_that_could_help(request, overlay))
@@ -168,7 +174,7 @@ def _set_target(state: State, quota: Quota, target: Bounds) -> None:
 
 
 def return_loan(state: State, event: ev.LoanReturned, now_ms: int) -> Decisions:
-    """An admin brings a quota back to its min (P15)."""
+    """Evict units of a quota above its min until it is back at it, as an admin asked (P15)."""
     quota = find_quota(state, event.quota)
     over = Resources(*(loan(quota, i) for i in range(3)))
     if over == ZERO:
@@ -181,5 +187,5 @@ def return_loan(state: State, event: ev.LoanReturned, now_ms: int) -> Decisions:
 
 
 def _merged(before: Bounds, change: Bounds) -> Bounds:
-    """The bounds with what the change names."""
+    """Return the bounds with those replaced that the change names; None in the change leaves a bound as it is."""
     return Bounds(*(b if c is None else c for b, c in zip(before, change, strict=True)))
