@@ -36,8 +36,8 @@ class Facts(Journal):
         self.settings = settings or Settings()
         self.pools: dict[str, bool] = {}  # name -> mixed
         self.pool_models: dict[str, dict[str, None]] = {}  # GPU models seen in each pool
-        self.mixes: dict[str, Mix] = {}  # what is asked for, by pool
-        self.picture = 0  # names the pictures of all mixes that hold now; see typical_requests.py
+        self.mixes: dict[str, Mix] = {}  # requests seen, by pool
+        self.picture = 0  # number of the present pictures of all mixes; see typical_requests.py
         self._pictures_made = 0
         self.nodes: list[Node] = []
         self.node_by_name: dict[str, Node] = {}
@@ -54,8 +54,8 @@ class Facts(Journal):
         self.leaving_replicas = 0
         self.surplus_failed: dict[JobId, int] = {}  # version of its tree at which no surplus replica fitted
         self.protected: dict[tuple[int, QuotaId], int] = {}  # units by the end of their min_runtime, by tree
-        self.protections: list[tuple[int, QuotaId]] = []  # a heap of these ends; some stand there in vain
-        self.protections_ended_ms = 0  # all that ended up to here have been dealt with
+        self.protections: list[tuple[int, QuotaId]] = []  # a heap of these ends, and of some that are gone
+        self.protections_ended_ms = 0  # ends up to this time have been handled
         self.changes: list[int] = []
         self.changes_epoch = 0
         self.nodes_version = 0
@@ -68,7 +68,7 @@ class Facts(Journal):
         self.touched: Touched | None = None
 
     def begin(self, *, watch: bool = False) -> None:
-        """From here on every change can be taken back; `watch`: and `touched` tells what was written."""
+        """Open a transaction: every change can be taken back. `watch`: `touched` tells what was written."""
         super().begin()
         self._tree_changed = False
         self.touched = Touched() if watch else None
@@ -87,18 +87,18 @@ class Facts(Journal):
         return [root.tree for root in self.roots]
 
     def _touch_job(self, job: Job) -> None:
-        """The record of this job is another one now."""
+        """Note that the record of this job has changed."""
         if self.touched is not None:
             self.touched.jobs[job.id] = None
 
     def _touch_quota(self, quota_id: QuotaId) -> None:
-        """The record of this quota is another one now, or gone."""
+        """Note that the record of this quota has changed or is gone."""
         if self.touched is not None:
             self.touched.quotas[quota_id] = None
 
 
 def limits_on(state: Facts, job: Job) -> tuple[AmountLimit, ...]:
-    """Amount limits that bind this job (W3); all must hold, so the strictest wins."""
+    """Return the amount limits that bind this job (W3); all must hold, so the strictest decides."""
     return tuple(
         limit
         for limit in state.limits.get(job.quota.id, ())

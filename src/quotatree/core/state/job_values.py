@@ -1,8 +1,8 @@
 """Which values of a job change while it lives, and how is each change taken back?
 
-What a method did is taken back by the same method, or by the one below it, with the values from before: that is what the
-journal remembers. A value that is there already is not written. Unless said otherwise the job's record keeps what is
-written here, so the job is touched.
+What a method did is taken back by the same method, or by the one below it, called with the earlier values: that call is
+what the journal records. A value that is there already is not written. Unless said otherwise the job's record keeps what
+is written here, so the job is marked as touched.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from quotatree.core.state.facts import Facts
 
 
 class JobValues(Facts):
-    """What is written in a job, one method for what is written together."""
+    """Sets the values of a job, one method for those that are set together."""
 
     def set_spec(self, job: Job, spec: JobSpec, core_replicas: int) -> None:
-        """Another size is asked for (P12)."""
+        """Set the request and the size of the core after a resize (P12)."""
         self.on_undo(self.set_spec, job, job.spec, job.core_replicas)
         job.spec, job.core_replicas = spec, core_replicas
         self._touch_job(job)
@@ -29,7 +29,7 @@ class JobValues(Facts):
             self._touch_job(job)
 
     def set_phase(self, job: Job, phase: Phase, reason: str, told: Reason | None = None) -> None:
-        """A new phase, and why; what was told in the old one is of no interest any more."""
+        """Set a new phase and its reason; what was told in the old phase is forgotten unless `told` is given."""
         self.on_undo(self.set_phase, job, job.phase, job.reason, job.told)
         job.phase, job.reason, job.told = phase, reason, told
         self._touch_job(job)
@@ -41,7 +41,7 @@ class JobValues(Facts):
             self._touch_job(job)
 
     def set_queued(self, job: Job, queued_ms: int) -> None:
-        """The job waits since then, as delays and the starvation guard count it."""
+        """Set since when the job waits, as delays and the starvation guard count it."""
         if job.queued_ms is not queued_ms:
             self.on_undo(self.set_queued, job, job.queued_ms)
             job.queued_ms = queued_ms
@@ -54,7 +54,7 @@ class JobValues(Facts):
             self._touch_job(job)
 
     def begin_run(self, job: Job, claim: Claim, started_ms: int, checkpoint_ms: int | None = None) -> None:
-        """The next run of the job begins."""
+        """Begin the next run of the job; `checkpoint_ms`: its last checkpoint, None if it has none."""
         before = (job.claim, job.run, job.started_ms, job.checkpoint_ms, job.replan_first)
         self.on_undo(self._set_run, job, before)
         self._set_run(job, (claim, job.run + 1, started_ms, checkpoint_ms, False))
@@ -82,13 +82,13 @@ class JobValues(Facts):
             self._touch_job(job)
 
     def set_core(self, job: Job, core: Unit) -> None:
-        """The core of the job is this unit now."""
+        """Make this unit the core of the job."""
         self.on_undo(self._set_units, job, job.core, job.surplus)
         job.core = core
         self._touch_job(job)
 
     def clear_units(self, job: Job) -> None:
-        """Nothing of the job runs any more."""
+        """Remove the core and all surplus of the job, which does not run any more."""
         self.on_undo(self._set_units, job, job.core, job.surplus)
         self._set_units(job, None, {})
         self._touch_job(job)
@@ -97,13 +97,13 @@ class JobValues(Facts):
         job.core, job.surplus = core, surplus
 
     def set_preempted(self, job: Job, preempted_ms: tuple[int, ...]) -> None:
-        """The times at which the job was preempted."""
+        """Set the times at which the job was preempted."""
         self.on_undo(self.set_preempted, job, job.preempted_ms)
         job.preempted_ms = preempted_ms
         self._touch_job(job)
 
     def end_by_eviction(self, job: Job, preemptor: JobId | None, lost_work: int) -> None:
-        """The run is over: for whom, and what it lost; whatever comes next is regular."""
+        """Note for which job the run was ended, None for no job, and the work it lost; the next run is regular again."""
         self.on_undo(self._set_end, job, job.claim, job.preempted_by, job.lost_last)
         self._set_end(job, Claim.REGULAR, preemptor, lost_work)
         self._touch_job(job)
@@ -112,14 +112,14 @@ class JobValues(Facts):
         job.claim, job.preempted_by, job.lost_last = claim, preemptor, lost_work
 
     def set_waiting_on(self, hold: Hold, waiting_on: tuple[JobId, ...]) -> None:
-        """The jobs that must leave before the promised places are empty (P9)."""
+        """Set which jobs must leave before the promised places are empty (P9)."""
         if hold.waiting_on is not waiting_on:
             self.on_undo(self.set_waiting_on, hold, hold.waiting_on)
             hold.waiting_on = waiting_on
             self._touch_job(hold.unit.job)
 
     def set_checked(self, hold: Hold, version: int) -> None:
-        """Looked for places elsewhere at this version of the tree; no record keeps that."""
+        """Note at which version of the tree places elsewhere were last searched; no record keeps that."""
         if hold.checked_version is not version:
             self.on_undo(self.set_checked, hold, hold.checked_version)
             hold.checked_version = version

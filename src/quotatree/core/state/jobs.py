@@ -16,10 +16,10 @@ NOTHING_KNOWN: Final = Typical({})
 
 
 class JobChanges(NodeChanges, JobValues):
-    """Jobs, their queues, who is leaving and who was promised what."""
+    """Changes of jobs: their phases, their queues, replicas that are leaving, and holds."""
 
     def learn(self, job: Job) -> None:
-        """Its request belongs to the usual ones of the pools it may stand on."""
+        """Count a job's request among the typical ones of the pools it may run in, and make new pictures when due."""
         for pool, _ in job.quota.path[-1].spec.draws:
             mix = self.mixes.get(pool)
             if mix is None:
@@ -32,25 +32,25 @@ class JobChanges(NodeChanges, JobValues):
                     self.on_undo(mix.count, group.shape, -group.replicas)
             if mix.seen >= mix.next_picture:
                 self.on_undo(self._show, mix, mix.typical, mix.next_picture, self.picture)
-                self._pictures_made += 1  # never taken back: a number names the same pictures for ever
+                self._pictures_made += 1  # never taken back: one number never means two sets of pictures
                 self._show(mix, Typical(dict(mix.counts)), 2 * mix.seen, self._pictures_made)
 
     def _show(self, mix: Mix, typical: Typical, next_picture: int, picture: int) -> None:
         mix.typical, mix.next_picture, self.picture = typical, next_picture, picture
 
     def typical(self, pool: str) -> Typical:
-        """The requests by which places in a pool are judged."""
+        """Return the requests by which places in a pool are judged."""
         mix = self.mixes.get(pool)
         return mix.typical if mix is not None else NOTHING_KNOWN
 
     def tell(self, job: Job, now_ms: int, what: str) -> None:
-        """Append to the job's story; a story of an undone future is shortened again."""
+        """Append a line to the job's story; a rollback removes it."""
         job.story.append(f"{now_ms} {what}")
         self.on_undo(job.story.pop)
         self._touch_job(job)
 
     def move(self, job: Job, phase: Phase, now_ms: int, why: str) -> None:
-        """Along an edge of the state machine, or raise (A5)."""
+        """Move a job to another phase along TRANSITIONS; raise IllegalTransition if there is no such edge (A5)."""
         job.check_transition(phase)
         self.set_phase(job, phase, why)
         self.tell(job, now_ms, f"{phase.value}: {why}" if why else phase.value)
@@ -81,18 +81,18 @@ class JobChanges(NodeChanges, JobValues):
         return found
 
     def _back_in_queue(self, job: Job, cls: WaitClass) -> None:
-        """Undo a dequeue: into the class it was in, whatever else of the job is not yet undone."""
+        """Undo a dequeue: put the job into the class it was in, even if other changes of it are not undone yet."""
         job.quota.queue.put_back(job, cls)
         self.waiting_quotas[job.quota.id] = job.quota
 
     def requeue(self, job: Job) -> None:
-        """Its request is another one now: out of its class and into the right one, or out of the queue."""
+        """Move a job whose request has changed to the right class of its queue, or out of the queue."""
         self.dequeue(job)
         if job.queued:
             self.enqueue(job)
 
     def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
-        """Evicted replicas keep their devices busy until the engine confirms (P9)."""
+        """Mark replicas as leaving: they keep their devices busy until the engine confirms their end (P9)."""
         for place in places:
             self.nodes[place.node].leave(job.id, place, 1)
             self.log_change(place.node)

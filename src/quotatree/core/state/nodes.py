@@ -1,4 +1,4 @@
-"""How do pools and nodes change, and who must notice: the indexes by the log of changes, the trees by their versions."""
+"""How do pools and nodes change, and what must notice: the indexes by the log of changes, the trees by their versions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHANGES_KEPT: Final = 500_000
 
 
 class NodeChanges(Facts):
-    """Pools, nodes and their states."""
+    """Changes of pools, nodes and their states."""
 
     def add_pool(self, name: str, mixed: bool) -> None:
         self.put_entry(self.pools, name, mixed)
@@ -34,7 +34,7 @@ class NodeChanges(Facts):
         return node
 
     def _last_node_gone(self) -> None:
-        """Undo a join: indexes and the log of changes may still name the node."""
+        """Undo a join: remove the last node, and drop the log of changes, which may still name it."""
         self.nodes.pop()
         self.changes = []
         self.changes_epoch += 1
@@ -62,7 +62,7 @@ class NodeChanges(Facts):
             self.touched.nodes[node.spec.name] = None
 
     def set_device(self, node: Node, device: int, healthy: bool) -> None:
-        """A device on which nobody stands falls ill, or is well again."""
+        """Mark a device on which no unit stands as ill, or as well again."""
 
         def become(well: bool) -> None:
             self.nodes_out -= bool(node.ill)
@@ -78,12 +78,12 @@ class NodeChanges(Facts):
             self.touched.nodes[node.spec.name] = None
 
     def nodes_of(self, root: Quota) -> list[Node]:
-        """The nodes a tree draws on."""
+        """Return all nodes of the pools that a root draws on."""
         pools = {pool for pool, _ in root.spec.draws}
         return [node for node in self.nodes if node.spec.pool in pools]
 
     def log_change(self, index: int) -> None:
-        """Tell the indexes that a node is not what it was."""
+        """Tell the indexes that a node has changed."""
         self.changes.append(index)
         if len(self.changes) > CHANGES_KEPT:
             self.changes = []
@@ -94,6 +94,6 @@ class NodeChanges(Facts):
             tree.version += 1
 
     def bump(self, quota: Quota) -> None:
-        """Something may have become possible in this tree and in those that share its pools."""
+        """Raise the versions of this tree and of those that share its pools: something may have become possible there."""
         for tree in quota.tree.pool_mates:
             tree.version += 1

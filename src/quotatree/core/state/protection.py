@@ -9,10 +9,10 @@ from quotatree.core.state.nodes import NodeChanges
 
 
 class ProtectionChanges(NodeChanges):
-    """The ends of min_runtime of all that stands."""
+    """Changes of the times until which running units are protected."""
 
     def protect(self, unit: Unit) -> None:
-        """Its start was confirmed, or min_runtime of its quota changed: protected until another time (P11)."""
+        """Set until when a unit is protected, after its start was confirmed or its quota's min_runtime changed (P11)."""
         min_runtime_ms = unit.job.quota.min_runtime_ms
         until = unit.started_ms + min_runtime_ms if min_runtime_ms else 0
         before = unit.protected_until_ms
@@ -31,7 +31,7 @@ class ProtectionChanges(NodeChanges):
         self.on_undo(become, before)
 
     def _count_protected(self, unit: Unit, sign: int) -> None:
-        """There must be a plan when this unit can be taken."""
+        """Count (1) or discount (-1) a unit at the end of its protection, when a plan must be made."""
         end_ms = unit.protected_until_ms
         if not end_ms:
             return
@@ -45,13 +45,13 @@ class ProtectionChanges(NodeChanges):
             heappush(self.protections, end)
 
     def next_protection_end(self) -> list[int]:
-        """When min_runtime of somebody who stands ends next."""
+        """Return the next time, in ms, at which the protection of a running unit ends: one or none."""
         while self.protections and self.protections[0] not in self.protected:
             heappop(self.protections)
         return [end_ms for end_ms, _ in self.protections[:1]]
 
     def end_protections(self, now_ms: int) -> None:
-        """Work whose min_runtime is over can be taken now: who failed because of it may be tried again (P11)."""
+        """Raise the versions of trees in which a protection ended, so that jobs that failed are tried again (P11)."""
         if now_ms > self.protections_ended_ms:
             self.on_undo(self._set_protections_ended, self.protections_ended_ms)
             self._set_protections_ended(now_ms)

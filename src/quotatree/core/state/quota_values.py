@@ -1,7 +1,7 @@
 """Which values of a quota and of its tree change while it lives, and how is each change taken back?
 
-As with the values of a job (job_values.py), a method with the values from before takes back what it did. Only what the
-quota's record keeps touches it; the rest follows from declarations and from what stands.
+As with the values of a job (job_values.py), a method called with the earlier values takes back what it did. Only a value
+that the quota's record keeps marks it as touched; the rest follows from declarations and from the units placed.
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ from quotatree.core.state.facts import Facts
 
 
 class QuotaValues(Facts):
-    """What is written in a quota and in its tree, one method for what is written together."""
+    """Sets the values of a quota and of its tree, one method for those that are set together."""
 
     def set_quota_spec(self, quota: Quota, spec: QuotaSpec) -> None:
-        """Other policies, or other draws (Q5, Q6)."""
+        """Set the declared policies, or a root's draws (Q5, Q6)."""
         if quota.spec is not spec:
             self.on_undo(self.set_quota_spec, quota, quota.spec)
             quota.spec = spec
             self._touch_quota(quota.id)
 
     def set_min(self, quota: Quota, bounds: Iterable[int | None]) -> None:
-        """The desired min is another one (Q5)."""
+        """Set the desired min (Q5)."""
         self.on_undo(quota.set_min, quota.min)
         quota.set_min(bounds)
         self._touch_quota(quota.id)
 
     def set_actual(self, quota: Quota, actual: list[int | None], shrinking: bool) -> None:
-        """How far the min has followed what is desired, and whether it has still to follow (Q5)."""
+        """Set how far the min has come down to the desired one, and whether it has further to go (Q5)."""
         self.on_undo(self.set_actual, quota, quota.actual, quota.shrinking)
         quota.actual, quota.shrinking = actual, shrinking
         self._touch_quota(quota.id)
 
     def set_shadow(self, quota: Quota, kept: Iterable[int]) -> None:
-        """What a starvation guard keeps of the quota for its job (S10)."""
+        """Set what a starvation guard keeps of the quota for its job (S10)."""
         self.on_undo(self.set_shadow, quota, quota.shadow)
         quota.shadow = list(kept)
         self._touch_quota(quota.id)
 
     def set_guard(self, tree: Tree, guarded: JobId | None, nodes: frozenset[int]) -> None:
-        """For which job of the tree capacity is kept, and on which nodes (S10)."""
+        """Set for which job of the tree capacity is kept, None for no job, and on which nodes (S10)."""
         if tree.guard is not guarded or tree.guard_nodes is not nodes:
             self.on_undo(self.set_guard, tree, tree.guard, tree.guard_nodes)
             tree.guard, tree.guard_nodes = guarded, nodes
             self._touch_quota(tree.root.id)
 
     def set_stood(self, queue: WaitQueue, stood: tuple[tuple[JobId, int], ...]) -> None:
-        """Since when each of the first positions is held by the same job (S3)."""
+        """Set since when each of the first positions is held by the same job (S3)."""
         if queue.stood is not stood:
             self.on_undo(self.set_stood, queue, queue.stood)
             queue.stood = stood
@@ -60,7 +60,7 @@ class QuotaValues(Facts):
     # -- not kept in a record --------------------------------------------------------------------------------
 
     def set_times(self, quota: Quota, min_runtime_ms: int, preemption_delay_ms: int) -> None:
-        """Times that the quota declares or inherits (P11)."""
+        """Set the times that the quota declares or inherits (P11)."""
         if quota.min_runtime_ms is not min_runtime_ms or quota.preemption_delay_ms is not preemption_delay_ms:
             self.on_undo(self.set_times, quota, quota.min_runtime_ms, quota.preemption_delay_ms)
             quota.min_runtime_ms, quota.preemption_delay_ms = min_runtime_ms, preemption_delay_ms

@@ -1,8 +1,8 @@
-"""What did a transaction write? Whoever keeps the state in a store writes just these rows.
+"""What did a transaction write? A store that keeps the state writes just these rows.
 
-Only what cannot be worked out from the rest counts: counters, indexes and queues are not written, they follow. Each
-method of the state that writes what a record keeps enters the name here. It may name something that was written and
-taken back again, or that is gone: compare with the state.
+Only what a record keeps counts: counters, indexes and queues follow from it. Each method of the state that writes such a
+value enters the name here. A name may be of something that was written and taken back again, or that is gone: compare
+with the state.
 """
 
 from __future__ import annotations

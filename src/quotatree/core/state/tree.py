@@ -1,4 +1,4 @@
-"""How does the tree of quotas change its form, and what hangs on that form?"""
+"""How does the tree of quotas change its form, and what depends on that form?"""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from quotatree.core.state.units import UnitChanges
 
 
 class TreeChanges(UnitChanges):
-    """Quotas come and go; classes of units, numbers and shared pools follow."""
+    """Adds and removes quotas; classes of units, numbers and shared pools follow."""
 
     def add_quota(self, quota: Quota) -> None:
-        """A quota joins the tree as the last of its siblings."""
+        """Add a quota to its tree as the last of its siblings."""
         self.insert_quota(quota, max((q.order for q in self.quotas.values()), default=0) + 1)
         self.reshape(quota.tree)
         self.on_undo(self._leave_tree, quota)
 
     def insert_quota(self, quota: Quota, order: int) -> None:
-        """A quota takes its place in the tree; `reshape` must follow."""
+        """Add a quota at its place among its siblings, given by `order`; the caller must call `reshape` afterwards."""
         quota.order = order
         self._enter_tree(quota)
 
@@ -43,7 +43,7 @@ class TreeChanges(UnitChanges):
         self._touch_quota(quota.id)
 
     def reshape(self, *changed: Tree) -> None:
-        """The form of these trees is another one: refresh what hangs on it."""
+        """Refresh what depends on the form of these trees: numbers, shared pools, classes of units, versions."""
         for tree in changed:
             number(tree.root)
         share_pools(self.trees, self._idle_units())
@@ -51,6 +51,7 @@ class TreeChanges(UnitChanges):
         self._bump_everyone()
 
     def _idle_units(self) -> dict[Tree, int]:
+        """Return how many idle units each tree has of its own; a tree without any is missing."""
         found: dict[Tree, int] = {}
         for job in self.jobs.values():
             if job.claim is Claim.IDLE and job.core is not None:
@@ -66,19 +67,19 @@ class TreeChanges(UnitChanges):
         self._touch_quota(quota.id)
 
     def set_limit_used(self, used: dict[AmountLimit, int]) -> None:
-        """How much is in use under each limit, counted anew."""
+        """Replace the amounts in use under each limit, in milli-GPU."""
         self.on_undo(self.set_limit_used, self.limit_used)
         self.limit_used = used
 
     def _undone(self) -> None:
-        """Remembered failures are forgotten too: they may be of the future undone."""
+        """Refresh the trees if their form was undone, and forget failures, which may be of what was undone."""
         if self._tree_changed:
-            # Units that stand again may be of classes from before the change, which nobody looks at any more.
+            # Units that were placed again may be of classes from before the change, which are in no table any more.
             self.reshape(*self.trees)
         self.forget_attempts()
 
     def forget_attempts(self) -> None:
-        """Everybody who waits deserves a new try: what is remembered may be of a plan that is not to be."""
+        """Forget why waiting jobs failed, so that all are tried again: the failures may be of a plan that was undone."""
         for tree in self.trees:
             tree.version += 1
         for quota in self.waiting_quotas.values():

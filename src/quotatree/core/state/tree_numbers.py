@@ -1,4 +1,4 @@
-"""What hangs on the form of the tree: numbers, who shares pools with whom, and whose idle work that makes one's own."""
+"""What depends on the form of the trees: the numbers of quotas, which trees share pools, and how many idle units those have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from quotatree.core.model.tree import Tree
 
 
 def number(root: Quota) -> None:
-    """Number a tree so that subtrees are intervals."""
+    """Number the quotas of a tree so that each subtree is an interval."""
     counter = 0
 
     def visit(quota: Quota) -> None:
@@ -22,7 +22,10 @@ def number(root: Quota) -> None:
 
 
 def share_pools(trees: list[Tree], idle_units: dict[Tree, int]) -> None:
-    """Tell each tree which others draw on its pools, and count their idle work; `idle_units`: of each tree alone."""
+    """Set for each tree which trees draw on its pools, itself included, and how many idle units those have together.
+
+    `idle_units`: those of each tree alone.
+    """
     pools = {tree: {pool for pool, _ in tree.root.spec.draws} for tree in trees}
     for one in trees:
         one.pool_mates = tuple(tree for tree in trees if pools[one] & pools[tree])

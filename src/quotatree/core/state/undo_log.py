@@ -14,7 +14,7 @@ V = TypeVar("V")
 Args = TypeVarTuple("Args")
 
 Undo = tuple[Any, ...]
-"""What takes one change back: an action and what it is called with. A plan may leave thousands, so no closures."""
+"""A function that takes one change back, and its arguments. A plan may record thousands, so no closures."""
 
 
 class Journal:
@@ -24,7 +24,7 @@ class Journal:
         self._journal: list[Undo] | None = None
 
     def begin(self) -> None:
-        """From here on every change can be taken back."""
+        """Open a transaction: from now on every change can be taken back."""
         if self._journal is not None:
             raise RuntimeError("a transaction is open already")
         self._journal = []
@@ -37,19 +37,19 @@ class Journal:
         return self._journal is not None
 
     def mark(self) -> int:
-        """A point inside a transaction to which `rollback_to` can return."""
+        """Return a point inside the transaction to which `rollback_to` can return."""
         if self._journal is None:
             raise RuntimeError("no transaction is open")
         return len(self._journal)
 
     def rollback_to(self, mark: int) -> None:
-        """Take back everything since the mark; the transaction stays open."""
+        """Take back every change since the mark; the transaction stays open."""
         journal, self._journal = self._journal or [], None
         self._undo_all(journal[mark:])
         self._journal = journal[:mark]
 
     def rollback(self) -> None:
-        """Take back everything since `begin`."""
+        """Take back every change since `begin`, and close the transaction."""
         journal, self._journal = self._journal or [], None
         self._undo_all(journal)
 
@@ -61,10 +61,13 @@ class Journal:
         self._undone()
 
     def _undone(self) -> None:
-        """Called when something was taken back, for what is remembered outside the journal."""
+        """Refresh what is remembered outside the journal; called after changes were taken back."""
 
     def on_undo(self, action: Callable[[*Args], object], *args: *Args) -> None:
-        """What takes back the change that is just made. Nothing is recorded while it is called."""
+        """Record the call that takes back the change being made; outside a transaction do nothing.
+
+        Nothing is recorded while that call is made.
+        """
         if self._journal is not None:
             self._journal.append((action, *args))
 

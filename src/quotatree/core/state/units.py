@@ -15,7 +15,7 @@ from quotatree.core.state.quota_values import QuotaValues
 
 
 class UnitChanges(ProtectionChanges, QuotaValues):
-    """Units and their classes."""
+    """Changes of units and their classes."""
 
     def make_unit(
         self, job: Job, kind: UnitKind, claim: Claim, places: tuple[Placed, ...], started_ms: int
@@ -30,14 +30,14 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         return unit
 
     def place(self, unit: Unit) -> None:
-        """Let a unit stand: on its devices, in its quotas, in the limits of its owner."""
+        """Put a unit on its devices, and count it in its quotas and in the limits of its owner."""
         held = unit.cls.kind is UnitKind.HOLD
         for index in unit.nodes:
             self.nodes[index].put(unit, held)
             self.log_change(index)
         self._count(unit, 1)
         if unit.cls.claim is not Claim.IDLE and _begins_loan(unit):
-            self.bump(unit.job.quota)  # siblings have a right they had not: to have it returned (P15)
+            self.bump(unit.job.quota)  # siblings now have a right to the return of this loan (P15)
         if unit.protected_until_ms:
             self._count_protected(unit, 1)
         if self._journal is not None:
@@ -45,7 +45,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
             self._touch_job(unit.job)
 
     def displace(self, unit: Unit, *, leaves: bool = True) -> None:
-        """Take a unit off its devices and quotas; `leaves`: for good, not to stand again in another form."""
+        """Take a unit off its devices and quotas; `leaves`: for good, not to be placed again in another form."""
         self._displace(unit)
         if self._journal is not None:
             self._journal.append((self.place, unit))
@@ -88,7 +88,10 @@ class UnitChanges(ProtectionChanges, QuotaValues):
                 self.limit_used[limit] = self.limit_used.get(limit, 0) + sign * unit.footprint.gpu_milli
 
     def reprice(self, unit: Unit, started_ms: int | None = None) -> None:
-        """The job checkpointed, or its start was confirmed: its cost is another one now."""
+        """Compute the unit's cost anew after a checkpoint or a confirmed start.
+
+        `started_ms`: the confirmed start; None: the start stays as it is.
+        """
         before = (unit.started_ms, unit.base, unit.slope, unit.anchor_ms, unit.interval_ms)
 
         def become(price: tuple[int, int, int, int, int | None] | None) -> None:
@@ -118,22 +121,22 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         return found
 
     def classes_below(self, root: Quota) -> list[UnitClass]:
-        """All classes of units that ever stood in a tree."""
+        """Return all classes of units of a tree, also those without units now; the list only grows until it is remade."""
         return self._classes_of.get(root.id, [])
 
     def keep_indexes(self, kind: str, most: int) -> None:
-        """Make room for one more index of a kind: the one not used for longest goes."""
+        """Make room for one more index of a kind: where there are `most`, drop the one not used for longest."""
         same = [key for key in self.indexes if key[0] == kind]
         if len(same) >= most:
             del self.indexes[same[0]]
 
     def forget_indexes(self) -> None:
-        """Rights have changed: who is eligible for whom must be asked anew, also after an undo."""
+        """Drop all search indexes after rights have changed, and again when that is undone."""
         self.indexes.clear()
         self.on_undo(self.indexes.clear)
 
     def forget_classes(self) -> None:
-        """After the tree itself changed: indexes memoise by class and by place in the tree."""
+        """Make all classes anew and drop all indexes after the tree itself changed, since both depend on its numbers."""
         standing = [unit for job in self.jobs.values() for unit in units_of(job)]
         for old in [*self._classes.values(), *(unit.cls for unit in standing)]:
             old.clear()  # the journal may still know units of it
@@ -147,7 +150,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
 
 
 def _begins_loan(unit: Unit) -> bool:
-    """Did this unit, which stands now, put a quota above its min?"""
+    """Return whether placing this unit, which is counted already, put a quota on its path above its min."""
     size = unit.footprint
     for above in unit.job.quota.path:
         for i, bound in above.named:
@@ -157,7 +160,7 @@ def _begins_loan(unit: Unit) -> bool:
 
 
 def units_of(job: Job) -> list[Unit]:
-    """Everything of a job that can be evicted."""
+    """Return all units of a job: its core, its surplus and its hold."""
     found = [job.core] if job.core is not None else []
     found += job.surplus.values()
     if job.hold is not None:
