@@ -1,10 +1,11 @@
-"""How much of what is free could the usual requests no longer use? What placement keeps small (R3, ADR 0015).
+"""How much of what is free could the typical requests no longer use? Placement keeps that small (R3, ADR 0015).
 
 The waste of a node is what the average request of its pool could not use of the node's free GPUs: all of them where CPU,
-memory, model or labels do not suffice, else the devices with too little left for it. The rest of a device that is shared
-counts once more, by what is likely to be lost of it when further fractions come and the first that does not fit ends it.
-A replica goes where it adds least waste; differences below STEP_MILLI are none, and the tightest fit decides. So it does
-where all ask for whole GPUs and nothing else: then nodes empty again, and best fit keeps those empty that are nearly so.
+memory, model or labels do not suffice, else the devices with too little left for it. What is left of a shared device
+counts once more, by how much of it is likely to be lost: further fractions come until the first that does not fit.
+A replica goes where it adds least waste. Waste is compared in steps of STEP_MILLI, and among equals the tightest fit
+decides. It also decides where all requests are for whole GPUs and nothing else: there best fit keeps nearly empty nodes
+empty.
 
 Integers only: waste is counted in milli-GPU times requests.
 """
@@ -22,20 +23,20 @@ from quotatree.core.model.resources import WHOLE_GPU
 
 STEP_MILLI: Final = 20
 FINE: Final = 1000
-"""Parts of a milli-GPU in which losses are worked out."""
+"""Parts of a milli-GPU in which losses are computed."""
 LEFT_BITS: Final = 24
 DEVICE_BITS: Final = 10
 NODE_BITS: Final = LEFT_BITS + DEVICE_BITS
 
 
 Fit = tuple[int, int]
-"""How well a replica fits a node, smaller is better; what is free on the device a fraction shares, 0 for other requests."""
+"""(rank of a node for a replica, the lowest is best; milli-GPU free on the device for a fraction, 0 for other requests)."""
 
 
 class Useless(NamedTuple):
-    """How many requests could not use a device, where CPU and memory are what they are."""
+    """How many requests could not use a device of a node, for one amount of CPU and memory left there."""
 
-    shared: list[int]  # by the number of request sizes that what is left of the device would hold
+    shared: list[int]  # by how many of the fraction sizes would fit on what is left of the device
     whole: list[int]  # by the number of entire devices that are free; the last is for any more
 
 
@@ -72,7 +73,10 @@ class Typical:
         self._lost = [loss * self.total // FINE for loss in losses(fractions)]
 
     def fit(self, node: Node, shape: Shape, free: list[int], cpu_milli: int, memory_mib: int) -> Fit:
-        """How well one more replica, known to fit, fits a node of which so much is left."""
+        """Return the fit of one more replica, known to fit, on a node with this much left.
+
+        `free`: milli-GPU left on each device.
+        """
         gpu_milli = shape.gpu_milli
         left = sum(free)
         if self._tightest_fit:
@@ -119,7 +123,7 @@ class Typical:
         return (2 * added + self._grain) // (2 * self._grain)
 
     def _of_shared(self, useless: Useless, free: list[int]) -> int:
-        """The waste on devices that are shared, without their losses to come."""
+        """Return the waste on devices that are partly used, without expected losses."""
         return sum(one * useless.shared[self._sizes_up_to[one]] for one in free if one < WHOLE_GPU)
 
     def _kind_of(self, node: Node) -> Kind:
@@ -133,7 +137,7 @@ class Typical:
 
 
 class Kind:
-    """Nodes that the same requests may stand on: of one model, alike in the labels that requests name."""
+    """Nodes that accept the same requests: of one model, with equal values of the labels that requests name."""
 
     __slots__ = (
         "_cpu_steps",
@@ -155,7 +159,7 @@ class Kind:
         self._known: dict[tuple[int, int], Useless] = {}
 
     def useless(self, cpu_milli: int, memory_mib: int) -> Useless:
-        """The same for all amounts between two steps."""
+        """Return how many requests could not use the devices of such a node; computed once between two request sizes."""
         key = (bisect_right(self._cpu_steps, cpu_milli), bisect_right(self._memory_steps, memory_mib))
         found = self._known.get(key)
         if found is None:
@@ -180,9 +184,9 @@ class Kind:
 
 
 def losses(fractions: dict[int, int]) -> list[int]:
-    """What is likely to be lost of a shared device with 0 … 1000 milli-GPU left, in FINE parts of a milli-GPU.
+    """Return the expected loss of a shared device with 0 … 1000 milli-GPU left, in thousandths of a milli-GPU.
 
-    The next fraction is drawn from the mix; one that does not fit ends the device.
+    Fractions are drawn from the mix until one does not fit; what is left then is lost.
     """
     total = sum(fractions.values())
     if not total:
@@ -200,6 +204,6 @@ def losses(fractions: dict[int, int]) -> list[int]:
 
 
 def _of_whole(useless: Useless, devices: int) -> int:
-    """The waste on devices that are entirely free."""
+    """Return the waste on this many devices that are entirely free."""
     known = useless.whole
     return devices * WHOLE_GPU * known[devices if devices < len(known) else -1]

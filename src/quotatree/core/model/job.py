@@ -25,7 +25,7 @@ DEFAULT_GRACE_MS: Final = 30_000
 
 
 class Idle(Enum):
-    """Whether a job may stand on capacity nobody uses now (I1)."""
+    """Whether a job may run on capacity that regular work does not use now (I1)."""
 
     NEVER = "never"
     ALLOW = "allow"
@@ -33,7 +33,7 @@ class Idle(Enum):
 
 
 class Claim(Enum):
-    """In which right a job runs (P3)."""
+    """Whether a job runs within quotas or on idle capacity (P3)."""
 
     REGULAR = "regular"
     IDLE = "idle"
@@ -50,7 +50,7 @@ class Phase(Enum):
 
 
 TRANSITIONS: Final[dict[Phase, frozenset[Phase]]] = {
-    # A victim may come to its end during its grace, while it already waits for its next run, or has a hold for it.
+    # A victim may come to its end during its grace, when it already waits for its next run or has a hold for it.
     Phase.WAITING: frozenset(
         {Phase.HELD, Phase.RUNNING, Phase.STOPPED, Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED}
     ),
@@ -119,7 +119,7 @@ class JobSpec:
     min_replicas: int | None = None
     """Size of the core of a job of one group, which makes it elastic (P12); None: the default of its module."""
     idle: Idle = Idle.NEVER
-    """Whether it may run, or runs only, on capacity that nobody uses now (I1)."""
+    """Whether it may run, or runs only, on capacity that regular work does not use now (I1)."""
     grace_ms: int = DEFAULT_GRACE_MS
     """How long a replica may take to end after it was told to, in milliseconds."""
     checkpoint_interval_ms: int | None = None
@@ -129,7 +129,7 @@ class JobSpec:
     requeue: bool = False
     """A notebook only: an evicted one is queued again instead of being stopped (P14)."""
     subjects: tuple[str, ...] = ()
-    """Whom amount limits look at (W3): "user:ann", "role:developer"."""
+    """Subjects whose amount limits bind it (W3): "user:ann", "role:developer"."""
 
     def __post_init__(self) -> None:
         if not LOWEST_PRIORITY <= self.priority <= HIGHEST_PRIORITY:
@@ -158,7 +158,7 @@ class JobSpec:
 
     @property
     def core_replicas(self) -> int:
-        """How many replicas the job starts, and preempts, for (P12)."""
+        """Number of replicas that must start together, and for which the job may preempt (P12)."""
         total = sum(g.replicas for g in self.groups)
         if self.min_replicas is not None:
             return self.min_replicas
@@ -201,14 +201,14 @@ class Placed(NamedTuple):
 
 @dataclass(slots=True)
 class Hold:
-    """Places promised to a job (P9): it starts when everybody in `waiting_on` has left."""
+    """Places promised to a job (P9): it starts when all jobs in `waiting_on` have left."""
 
     unit: Unit
     """The promised places; they count in quotas and on devices as if the job ran there."""
     waiting_on: tuple[JobId, ...]
     """Jobs that must leave first, by name; shortened as they leave, empty when the job can start."""
     expires_ms: int
-    """When the promise ends if somebody has not left by then, and the job is planned anew."""
+    """When the promise ends if a job has not left by then, and this job is planned anew."""
     checked_version: int = -1
     """Version of the tree at which a plan last looked for free places elsewhere; -1: none has. No record keeps it."""
 
@@ -224,7 +224,7 @@ class Job:
     phase: Phase = Phase.WAITING
     """Where it is in TRANSITIONS; `State.move` changes it."""
     claim: Claim = Claim.REGULAR
-    """In which right it runs, or ran last; regular again after an eviction or a resubmit."""
+    """The claim it runs on, or ran on last; regular again after an eviction or a resubmit."""
     priority: int = 1
     """1 to 9; its owner may change it while it waits (W5)."""
     core_replicas: int = 1
@@ -248,7 +248,7 @@ class Job:
     preempted_ms: tuple[int, ...] = ()
     """When it was preempted, oldest first; only what counts as a preemption (P11)."""
     preempted_by: JobId | None = None
-    """For whom it was last evicted; None: never, or not for a job (a drain, a scaling)."""
+    """The job for which it was last evicted; None: never, or not for a job (a drain, a scaling)."""
     lost_last: int = 0
     """Work its last eviction lost, in milli-GPU x milliseconds, without the weight of its priority (P6)."""
     replan_first: bool = False
@@ -270,7 +270,8 @@ class Job:
 
     @property
     def queued(self) -> bool:
-        """In its quota's queue: it waits, or runs idle and waits for promotion (I1), or wants a larger core."""
+        """Whether it belongs in its quota's queue: it waits, or runs idle and waits for promotion (I1), or lacks core
+        replicas."""
         if self.phase is Phase.WAITING:
             return True
         if self.phase is not Phase.RUNNING:
@@ -281,7 +282,7 @@ class Job:
 
     @property
     def composite(self) -> bool:
-        """Does its core, when evicted, take other units along: surplus, or the hold for a larger core?"""
+        """Whether its core, when evicted, takes other units along: surplus, or the hold for a larger core."""
         return bool(self.surplus) or (self.hold is not None and self.core is not None)
 
     @property
@@ -293,7 +294,10 @@ class Job:
             raise IllegalTransition(self.id, self.phase.value, wanted.value, tuple(self.story))
 
     def shape_of(self, index: int) -> Shape:
-        """Replicas of one group are alike; after a resize one may keep a number beyond `total_replicas` (P12)."""
+        """Return the shape of a replica by its number.
+
+        In a job of one group any number will do: after a resize a replica may keep one beyond `total_replicas` (P12).
+        """
         if len(self.spec.groups) == 1:
             return self.spec.groups[0].shape
         for group in self.spec.groups:
@@ -304,7 +308,10 @@ class Job:
 
 
 def missing_core(job: Job) -> list[int]:
-    """Replica indexes that must be placed for the core to be whole; surplus that runs becomes core first."""
+    """Return the numbers of replicas that must be placed for the core to be whole.
+
+    Running surplus is not left out: an attempt that finds some makes it part of the core first, and the job is tried again.
+    """
     have = set(job.core_indexes)
     if not have:
         return list(range(job.core_replicas))

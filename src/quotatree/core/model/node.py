@@ -1,4 +1,4 @@
-"""A node and its devices: who stands where, what is free by plan, and what is free at this very moment.
+"""A node and its devices: which units stand where, what is free by plan, and what is free at this very moment.
 
 Three amounts are kept for every device (and for CPU and memory of the node):
 
@@ -7,7 +7,7 @@ Three amounts are kept for every device (and for CPU and memory of the node):
     held     what holds have promised               overlaps `leaving`
 
 A replica may start at once where `free - max(0, leaving - held)` is enough; a hold needs only `free`. A device that is
-ill has nothing free and nobody stands on it, so nothing lands there and no eviction could free it.
+ill has nothing free and no unit stands on it, so nothing is placed there and no eviction could free it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Node:
     leaving_memory: int
     """As `leaving`, in MiB."""
     leavers: dict[tuple[JobId, int], Placed]
-    """Who is leaving, by job and number of the replica."""
+    """Places of replicas that are leaving, by job and number of the replica."""
     whole_free: int
     """How many devices are entirely free by plan."""
     _whole_now: int | None
@@ -101,7 +101,7 @@ class Node:
     shared: int
     """How many replicas stand here on a fraction of a device."""
     units: dict[Unit, Share]
-    """Who stands here or has a hold here, and with how much."""
+    """Units that stand here, holds included, and what each has here."""
     stamp: int
     """Rises with every change, so that indexes notice."""
 
@@ -127,7 +127,7 @@ class Node:
         self.stamp = 0
 
     def copy(self) -> Node:
-        """The same node once more; `put` and `take_away` on one leave the other alone."""
+        """Return a copy of the node; `put` and `take_away` on one do not change the other."""
         twin = Node.__new__(Node)
         for name in Node.__slots__:
             setattr(twin, name, getattr(self, name))
@@ -137,7 +137,7 @@ class Node:
 
     @property
     def whole_now(self) -> int:
-        """Devices that are entirely free at this moment."""
+        """Number of devices that are entirely free at this moment."""
         if self._whole_now is None:
             self._whole_now = sum(1 for d in range(len(self.free)) if self.device_free(d, True) == WHOLE_GPU)
         return self._whole_now
@@ -147,11 +147,11 @@ class Node:
         return self.state is NodeState.READY
 
     def suits(self, shape: Shape) -> bool:
-        """May replicas of this shape ever stand here: state, model, labels, size."""
+        """Return whether the node is ready and could, if empty, hold a replica of this shape: model, labels, size."""
         return self.state is NodeState.READY and self.accepts(shape)
 
     def accepts(self, shape: Shape) -> bool:
-        """The same whatever state the node is in."""
+        """Return whether the node could, if empty, hold a replica of this shape, in whatever state it is."""
         spec = self.spec
         if (shape.models or shape.labels) and not self.welcomes(shape):
             return False
@@ -162,7 +162,7 @@ class Node:
         )
 
     def welcomes(self, shape: Shape) -> bool:
-        """Is it of a model, and has it the labels, that this shape asks for?"""
+        """Return whether the node is of a model, and has the labels, that this shape asks for."""
         if shape.models and self.spec.model not in shape.models:
             return False
         return all(self.labels.get(key) == value for key, value in shape.labels)
@@ -172,11 +172,11 @@ class Node:
         return self.spec.gpus - len(self.ill)
 
     def slots_when_empty(self, shape: Shape) -> int:
-        """How many replicas of this shape the node would hold if nobody stood here."""
+        """Return how many replicas of this shape the node would hold on its healthy devices if it were empty."""
         return self._slots_on(self.healthy_gpus, shape)
 
     def slots_when_well(self, shape: Shape) -> int:
-        """The same if no device were ill."""
+        """Return how many replicas of this shape the node would hold if it were empty and no device ill."""
         return self._slots_on(self.spec.gpus, shape)
 
     def _slots_on(self, gpus: int, shape: Shape) -> int:
@@ -192,7 +192,7 @@ class Node:
         return count
 
     def slots(self, shape: Shape, now: bool) -> int:
-        """How many replicas of this shape fit here, now or by plan; the node is known to suit."""
+        """Return how many replicas of this shape fit on the node, which is known to suit: at this moment, or by plan."""
         cpu, memory = self.free_cpu, self.free_memory
         if now and self.leavers:
             cpu -= max(0, self.leaving_cpu - self.held_cpu)
@@ -214,11 +214,11 @@ class Node:
         free = self.free[device]
         if now and self.leaving[device]:
             free -= max(0, self.leaving[device] - self.held[device])
-            return max(0, free)  # below 0 where somebody leaves a device that is ill
+            return max(0, free)  # below 0 where a replica is leaving a device that is ill
         return free
 
     def left(self, now: bool) -> tuple[list[int], int, int]:
-        """What each device, CPU and memory have left, now or by plan; to be read, not written."""
+        """Return what is left, at this moment or by plan: milli-GPU by device, milli-CPU, MiB. To be read, not written."""
         if not (now and self.leavers):
             return self.free, self.free_cpu, self.free_memory
         return (
@@ -228,7 +228,7 @@ class Node:
         )
 
     def overbooked_with(self, cpu_milli: int, memory_mib: int) -> bool:
-        """Is there too little CPU or memory for so much more until those who are leaving have left?"""
+        """Return whether there is too little CPU or memory for this much more until leaving replicas have left."""
         cpu = self.free_cpu - max(0, self.leaving_cpu - self.held_cpu)
         memory = self.free_memory - max(0, self.leaving_memory - self.held_memory)
         return cpu_milli > cpu or memory_mib > memory
@@ -236,7 +236,7 @@ class Node:
     # -- changes; the state calls these in pairs -----------------------------------------------------------
 
     def put(self, unit: Unit, held: bool) -> None:
-        """Let `unit` stand on its places here."""
+        """Place `unit` on its devices of this node; `held`: it is a hold."""
         whole = cpu = memory = 0
         fractions: list[tuple[int, int]] = []
         free = self.free
@@ -281,7 +281,7 @@ class Node:
         self._changed()
 
     def leave(self, job_id: JobId, place: Placed, sign: int) -> None:
-        """`place` starts (sign 1) or ends (sign -1) to be occupied by a replica on its way out."""
+        """Count (sign 1) or discount (sign -1) a replica that is leaving `place`."""
         milli = min(place.shape.gpu_milli, WHOLE_GPU) * sign
         for device in place.devices:
             self.leaving[device] += milli
@@ -294,7 +294,7 @@ class Node:
         self._changed()
 
     def set_ill(self, device: int, ill: bool) -> None:
-        """Nobody stands on the device."""
+        """Mark a device, on which no unit stands, as ill or as well."""
         self.ill = self.ill | {device} if ill else self.ill - {device}
         self.free[device] = 0 if ill else WHOLE_GPU
         self._changed()

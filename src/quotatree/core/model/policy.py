@@ -1,6 +1,6 @@
 """Who may take from whom: modules, priority ranges and the two preemption policies (P1, P2).
 
-A policy sits on the quota whose *waiting* jobs benefit from it. Both are values, checked when they are made.
+A policy belongs to the quota whose *waiting* jobs benefit from it. Both are values, checked when they are made.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Module(Enum):
 
 
 class Scope(Enum):
-    """Whose running jobs a self-level policy reaches (P1)."""
+    """In which quotas a self-level policy reaches running jobs: its own, its siblings, or both (P1)."""
 
     OWN = "own"
     SIBLINGS = "siblings"
@@ -33,7 +33,7 @@ class Scope(Enum):
 
 
 class Strategy(Enum):
-    """What a blocked head of a queue does to those behind it (S1-S4)."""
+    """How a queue goes on behind a blocked head (S1-S4)."""
 
     FIFO = "fifo"
     TRAVERSE = "traverse"
@@ -50,7 +50,7 @@ STRATEGY_ALIASES: Final = {
 
 
 def parse_strategy(text: str) -> Strategy:
-    """A strategy by its own name or by PAI's (S7)."""
+    """Return a strategy by its own name or by PAI's (S7), or raise Refused."""
     if text in STRATEGY_ALIASES:
         return STRATEGY_ALIASES[text]
     try:
@@ -71,7 +71,7 @@ class Priorities(NamedTuple):
 
 
 def parse_priorities(field: str, value: int | str) -> Priorities:
-    """Read `4` or `"6-9"`."""
+    """Return the range that `4` or `"6-9"` says, or raise Refused naming `field`."""
     text = str(value).strip()
     first, dash, last = text.partition("-")
     try:
@@ -102,7 +102,7 @@ def parse_modules(field: str, values: Iterable[str]) -> frozenset[Module]:
 
 @dataclass(frozen=True, slots=True)
 class SelfLevel:
-    """P1: waiting jobs with a priority in `high` may take running jobs with one in `low`."""
+    """Lets waiting jobs with a priority in `high` take running jobs with one in `low` (P1)."""
 
     high: Priorities
     low: Priorities
@@ -138,7 +138,7 @@ class SelfLevel:
 
 @dataclass(frozen=True, slots=True)
 class ChildLevel:
-    """P2: any job waiting at the quota may take matching jobs of any descendant quota."""
+    """Lets any job waiting at the quota take matching jobs of any descendant quota (P2)."""
 
     priorities: Priorities
     modules: frozenset[Module]

@@ -27,7 +27,7 @@ MAX_CHILDREN: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class QuotaSpec:
-    """A quota as declared. A root names its draws, everyone else a parent (Q1)."""
+    """A quota as declared. A root names its draws, every other quota its parent (Q1)."""
 
     id: QuotaId
     """One of a kind in all trees; never changes."""
@@ -38,15 +38,15 @@ class QuotaSpec:
     draws: tuple[tuple[str, Bounds], ...] = ()
     """A root only: what it takes from each pool, by the pool's name; a scaling changes amounts, never pools."""
     reserved: Resources = ZERO
-    """Part of its min that nobody outside its subtree may use or take (Q8)."""
+    """Part of its min that jobs outside its subtree may not use or take (Q8)."""
     strategy: Strategy = Strategy.INTELLIGENT
-    """In which order its waiting jobs are tried, and who blocks whom (S1-S5)."""
+    """In which order its waiting jobs are tried, and which of them block others (S1-S5)."""
     self_level: SelfLevel | None = None
-    """Whom its jobs may preempt in the quota itself and, if it says so, beside it (P1); None: nobody."""
+    """Which jobs its jobs may preempt in the quota itself and, by its scope, in siblings (P1); None: none."""
     child_level: ChildLevel | None = None
-    """Whom its jobs may preempt in the quotas below (P2); None: nobody."""
+    """Which jobs its jobs may preempt in the quotas below (P2); None: none."""
     lending: bool = True
-    """May others' idle work stand on what its subtree does not use of its min (I2)?"""
+    """Whether idle work from outside may use what its subtree leaves unused of its min (I2)."""
     idle_limit_milli: int | None = None
     """Most its own jobs may use on idle claims, in milli-GPU; None: no limit of its own (I2)."""
     min_runtime_ms: int | None = None
@@ -62,7 +62,7 @@ class QuotaSpec:
 
 
 class AmountLimit(NamedTuple):
-    """W3: how much the jobs of one subject may use at once in one quota, for a range of priorities."""
+    """How much the jobs of one subject may use at once in one quota, for a range of priorities (W3)."""
 
     quota: str
     subject: str
@@ -112,7 +112,7 @@ class Quota:
     surplus_units: int = 0
     """How many surplus replicas of its own jobs run."""
     shrinking: bool = False
-    """Is more used than a decrease of `min` left? Until it is not, `actual` follows use down (Q5)."""
+    """Whether more is used than `min` allows since it was lowered; until it is not, `actual` follows use down (Q5)."""
     min_runtime_ms: int = 0
     """How long its jobs are safe after their start, by its own or an inherited declaration; 0: not at all (P11)."""
     preemption_delay_ms: int = 0
@@ -137,7 +137,7 @@ class Quota:
         return len(self.path)
 
     def contains(self, other: Quota) -> bool:
-        """Is `other` this quota or below it?"""
+        """Return whether `other` is this quota or below it."""
         return self.tin <= other.tin < self.tout and self.tree is other.tree
 
     def subtree(self) -> Iterator[Quota]:
@@ -146,7 +146,7 @@ class Quota:
             yield from child.subtree()
 
     def siblings(self) -> list[Quota]:
-        """Quotas with the same parent. Roots have none (Q1)."""
+        """Return the other quotas with the same parent. Roots have none (Q1)."""
         if self.parent is None:
             return []
         return [child for child in self.parent.children if child is not self]
@@ -166,7 +166,7 @@ class Shortage(NamedTuple):
 
 
 class Usage(Protocol):
-    """What quotas would use: given to the functions below by whoever asks "what if" (search/overlay.py)."""
+    """What quotas would use in a supposed state (search/overlay.py); the functions below take it instead of real use."""
 
     def used(self, quota: Quota) -> list[int]: ...
 
@@ -174,7 +174,7 @@ class Usage(Protocol):
 
 
 def loan(quota: Quota, resource: int, usage: Usage | None = None) -> int:
-    """How much regular work stands above the quota's own min (P3)."""
+    """Return how much regular work is above the quota's own min (P3)."""
     bound = quota.min[resource]
     used = quota.used if usage is None else usage.used(quota)
     return 0 if bound is None else max(0, used[resource] - bound)
@@ -186,14 +186,14 @@ def has_loan(quota: Quota, usage: Usage | None = None) -> bool:
 
 
 def unused(quota: Quota, resource: int, usage: Usage | None = None) -> int:
-    """How much of its guarantee the quota's regular work does not use."""
+    """Return how much of its guarantee the quota's regular work does not use; 0 if the resource is not bounded."""
     bound = quota.min[resource]
     used = quota.used if usage is None else usage.used(quota)
     return 0 if bound is None else max(0, bound - used[resource])
 
 
 def squeezed(quota: Quota, resource: int) -> int:
-    """What the quota cannot use of its guarantee now because ancestors' work stands on it (Q4)."""
+    """Return how much of its unused guarantee the quota cannot use now, since quotas above it have less room (Q4)."""
     bound = quota.min[resource]
     if bound is None:
         return 0
@@ -208,9 +208,9 @@ def squeezed(quota: Quota, resource: int) -> int:
 def protected(
     quota: Quota, resource: int, added: int = 0, added_below: Quota | None = None, usage: Usage | None = None
 ) -> int:
-    """The part of `reserved` here and below that is not yet in use and must be kept free for it (Q8).
+    """Return how much must be kept free for the part of `reserved`, here and below, that is not in use yet (Q8).
 
-    `added` is counted as used by `added_below` (a quota of this subtree) and by everyone on its path.
+    `added` is counted as used by `added_below` and every quota on its path; it need not be in this subtree.
     """
     on_path = added_below is not None and quota.contains(added_below)
     used = quota.used if usage is None else usage.used(quota)
@@ -223,7 +223,7 @@ def shortage(
     quota: Quota, request: Resources, *, loan_allowed: bool = False, past_guard: bool = False,
     usage: Usage | None = None,
 ) -> Shortage | None:  # fmt: skip
-    """The first quota on the path, bottom up, where regular work of size `request` does not fit (Q3, Q8).
+    """Return the first quota on the path, bottom up, where regular work of size `request` does not fit, or None (Q3, Q8).
 
     `loan_allowed` passes the quota's own min, never an ancestor's (P3). `past_guard` ignores what a starvation guard
     keeps for its job (S10).
@@ -248,7 +248,7 @@ def shortage(
 
 
 def reserved_below(quota: Quota, request: Resources) -> bool:
-    """Is a part of what is wanted reserved for a child that does not use it? A loan would keep it from it (Q8)."""
+    """Return whether a child has an unused reserved part in a wanted resource, which a loan would put out of reach (Q8)."""
     if not quota.tree.shares_reserved:
         return False
     wanted = [i for i, _ in quota.named if request[i]]
@@ -268,7 +268,7 @@ def charge(quota: Quota, amount: Resources, sign: int, idle: bool) -> None:
 
 
 def followed_down(quota: Quota) -> tuple[list[int | None], bool]:
-    """After a lazy scaling: `actual` as it follows use down to `desired`, and whether use is still above (Q5)."""
+    """Return `actual` of a shrinking quota, brought down to use but not below `min`, and whether use is still above (Q5)."""
     actual = list(quota.actual)
     still_above = False
     for i, bound in quota.named:
@@ -279,9 +279,9 @@ def followed_down(quota: Quota) -> tuple[list[int | None], bool]:
 
 
 def idle_room(quota: Quota, capacity: int, resource: int, usage: Usage | None = None) -> int:
-    """How much more idle work a job of `quota` may add to its tree (I2); may be negative.
+    """Return how much more idle work a job of `quota` may add to its tree (I2); may be negative.
 
-    Non-lending quotas keep their unused min, except for their own idle work.
+    `capacity`: what the tree has of the resource. Quotas that do not lend keep their unused min for their own idle work.
     """
     root = quota.root
     kept = outside = 0
@@ -305,6 +305,7 @@ def _idle(quota: Quota, usage: Usage | None) -> list[int]:
 
 
 def _topmost_closed(quota: Quota) -> Iterator[Quota]:
+    """Yield the quotas from here down that do not lend, without those below them."""
     if not quota.spec.lending:
         yield quota
         return
@@ -313,7 +314,7 @@ def _topmost_closed(quota: Quota) -> Iterator[Quota]:
 
 
 def share_key(quota: Quota) -> int:
-    """Largest used/min over the named resources, in billionths; a min of 0 counts as last (S6)."""
+    """Return the largest used/min over the bounded resources, in billionths; a min of 0 sorts last (S6)."""
     worst = 0
     for i, bound in quota.named:
         worst = max(worst, quota.used[i] * 1_000_000_000 // bound if bound else 1 << 62)
@@ -321,7 +322,7 @@ def share_key(quota: Quota) -> int:
 
 
 def own_share_key(quota: Quota) -> int:
-    """The same for the quota's own jobs, which count as one more child of it (S6)."""
+    """Return `share_key` for the quota's own jobs alone, which count as one more child of it (S6)."""
     worst = 0
     for i, bound in quota.named:
         worst = max(worst, quota.own_used[i] * 1_000_000_000 // bound if bound else 1 << 62)
@@ -329,12 +330,15 @@ def own_share_key(quota: Quota) -> int:
 
 
 def inherited_ms(declared: Iterable[int | None]) -> int:
-    """The first time that is declared, of those along the path of a quota; 0 if none is (P11)."""
+    """Return the first time that is declared, in ms, of those along the path of a quota; 0 if none is (P11)."""
     return next((time_ms for time_ms in declared if time_ms is not None), 0)
 
 
 def check_children_fit(parent: Quota, changed: dict[QuotaId, Bounds], rule: str = "Q1") -> None:
-    """Σ children.min ≤ parent.min for every resource both name; `changed` holds the mins about to be set."""
+    """Raise Refused unless Σ children.min ≤ parent.min for every resource both name.
+
+    `changed` holds mins about to be set, of the parent, its children or a child to come.
+    """
     bounds = changed.get(parent.id, Bounds(*parent.min))
     for i, bound in enumerate(bounds):
         if bound is None:

@@ -45,14 +45,14 @@ UNBOUNDED: Final = Bounds()
 
 
 def amount_text(resource: int, amount: int) -> str:
-    """`amount` of one resource as people say it: "12 GPU", "1.5 CPU", "64 GiB"."""
+    """Return an amount of one resource as text, in people's units: "12 GPU", "1.5 CPU", "64 GiB"."""
     if resource == MEMORY:
         return f"{_decimal(amount, 1024)} GiB" if abs(amount) >= 1024 else f"{amount} MiB"
     return f"{_decimal(amount, 1000)} {'GPU' if resource == GPU else 'CPU'}"
 
 
 def resources_text(amount: Resources) -> str:
-    """The resources of `amount` that are not zero, GPUs always."""
+    """Return the resources of `amount` as text: GPUs always, CPU and memory if not zero."""
     parts = [amount_text(GPU, amount.gpu_milli)]
     parts += [amount_text(i, amount[i]) for i in (CPU, MEMORY) if amount[i]]
     return ", ".join(parts)

@@ -25,9 +25,9 @@ def work_of(job: Job) -> Work:
 def rules_against(
     taker: Quota, taker_priority: int, victim: Work, *, victim_on_loan: bool
 ) -> tuple[Code, ...]:
-    """The rules by which a job of some priority waiting at `taker` could take this regular work.
+    """Return the rules by which a job of this priority, waiting at `taker`, could take this regular work.
 
-    `victim_on_loan`: the sibling of `taker` above the victim is, or would be, above its min (P15).
+    `victim_on_loan`: the sibling of `taker` that contains the victim is, or would be, above its min (P15).
     """
     quota, spec = victim.quota, taker.spec
     if taker is quota:
@@ -50,7 +50,7 @@ def could_evict(taker: Quota, taker_priority: int, victim: Work, *, victim_on_lo
 
 
 def has_policy_against(taker: Quota, victim: Work) -> bool:
-    """Could a waiting job of some priority at `taker` take this work by P1 or P2, if those reach its quota?"""
+    """Return whether the policies of `taker` (P1, P2) name this work's priority and module, wherever its quota is."""
     self_level, child_level = taker.spec.self_level, taker.spec.child_level
     return (self_level is not None and self_level.lets_take(victim.priority, victim.module)) or (
         child_level is not None and child_level.lets_take(victim.priority, victim.module)
@@ -67,7 +67,10 @@ def _self_level_applies(taker: Quota, taker_priority: int, victim: Work) -> bool
 
 
 def may_borrow(quota: Quota, priority: int) -> bool:
-    """P3: beyond its own min only by self-level with scope siblings or level, and not while shrinking (Q5)."""
+    """Return whether jobs of this priority may go beyond the quota's own min (P3).
+
+    That needs self-level with scope siblings or level, a parent, and a quota that is not shrinking (Q5).
+    """
     policy = quota.spec.self_level
     return (
         policy is not None
@@ -79,7 +82,10 @@ def may_borrow(quota: Quota, priority: int) -> bool:
 
 
 def would_be_on_loan(taker: Quota, victim: Quota, request: tuple[int, int, int]) -> bool:
-    """Would the sibling of `taker` that contains `victim` stand above its min with `request` more? (P15)"""
+    """Return whether the sibling of `taker` that contains `victim` would be above its min with `request` more (P15).
+
+    False if no sibling contains it.
+    """
     for above in victim.path:
         if above.parent is taker.parent and above is not taker:
             return any(above.used[i] + request[i] > bound for i, bound in above.named)

@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Tree:
-    """The record of one tree. It comes and goes with its root."""
+    """The record of one tree; it exists as long as its root."""
 
     root: Quota
     """The quota at the top; never another one."""
     version: int = 0
     """Rises whenever something may have become possible in the tree; never falls, not even when a change is taken back."""
     pool_mates: tuple[Tree, ...] = ()
-    """Trees that draw on a pool of this one, itself included; told anew by `State.reshape`."""
+    """Trees that draw on a pool of this one, itself included; set by `State.reshape`."""
     idle_units: int = 0
-    """Units that stand on idle claims in the tree and in its pool mates; counted as units come and go."""
+    """Number of units on idle claims in the tree and in its pool mates; counted as units come and go."""
     pool_used: dict[str, int] = field(default_factory=dict)
     """Milli-GPU that stand in each pool, by its name; kept only where the root draws on several pools."""
     loans: bool = False
     """False: no quota of the tree is above its min. True: one may be; every plan looks again."""
     shares_reserved: bool = False
-    """Does a quota of the tree have a reserved part (Q8)? Follows its declarations."""
+    """Whether a quota of the tree has a reserved part (Q8)."""
     guard: JobId | None = None
     """The job for which the starvation guard keeps capacity (S10); None: there is none."""
     guard_nodes: frozenset[int] = frozenset()
     """Indexes of the nodes that are kept for that job; empty without a guard."""
 
     def quotas(self) -> list[Quota]:
-        """All quotas of the tree, the root first, parents before their children."""
+        """Return all quotas of the tree, parents before their children."""
         return list(self.root.subtree())

@@ -1,8 +1,8 @@
-"""What do the requests for a pool usually look like? Counted as jobs come; nobody has to declare it (ADR 0015).
+"""What do the requests for a pool usually look like? Counted as jobs come; operators need not declare it (ADR 0015).
 
-Placement looks at a picture of the counts, not at the counts: a new picture makes it look at every node again, so one is
-made only when twice as much has been seen as for the last one. CPU and memory are counted coarsely: requests that differ
-by a little are of one shape, however many there are, and a node is not judged by the last few percent.
+Placement uses a picture of the counts, not the counts: a new picture makes it rank every node again, so one is made only
+when twice as much has been seen as for the last one. CPU and memory are counted coarsely: requests that differ by a
+little are of one shape, so shapes stay few, and a node is not judged by the last few percent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from quotatree.core.model.fragmentation import Typical
 from quotatree.core.model.job import Shape
 
 STEPS: Final = 3
-"""How many amounts of CPU or memory are told apart between one power of two and the next."""
+"""How many amounts of CPU or memory are distinguished between one power of two and the next."""
 
 
 class Mix:
@@ -29,7 +29,7 @@ class Mix:
 
     @classmethod
     def kept(cls, counts: dict[Shape, int], pictured: dict[Shape, int]) -> Mix:
-        """As it was: what has been seen, and what of it the picture shows."""
+        """Return a mix restored from what had been seen and what the picture showed of it."""
         mix = cls()
         mix.counts, mix.seen = counts, sum(counts.values())
         if pictured:
@@ -38,7 +38,7 @@ class Mix:
         return mix
 
     def count(self, shape: Shape, replicas: int) -> None:
-        """Replicas more (or, when taken back, less) of a shape that wants GPUs."""
+        """Count replicas of a shape that wants GPUs; a negative number takes a count back."""
         if shape.cpu_milli or shape.memory_mib:
             shape = shape._replace(cpu_milli=coarse(shape.cpu_milli), memory_mib=coarse(shape.memory_mib))
         left = self.counts.get(shape, 0) + replicas
@@ -50,7 +50,7 @@ class Mix:
 
 
 def coarse(amount: int) -> int:
-    """The amount, rounded down to one of those that are told apart: 3, 4 or 5 times a power of two."""
+    """Return the amount rounded down to 3, 4 or 5 times a power of two; amounts below 3 as they are."""
     if amount < STEPS:
         return amount
     dropped = (amount // STEPS).bit_length() - 1

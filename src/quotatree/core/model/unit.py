@@ -41,7 +41,7 @@ class UnitKind(Enum):
 
 
 class UnitClass:
-    """What eligibility and weight depend on; interned by the state, so that indexes can memoise by identity."""
+    """What eligibility and weight of units depend on. The state keeps one object for each, so that indexes can go by identity."""
 
     __slots__ = (
         "buckets",
@@ -72,7 +72,7 @@ class UnitClass:
         self.buckets: dict[tuple[int, int | None], list[tuple[int, int, tuple[str, int], Unit]]] = {}
 
     def count(self, unit: Unit, sign: int) -> None:
-        """Keep the units of this class at hand, equal sizes together, ordered so that the cheapest come first."""
+        """Add (sign 1) or remove (sign -1) a unit; units are kept by size and checkpoint interval, cheapest first."""
         for i in range(3):
             self.standing[i] += unit.footprint[i] * sign
         key = (unit.footprint.gpu_milli, unit.interval_ms)
@@ -95,7 +95,7 @@ class Unit:
     """One evictable piece. Identity matters: a new run makes a new unit."""
 
     job: Job
-    """Whose it is."""
+    """The job it belongs to."""
     cls: UnitClass
     """What policies look at; `State.forget_classes` makes it another one when the tree has changed."""
     places: tuple[Placed, ...]
@@ -151,7 +151,7 @@ class Unit:
         return self.places if self._by_node is None else self._by_node[node]
 
     def price(self, eas_outage_ms: int, checkpoint_ms: int | None) -> None:
-        """Fix the parameters of the cost from the job's module and its last checkpoint (P6)."""
+        """Set the parameters of the cost from the job's module and its last checkpoint, None if there is none (P6)."""
         cls, spec = self.cls, self.job.spec
         if cls.kind is UnitKind.HOLD:
             self.base = self.slope = 0
@@ -172,7 +172,7 @@ class Unit:
         self.interval_ms = spec.checkpoint_interval_ms if checkpoint_ms is None else None
 
     def age_ms(self, now_ms: int) -> int:
-        """Unsaved time that an eviction at `now_ms` would lose."""
+        """Return the unsaved time, in ms, that an eviction at `now_ms` would lose."""
         age = max(0, now_ms - self.anchor_ms)
         if self.interval_ms is not None:
             age %= self.interval_ms
@@ -181,22 +181,22 @@ class Unit:
         return age
 
     def cost(self, now_ms: int) -> int:
-        """What evicting this unit costs now, in milli-GPU x milliseconds, weighed by priority."""
+        """Return what evicting this unit alone costs now, in milli-GPU x milliseconds, weighed by priority."""
         if not self.slope:
             return self.base
         return self.base + self.slope * self.age_ms(now_ms)
 
     def order_entry(self) -> tuple[int, int, tuple[str, int], Unit]:
-        """Sorts cheapest first among units of one class and size, whatever the time: by the age of what is unsaved.
+        """Return a key that sorts units of one class and size cheapest first at any time: the latest saved first.
 
-        With a declared interval the order is a circle by phase instead; see quota_cover.py.
+        With a declared checkpoint interval units are in a circle by phase instead; see quota_cover.py.
         """
         if self.interval_ms is not None:
             return (self.anchor_ms % self.interval_ms, -self.started_ms, self.name, self)
         return (-self.anchor_ms if self.slope else 0, -self.started_ms, self.name, self)
 
     def lost_work(self, now_ms: int) -> int:
-        """The same without the weight of the priority (P6)."""
+        """Return what `cost` does, without the weight of the priority (P6)."""
         return self.cost(now_ms) // self.cls.weight
 
     def __repr__(self) -> str:
@@ -204,7 +204,7 @@ class Unit:
 
 
 def companions(unit: Unit) -> list[Unit]:
-    """What goes with a unit: a core takes its job's surplus along, and the hold for a larger core (P12)."""
+    """Return the units that an eviction of this one takes along: for a core its job's surplus and hold, else none (P12)."""
     if unit.cls.kind is not UnitKind.CORE or not unit.job.composite:
         return []
     job = unit.job
@@ -212,7 +212,7 @@ def companions(unit: Unit) -> list[Unit]:
 
 
 def eviction_cost(unit: Unit, now_ms: int) -> int:
-    """Cost of taking `unit` with everything that must go with it: a core takes its job's surplus along."""
+    """Return the cost of evicting `unit` with all it takes along, in milli-GPU x milliseconds, weighed by priority."""
     cost = unit.cost(now_ms)
     if unit.cls.kind is UnitKind.CORE and unit.job.surplus:
         cost += sum(s.cost(now_ms) for s in unit.job.surplus.values())

@@ -23,20 +23,21 @@ from quotatree.core.reasons import Reason
 FIFO_FROM: Final = 7
 """`intelligent` treats priorities from here on as fifo; ageing stops below (S4)."""
 POSITIONS_WATCHED: Final = 64
-"""`balance` remembers since when each of the first positions is held by the same job."""
+"""For this many first positions `balance` remembers since when the same job has held them (S3)."""
 
 
 AGAIN: Final = "again"
 """First word of the class of a job whose hold expired: it is planned anew before any of its victims (P9)."""
 GUARDED: Final = "guard"
-"""First word of the class of the job a starvation guard keeps capacity for: it has a hold, so it blocks nobody."""
+"""First word of the class of the job that a starvation guard keeps capacity for: it does not block its queue (S10)."""
 
 
 class Failure(NamedTuple):
     """Why a class could not start, and what must change before trying it again makes sense.
 
-    `version` is the tree's version at the time: as long as it stands, nothing was released. `short`: after a release,
-    only room in that quota can help, and it is looked at directly, as long as no surplus and no loan gives new rights.
+    `version` is the tree's version at the time: while it is the same, nothing was released. `short`: after a release, only
+    room in that quota can help, as long as no surplus and no loan gives new rights; None: any release may help.
+    `retry_at_ms`: the time from which the failure does not count; None: there is none.
     """
 
     reason: Reason
@@ -61,7 +62,7 @@ class WaitClass:
     failed_idle: Failure | None = None
 
     def still_fails(self, failure: Failure | None, now_ms: int) -> bool:
-        """Is the remembered failure still the answer?"""
+        """Return whether a remembered failure still holds, so that trying again would be in vain; False if it is None."""
         if failure is None or (failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms):
             return False
         if self.quota.tree.version == failure.version:
@@ -73,23 +74,26 @@ class WaitClass:
         return False
 
     def _only_room_helps(self, full: Quota) -> bool:
-        """Are there no surplus to give way and no loans to be returned, which would be new rights?
+        """Return whether there is neither surplus to give way nor a loan to be returned, which would be new rights.
 
-        A return (P15) is for jobs that fit their own quota; a promotion takes from nobody.
+        A return (P15) is only for jobs that fit their own quota; a promotion takes no victims, so only room helps it.
         """
         if self.promotes:
             return True
         return not self.quota.surplus_units and (full is self.quota or not self.quota.tree.loans)
 
     def queue_priority(self, submitted_ms: int, now_ms: int, aging_interval_ms: int, ages: bool) -> int:
-        """S4, S5: rises with waiting, never above 6; from 7 on it is what was submitted."""
+        """Return the priority of a job in its queue: it rises with waiting to at most 6; from 7 on it is the job's (S4, S5).
+
+        `ages`: whether the strategy lets it rise. An `aging_interval_ms` of 0 switches that off.
+        """
         if not ages or self.priority >= FIFO_FROM or not aging_interval_ms:
             return self.priority
         return min(FIFO_FROM - 1, self.priority + max(0, now_ms - submitted_ms) // aging_interval_ms)
 
 
 Passed = Callable[[WaitClass], bool]
-"""Is this class passed in every strategy: over a limit, impossible, idle: only."""
+"""Returns whether every strategy passes over a class: idle only, guarded, over a limit, or too large."""
 
 
 @dataclass(slots=True, eq=False)
@@ -102,7 +106,7 @@ class WaitQueue:
     stood: tuple[tuple[JobId, int], ...] = ()
     stamp: int = 0  # rises with every change of membership, and when a failure is forgotten
     urgent: int = 0  # classes that `intelligent` treats as fifo
-    exhausted: tuple[int, int, int, bool] | None = None  # when a plan left nobody to try; see ordering.py
+    exhausted: tuple[int, int, int, bool] | None = None  # when a plan left no job to try; see ordering.py
     again: int = 0  # classes of jobs that are planned anew before others (P9)
 
     def __len__(self) -> int:
@@ -131,7 +135,7 @@ class WaitQueue:
         return found
 
     def put_back(self, job: Job, cls: WaitClass) -> None:
-        """Undo `remove`."""
+        """Undo `remove`: put a job back into the class that it returned."""
         self.stamp += 1
         found = self.classes.setdefault(cls.key, cls)
         if not found.members:
@@ -156,13 +160,13 @@ class WaitQueue:
             self.again += sign
 
     def forget_failures(self) -> None:
-        """Rights have changed: everybody deserves a new try."""
+        """Forget all remembered failures, so that every class is tried again: rights may have changed."""
         self.stamp += 1
         for cls in self.classes.values():
             cls.failed = cls.failed_idle = None
 
     def in_order(self, now_ms: int, aging_ms: int, strategy: Strategy) -> list[WaitClass]:
-        """Classes by the place of their first member."""
+        """Return all classes by the place of their first member in the queue."""
         return self.ordered(list(self.classes.values()), now_ms, aging_ms, strategy)
 
     def ordered(
@@ -180,9 +184,9 @@ class WaitQueue:
     def jobs_in_order(
         self, now_ms: int, aging_ms: int, strategy: Strategy
     ) -> Iterator[tuple[WaitClass, JobId]]:
-        """Every waiting job in queue order, found as far as it is asked for.
+        """Yield every waiting job with its class, in queue order, computed as far as it is consumed.
 
-        Inside a class the older one never has the lower queue priority, so its members stand in this order already.
+        Inside a class an older job never has a lower queue priority, so its members are in this order already.
         """
         ages = strategy is Strategy.INTELLIGENT
 
@@ -197,9 +201,9 @@ class WaitQueue:
     def positions_of(
         self, jobs: Iterable[Job], now_ms: int, aging_ms: int, strategy: Strategy
     ) -> dict[JobId, int]:
-        """Their places in `jobs_in_order`, from 1 on; who does not wait here has none.
+        """Return the places of these jobs in `jobs_in_order`, from 1 on; jobs that do not wait here are left out.
 
-        A few are found by looking into each class; with many classes or jobs it is cheaper to walk the queue once.
+        For a few jobs each class is searched; with many classes or jobs it is cheaper to walk the queue once.
         """
         wanted = [job for job in jobs if job.id in self.of_job]
         if len(wanted) * len(self.classes) > len(self):
@@ -221,7 +225,10 @@ class WaitQueue:
 
 
 def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
-    """What two jobs must share to be tried as one."""
+    """Return the values that two jobs must share to be tried as one.
+
+    `delayed`: the quota has a preemption delay, so it counts since when each waits.
+    """
     spec = job.spec
     if job.phase is Phase.RUNNING and job.claim is Claim.REGULAR:
         return ("grow", job.id)
@@ -246,7 +253,7 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
 def tryable(
     quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed
 ) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
-    """Whom the strategy lets be tried now, in order, and the positions `balance` should remember.
+    """Return the jobs that the strategy lets be tried now, in order, and the positions that `balance` should remember.
 
     A class whose failure is remembered blocks (fifo) or is skipped (traverse) without being tried again.
     """
@@ -275,7 +282,7 @@ def tryable(
 
 
 def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[WaitClass, JobId] | None:
-    """The first job that could start if somebody left."""
+    """Return the head of a quota's queue, the first job that is not passed over, with its class; None if there is none."""
     for cls in quota.queue.in_order(now_ms, aging_ms, quota.spec.strategy):
         if not passed(cls):
             return cls, cls.members[0][1]
@@ -285,7 +292,7 @@ def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[Wait
 def _balance_window(
     quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed
 ) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
-    """S3: the head alone; the first two once the head has been head for long enough; and so on."""
+    """Return what `tryable` does, for `balance`: the head alone, the first two once it has been head for long, and so on (S3)."""
     order: list[tuple[WaitClass, JobId]] = []
     passes: dict[int, bool] = {}
     for cls, job_id in quota.queue.jobs_in_order(now_ms, aging_ms, Strategy.BALANCE):

@@ -70,7 +70,7 @@ class Signature:
         return self.bounded or self.quota.tree.shares_reserved
 
     def classes_among(self, classes: Sequence[UnitClass]) -> list[tuple[UnitClass, Entitled]]:
-        """Return those of a tree's classes that may be taken, in their order. A tree never loses a class."""
+        """Return those of a tree's classes that may be taken, in their order. `classes` may only grow between calls."""
         while self._among < len(classes):
             cls = classes[self._among]
             entitled = self.entitled(cls)
