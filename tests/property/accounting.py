@@ -13,7 +13,7 @@ from tests.property.model import Model, total
 
 
 def check_jobs(state: State) -> None:
-    """Phase, claim, core, surplus and hold of each job belong together; tables list exactly who belongs in them."""
+    """Check that phase, claim, core, surplus and hold of each job agree, and that tables list exactly the right jobs."""
     for job in state.jobs.values():
         runs = job.phase is Phase.RUNNING
         assert (job.core is not None) == runs, job.story
@@ -151,7 +151,7 @@ def check_nodes(state: State) -> None:
 
 
 def check_units(state: State) -> None:
-    """Unit classes hold exactly the units that stand, in order, and agree with their jobs."""
+    """Check that unit classes hold exactly the units of all jobs, in order, and agree with those jobs."""
     everything: list[Unit] = [u for job in state.jobs.values() for u in units_of(job)]
     seen: Counter[int] = Counter()
     for cls in state._classes.values():
@@ -192,7 +192,7 @@ def check_limits(state: State) -> None:
 
 
 def check_reports(state: State) -> None:
-    """Q4, Q7: what is shown for a quota, said again."""
+    """Check the figures shown for each quota against those computed from the jobs (Q4, Q7)."""
     model = Model.of(state)
     used, idle = model.used(), model.sums(Claim.IDLE)
     for quota in model.quotas.values():

@@ -12,9 +12,9 @@ Room = tuple[list[int], int, int]
 
 
 def rooms(model: Model, *, physical: bool = False, without: Iterable[Piece] = ()) -> dict[str, list[int]]:
-    """What is left on every node: its devices, then CPU, then memory.
+    """Return what is left on every node: of each device, then CPU, then memory.
 
-    By plan what runs and what is promised counts; physically what runs and what is still leaving.
+    By plan, running and promised replicas count; physically, running replicas and those still leaving.
     """
     left = {n.name: [1000] * n.gpus + [n.cpu, n.memory] for n in model.nodes.values()}
     for piece in model.pieces(without):
@@ -48,7 +48,7 @@ def suits(model: Model, node: str, shape: Shape) -> bool:
 
 
 def pool_rooms(model: Model, root: str, without: Iterable[Piece] = ()) -> dict[str, int]:
-    """How much the root may still take from each of its pools. One pool is bounded by the root's min already."""
+    """Return how many milli-GPU the root may still take from each of its pools; a single pool is bounded by its min."""
     draws = model.quotas[root].spec.draws
     if len(draws) == 1:
         return {draws[0][0]: 1 << 60}
@@ -62,7 +62,7 @@ def pool_rooms(model: Model, root: str, without: Iterable[Piece] = ()) -> dict[s
 
 
 def pools_bind(model: Model, root: str) -> bool:
-    """Does the root draw on several pools and share one of them?"""
+    """Return whether the root draws on several pools and shares one of them."""
     draws = model.quotas[root].spec.draws
     return len(draws) > 1 and any(pool in _shared_pools(model, root) for pool, _ in draws)
 
@@ -81,7 +81,7 @@ def devices_fit(
     *,
     physical: bool = False,
 ) -> bool:
-    """Can all replicas stand on real devices at once? Complete search."""
+    """Return whether all replicas fit on devices at once, by complete search."""
     gone = list(without)
     left = rooms(model, physical=physical, without=gone)
     pools = pool_rooms(model, root, gone)
@@ -99,7 +99,7 @@ def _place_all(
     pools: dict[str, int],
     least: tuple[int, str],
 ) -> bool:
-    """Equal replicas go in ascending order of (node, device), which breaks the symmetry."""
+    """Return whether the replicas from `number` on fit; equal ones go to nodes in ascending order, to break the symmetry."""
     if number == len(wanted):
         return True
     shape = wanted[number]
@@ -124,7 +124,7 @@ def _place_all(
 
 
 def _choices(room: list[int], shape: Shape) -> list[tuple[int, ...]]:
-    """Ways to stand on one node that are worth trying: whole devices are all alike, shared ones differ by room."""
+    """Return the choices of devices on one node worth trying: whole devices are alike, shared ones differ by room."""
     devices = range(len(room) - 2)
     if shape.gpu_milli == 0:
         return [()]
@@ -145,7 +145,8 @@ def quota_fits(
     past_guard: bool,
     own_only: bool = False,
 ) -> bool:
-    """used + request <= min for the quota (unless on loan) and every ancestor, reserved parts left alone (Q3, Q8)."""
+    """Return whether used + request <= min for the quota (unless on loan) and every ancestor, beside what is reserved or
+    kept for a guard (Q3, Q8, S10). `own_only`: for the quota alone."""
     used = model.used(without)
     path = model.path(quota)
     guarded = model.guards.get(path[-1])
@@ -169,7 +170,7 @@ def quota_fits(
 
 
 def unmet(model: Model, quota: str, i: int, used: dict[str, list[int]], taker: str, added: int) -> int:
-    """The part of what is reserved at `quota` or below that nobody uses yet, once `added` runs at `taker` (Q8)."""
+    """Return the part of what is reserved at `quota` or below that is still unused once `added` runs at `taker` (Q8)."""
     extra = added if quota in model.path(taker) else 0
     own = model.quotas[quota].spec.reserved[i] - used[quota][i] - extra
     return max(0, own, sum(unmet(model, c, i, used, taker, added) for c in model.children(quota)))

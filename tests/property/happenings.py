@@ -20,7 +20,7 @@ Happening = Callable[[Random, State, int], ev.Event | None]
 
 
 def anything(random: Random, state: State, now_ms: int) -> ev.Event | None:
-    """One random event, mostly of the ordinary kind; None where there is nobody it could happen to."""
+    """Return a random event, mostly an ordinary one; None if there is no job or node that it could happen to."""
     arrivals = (submit, submit, submit, submit_low, submit_low, push, push, push, push)
     ordinary = (*arrivals, *arrivals, left, left, left, end, end, cancel, checkpoint, confirm)
     return pick(random, *ordinary, *ordinary, *RARE)(random, state, now_ms)
@@ -31,13 +31,13 @@ def submit(random: Random, state: State, now_ms: int) -> ev.Event:
 
 
 def submit_low(random: Random, state: State, now_ms: int) -> ev.Event:
-    """Somebody who may have to go later."""
+    """Submit a job of low priority, a victim to be."""
     spec = job_spec(random, state, JobId(f"j{len(state.jobs):03}"), now_ms)
     return ev.JobSubmitted(replace(spec, priority=random.randint(1, 4), idle=Idle.NEVER))
 
 
 def push(random: Random, state: State, now_ms: int) -> ev.Event:
-    """Somebody who may take: high priority, at a quota with a policy if there is one."""
+    """Submit a job that may preempt: of high priority, at a quota with a policy if there is one."""
     spec = job_spec(random, state, JobId(f"j{len(state.jobs):03}"), now_ms)
     quotas: list[str] = [q.id for q in state.quotas.values() if q.spec.self_level or q.spec.child_level]
     quotas = quotas or [spec.quota]
@@ -214,7 +214,7 @@ def declare_pool(random: Random, state: State, now_ms: int) -> ev.Event:
 
 
 def create_quota(random: Random, state: State, now_ms: int) -> ev.Event:
-    """Often one that gets nothing: what there is has mostly been divided."""
+    """Create a quota, often with a min of 0, since the capacity has mostly been divided."""
     parent = pick(random, *state.quotas.values())
     name = f"{parent.id}.{pick(random, *'abcdef')}"
     if chance(random, 20):
@@ -248,7 +248,7 @@ def lose(random: Random, state: State, now_ms: int) -> ev.Event | None:
 SERVER: tuple[Happening, ...] = (
     join, declare_pool, create_quota, create_quota, delete_quota, forget, stop, lose,
 )  # fmt: skip
-"""What happens in a server's life and changes the form of the world, or comes from outside the queue."""
+"""Events that happen in a server only: they change pools, nodes and quotas, or stop, lose or forget jobs."""
 
 
 def anything_at_all(random: Random, state: State, now_ms: int) -> ev.Event | None:
@@ -258,7 +258,7 @@ def anything_at_all(random: Random, state: State, now_ms: int) -> ev.Event | Non
 
 
 def submit_possible(random: Random, state: State, now_ms: int) -> ev.Event:
-    """A small job that is never refused."""
+    """Submit a small job that is never refused."""
     quota = next(iter(state.quotas.values())).root
     spec = job_spec(random, state, JobId("possible"), now_ms)
     return ev.JobSubmitted(

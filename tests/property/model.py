@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Piece:
-    """Something that can be evicted as one: a core, one surplus replica, or a hold."""
+    """What can be evicted as one: a core, one surplus replica, or a hold."""
 
     job: str
     kind: str
@@ -148,7 +148,7 @@ class Model:
     # -- the tree --------------------------------------------------------------------------------------------
 
     def path(self, quota: str) -> list[str]:
-        """The quota, its parent, ... the root."""
+        """Return the quota, its parent, and so on up to the root."""
         found = [quota]
         while (parent := self.quotas[found[-1]].parent) is not None:
             found.append(parent)
@@ -158,14 +158,14 @@ class Model:
         return self.path(quota)[-1]
 
     def below(self, quota: str, other: str) -> bool:
-        """Is `other` a proper descendant of `quota`?"""
+        """Return whether `other` is a proper descendant of `quota`."""
         return quota in self.path(other)[1:]
 
     def children(self, quota: str) -> list[str]:
         return [q.id for q in self.quotas.values() if q.parent == quota]
 
     def sibling_above(self, taker: str, victim: str) -> str | None:
-        """The sibling of `taker` that is `victim` or above it."""
+        """Return the sibling of `taker` that is `victim` or above it, or None."""
         parent = self.quotas[taker].parent
         for quota in self.path(victim):
             if parent is not None and quota != taker and self.quotas[quota].parent == parent:
@@ -182,7 +182,7 @@ class Model:
                     yield piece
 
     def sums(self, claim: Claim, without: Iterable[Piece] = ()) -> dict[str, list[int]]:
-        """Work of every quota and its descendants, by one claim."""
+        """Return what the work of every quota and its descendants uses on one claim."""
         found = {quota: [0, 0, 0] for quota in self.quotas}
         for piece in self.pieces(without):
             if piece.claim is claim:
@@ -200,7 +200,7 @@ class Model:
         ]
 
     def missing(self, job: JobView) -> list[tuple[int, Shape]]:
-        """Replicas that the core still lacks."""
+        """Return the replicas that the core still lacks, as (number, shape)."""
         have = set(job.core)
         if not have:
             return [(i, shape_of(job, i)) for i in range(job.wants_core)]

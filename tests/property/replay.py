@@ -12,11 +12,11 @@ from tests.property.fitting import devices_fit, pools_bind, quota_fits, rooms
 from tests.property.model import JobView, Model, Piece, placed, total
 
 BRUTE_FORCE = 9
-"""Up to so many eligible pieces, every subset is tried."""
+"""Up to this many eligible pieces, every subset is tried."""
 
 
 class Replay:
-    """One plan. `model` moves from the state before the plan to the one after it."""
+    """One plan being replayed. `model` moves from the state before the plan to the one after it."""
 
     def __init__(self, model: Model, plan: say.Plan, outage_ms: int) -> None:
         self.model, self.plan, self.now_ms, self.outage_ms = model, plan, plan.now_ms, outage_ms
@@ -42,7 +42,7 @@ class Replay:
                 continue
             if isinstance(decision, say.Start | say.Hold):
                 self._its_turn(decision)
-                # Whoever could evict the guarded job when it was tried passes it, also if its victims change that (S10).
+                # A job that could evict the guarded job when tried may use what is kept, also if its victims change that (S10).
                 self._past_guard = rights.passes_guard(self.model, self.model.jobs[decision.job])
             if self._pending:
                 self._preemption(decision)
@@ -144,7 +144,7 @@ class Replay:
         )
 
     def _within_idle_room(self, job: JobView, request: tuple[int, int, int]) -> None:
-        """I2: idle work of a tree <= capacity - used(root) - unused min of the topmost non-lending quotas."""
+        """Check I2: idle work of a tree <= capacity - used(root) - unused min of the topmost non-lending quotas."""
         model, root = self.model, self.model.root(job.quota)
         used, idle = model.used(), model.sums(Claim.IDLE)
         for i, capacity in enumerate(model.quotas[root].min):
@@ -180,13 +180,13 @@ class Replay:
             self._not_passing_a_head(job)
 
     def _not_passing_a_head(self, job: JobView) -> None:
-        """S1, and S4 for priorities from 7 on: whoever is ahead and could start if somebody left is not passed."""
+        """Check that the job passes no head in its queue (S1, and S4 for priorities from 7 on)."""
         model = self.model
         if model.guards.get(model.root(job.quota), ("",))[0] == job.id:
             return  # what is kept for it is its hold (S10)
         strategy = model.quotas[job.quota].spec.strategy.value
         if strategy not in ("fifo", "intelligent") or job.phase is not Phase.WAITING or job.again:
-            return  # a job whose hold expired is planned anew before anybody else (P9)
+            return  # a job whose hold expired is planned anew before any other (P9)
         for other in model.jobs.values():
             waits = other.phase is Phase.WAITING or (
                 other.phase is Phase.RUNNING and other.claim is Claim.IDLE and other.idle is Idle.ALLOW
@@ -263,7 +263,7 @@ class Replay:
         self._shrunk()
 
     def _shrunk(self) -> None:
-        """Q5: a lazy scaling is over once use has come down to it; whatever is above it later is a loan like others."""
+        """End lazy scalings whose use has come down to the min; use above it later is a loan like others (Q5)."""
         model = self.model
         used = model.used()
         for quota in model.quotas.values():
@@ -295,8 +295,8 @@ class Replay:
         assert wrong is None, f"{taker.id} takes {evicted}: {wrong}"
 
     def _rises(self, taker: JobView, evicted: list[Piece]) -> None:
-        """P10: running work only rises: to a shallower quota, to a higher priority beside or below a sibling, from idle
-        to regular; or a loan is returned (P15), or surplus of the own quota gives way (P12)."""
+        """Check that running work only rises (P10): to a shallower quota, to a higher priority in the same quota or a
+        sibling's subtree, from idle to regular; or a loan is returned (P15), or surplus gives way (P12)."""
         model = self.model
         above = len(model.path(taker.quota))
         for piece in evicted:
@@ -316,7 +316,7 @@ class Replay:
             )
 
     def _not_fresh(self, piece: Piece) -> None:
-        """S8: nothing is started only to be evicted."""
+        """Check that the piece was not started, held or promoted in this very plan (S8)."""
         replicas = [piece.replica] if piece.kind == "surplus" else list(self.model.jobs[piece.job].core)
         fresh = piece.kind != "hold" and {(piece.job, r) for r in replicas} & self.started
         assert not fresh, f"{piece} is started and evicted in one plan (S8)"
@@ -326,11 +326,11 @@ class Replay:
         assert piece.kind != "core" or piece.job not in self.promoted, f"{piece} is promoted and taken (S8)"
 
     def _known_exception(self, piece: Piece) -> bool:
-        """An open question of S8: a guarded job that starts idle, so that others no longer have to leave room for it."""
+        """Return whether S8 is not checked for the piece: a guarded job ran idle in this plan, which frees what was kept."""
         return piece.claim is Claim.IDLE and self.guarded_ran_idle
 
     def _whole(self, pieces: list[Piece]) -> list[Piece]:
-        """With the surplus that cores take along (P12)."""
+        """Return the pieces with the surplus that cores among them take along (P12)."""
         cores = {p.job for p in pieces if p.kind == "core"}
         more = [p for job in cores for p in self.model.jobs[job].pieces() if p.kind == "surplus"]
         return list(dict.fromkeys([*pieces, *more]))
@@ -341,7 +341,10 @@ class Replay:
     def _fits(
         self, taker: JobView, gone: list[Piece], step: Step, *, off_devices: list[Piece] | None = None
     ) -> bool:
-        """The whole core, on every quota of the path and on devices, by plan."""
+        """Return whether the taker's whole core fits every quota on its path, and devices by plan, without `gone`.
+
+        `off_devices`: the pieces that also leave their devices; None: all of `gone`.
+        """
         model = self.model
         wanted = [shape for _, shape in model.missing(taker)]
         past = rights.passes_guard(model, taker)
@@ -362,7 +365,7 @@ class Replay:
     def _minimal(
         self, taker: JobView, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption
     ) -> None:
-        """Whoever was turned idle keeps its devices: it frees quota, and no place."""
+        """Check that no victim could have stayed (P8). Demoted pieces keep their devices: they free quota, but no place."""
         for back in evicted:
             rest = [p for p in evicted if p is not back]
             off = [p for p in rest if p not in demoted]
@@ -373,7 +376,7 @@ class Replay:
     def _ledger(
         self, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption, pending: list[say.Evict | say.Demote]
     ) -> None:  # fmt: skip
-        """P13: the decision says what it costs, and it is true."""
+        """Check the costs and victims that the decision tells (P13)."""
         model = self.model
         paid = {p: rights.cost(model, p, self.now_ms, self.outage_ms) for p in evicted if p not in demoted}
         assert sorted(v.cost for v in ledger.victims) == sorted(paid.values())
@@ -388,7 +391,7 @@ class Replay:
     def _best(
         self, taker: JobView, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption
     ) -> None:
-        """P4, P5 by brute force where it is small: no earlier step, no lower priority, no lower cost would have done."""
+        """Check by brute force, if it is small, that no earlier step, lower priority or lower cost was enough (P4, P5)."""
         model, now_ms = self.model, self.now_ms
         everyone = list(model.pieces())
         eligible = [p for p in everyone if rights.may_take(model, taker, p, ledger.step, now_ms)]
@@ -468,7 +471,7 @@ class Replay:
         job.queued_ms = self.now_ms
 
     def _moved(self) -> None:
-        """P8: a victim that found another place in the same plan is moved, and nothing is counted against it."""
+        """Check that victims that found another place in the same plan are told as moved and not counted (P8)."""
         for decision in self.plan.decisions:
             if isinstance(decision, say.Evict) and decision.kind.value == "core":
                 again = self.model.jobs[decision.job].phase in (Phase.RUNNING, Phase.HELD)

@@ -22,7 +22,7 @@ def at_least(step: Step, first: Step) -> bool:
 
 
 def may_take(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -> bool:
-    """Is this piece a lawful victim of `taker` at this step of P4, looked at by itself?"""
+    """Return whether this piece, by itself, is a lawful victim of `taker` at this step of P4."""
     victim = model.jobs[piece.job]
     if victim.id == taker.id:
         return False
@@ -34,7 +34,7 @@ def may_take(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int
 
 
 def rules(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -> list[str]:
-    """The rules by which a regular piece may be taken."""
+    """Return the rules by which a regular piece may be taken."""
     victim = model.jobs[piece.job]
     found = policies(model, taker, piece, step, now_ms)
     sibling = model.sibling_above(taker.quota, victim.quota)
@@ -44,7 +44,7 @@ def rules(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -
 
 
 def policies(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int) -> list[str]:
-    """Those of them that somebody must have switched on: P1 and P2."""
+    """Return those rules that a policy must allow: P1 and P2."""
     victim = model.jobs[piece.job]
     spec = model.quotas[taker.quota].spec
     found = []
@@ -81,8 +81,11 @@ def policies(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int
 
 
 def _returns(model: Model, taker: JobView, sibling: str, victim: JobView) -> bool:
-    """P15: the taker fits its own min, with what is kept there for a guard and reserved below left alone, and the
-    sibling is above its min of what stops it: what quotas are short of, else what it asks for."""
+    """Return whether the taker may have the sibling's loan returned (P15).
+
+    It must fit its own min beside what is kept for a guard and reserved below, and the sibling must be above its min in a
+    resource that quotas are short of; if they are short of none, in one that the taker asks for.
+    """
     loan = model.loan(sibling, model.used())
     if victim.priority > taker.priority or not any(loan) or not fits_own_min(model, taker):
         return False
@@ -101,7 +104,7 @@ def _returns(model: Model, taker: JobView, sibling: str, victim: JobView) -> boo
 def lawful_together(
     model: Model, taker: JobView, pieces: Sequence[Piece], step: Step, now_ms: int
 ) -> str | None:
-    """What forbids taking exactly these pieces together, or None: reserved (Q8), siblings not below min (P4, P15)."""
+    """Return what forbids taking exactly these pieces together: reserved (Q8), siblings not below min (P4, P15); or None."""
     before, after = model.used(), model.used(pieces)
     for quota in model.quotas.values():
         if quota.id in model.path(taker.quota):
@@ -130,7 +133,11 @@ def lawful_together(
 
 
 def may_borrow(model: Model, job: JobView) -> bool:
-    """P3: a loan needs self-level with scope siblings or level, a parent, and a quota that is not shrinking (Q5)."""
+    """Return whether the job may borrow (P3).
+
+    A loan needs self-level with scope siblings or level, a parent, a quota that is not shrinking (Q5), and no unused
+    reserved part below (Q8).
+    """
     quota = model.quotas[job.quota]
     policy = quota.spec.self_level
     return (
@@ -144,7 +151,7 @@ def may_borrow(model: Model, job: JobView) -> bool:
 
 
 def _reserved_below(model: Model, job: JobView) -> bool:
-    """Q8: a loan of the quota would keep a child from a reserved part that it does not use."""
+    """Return whether a loan of the quota would put an unused reserved part below it out of reach (Q8)."""
     request = total(shape for _, shape in model.missing(job))
     used, bounds = model.used(), model.quotas[job.quota].min
     below = [q for q in model.quotas if job.quota in model.path(q)[1:]]
@@ -156,7 +163,7 @@ def _reserved_below(model: Model, job: JobView) -> bool:
 
 
 def passes_guard(model: Model, job: JobView) -> bool:
-    """S10: the guarded job itself and who could evict it look past what is kept for it."""
+    """Return whether the job may use what a guard keeps: it is the guarded job, or could evict it (S10)."""
     guarded = model.guards.get(model.root(job.quota))
     if guarded is None or guarded[0] == job.id:
         return True
@@ -186,7 +193,7 @@ def share_pools(model: Model, first: str, second: str) -> bool:
 
 
 def min_runtime(model: Model, quota: str) -> int:
-    """Of the nearest quota upwards that sets one (P11)."""
+    """Return the min_runtime of the nearest quota upwards that sets one, in ms; 0 if none does (P11)."""
     found = [model.quotas[q].spec.min_runtime_ms for q in model.path(quota)]
     return next((ms for ms in found if ms is not None), 0)
 
@@ -202,7 +209,7 @@ def ladder(model: Model, piece: Piece) -> int:
 
 
 def lost_work(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
-    """P6, in milli-GPU x milliseconds."""
+    """Return the work that evicting the piece alone would lose, in milli-GPU x milliseconds (P6)."""
     if piece.kind == "hold":
         return 0
     job = model.jobs[piece.job]
@@ -221,7 +228,7 @@ def lost_work(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
 
 
 def cost(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
-    """P5: lost work, doubled with every priority; a core takes its surplus along (P12)."""
+    """Return lost work, doubled with every priority (P5), with that of the surplus a core takes along (P12)."""
     weight = 1 << max(0, ladder(model, piece) - 1)
     found = weight * lost_work(model, piece, now_ms, outage_ms)
     if piece.kind == "core":
@@ -231,7 +238,7 @@ def cost(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
 
 
 def over_limit(model: Model, job: JobView) -> bool:
-    """W3, W4: would some limit of its owner be passed?"""
+    """Return whether the job would exceed an amount limit of its owner (W3, W4)."""
     request = total(shape for _, shape in model.missing(job))[0]
     for quota, subject, low, high, amount in model.limits:
         subjects = job.spec.subjects
@@ -259,7 +266,7 @@ def can_never_fit(model: Model, job: JobView) -> bool:
 
 
 def ready_nodes_hold(model: Model, job: JobView) -> bool:
-    """Would the replicas of each shape have room on the ready nodes of the tree, if these were empty?"""
+    """Return whether the replicas of each shape would have room on the ready nodes of the tree, if these were empty."""
     pools = {pool for pool, _ in model.quotas[model.root(job.quota)].spec.draws}
     shapes = [shape for _, shape in model.missing(job)]
     for shape in set(shapes):
@@ -283,10 +290,10 @@ def ready_nodes_hold(model: Model, job: JobView) -> bool:
 
 
 def is_passed(model: Model, job: JobView) -> bool:
-    """S0: passed in every strategy, so no head. What the starvation guard keeps is a hold too (S10)."""
+    """Return whether every strategy passes over the job, so that it is no head (S0); a guarded job is passed too (S10)."""
     if model.guards.get(model.root(job.quota), ("",))[0] == job.id:
         return True
     if job.idle is Idle.ONLY or job.hold is not None or over_limit(model, job) or can_never_fit(model, job):
         return True
-    wanted = [shape for _, shape in model.missing(job)]  # on the nodes in use, if nobody else were there?
+    wanted = [shape for _, shape in model.missing(job)]  # do they fit on the nodes if all are empty?
     return not devices_fit(model, model.root(job.quota), wanted, model.pieces())

@@ -13,11 +13,11 @@ def snapshot(state: State) -> Any:
 
 
 _LEAVES: set[type] = set()
-"""Types that were met and hold nothing to copy: most values, for which no call is made."""
+"""Types of values that need no copy; found as values are met, and most values are of them."""
 
 
 def _frozen(value: Any) -> Any:
-    """A copy that later changes of the state cannot reach."""
+    """Return a copy that later changes of the state do not affect."""
     if isinstance(value, dict):
         return {key: one if type(one) in _LEAVES else _frozen(one) for key, one in value.items()}
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
@@ -74,7 +74,7 @@ def _picture(state: State) -> dict[str, Any]:
 
 
 def _growing(state: State) -> list[str]:
-    """A job may stay in the table although its core is all of it: nobody asks for it there."""
+    """Return the jobs of the table `elastic` that can have surplus; others may stay in it, which changes nothing."""
     return [job.id for job in state.elastic.values() if job.core_replicas < job.spec.total_replicas]
 
 

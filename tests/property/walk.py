@@ -21,11 +21,11 @@ START_MS = 100_000_000
 PLAN = "plan"
 
 Log = list[tuple[int, ev.Event | str]]
-"""What happened when; PLAN where a plan was made."""
+"""Events with their times in ms; PLAN where a plan was made."""
 
 
 class Walk:
-    """The state, its log, and the last plan with its replay."""
+    """A state, its clock, the log of its events and plans, and counts of what the replays checked."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
@@ -37,7 +37,7 @@ class Walk:
         self.gang_ratios: list[tuple[int, int]] = []
 
     def happen(self, event: ev.Event) -> tuple[say.Decision, ...]:
-        """Let an event happen; one that is refused changes nothing."""
+        """Apply an event and return its decisions; check that one that is refused changes nothing."""
         before = snapshot(self.state)
         self.log.append((self.now_ms, event))
         try:
@@ -67,7 +67,7 @@ class Walk:
         return made
 
     def _decisions_tell_all(self, told: Model) -> None:
-        """Whoever only reads the decisions knows where everything stands."""
+        """Check that the decisions alone tell where every replica stands."""
         real = Model.of(self.state)
         for name, job in real.jobs.items():
             other = told.jobs[name]
@@ -89,7 +89,7 @@ class Walk:
             check(self.state)
 
     def check_steady(self) -> None:
-        """P10: planning again right after a plan yields nothing, and changes nothing."""
+        """Check that planning again right after a plan decides nothing and changes nothing (P10)."""
         before = snapshot(self.state)
         again = plan(self.state, self.now_ms)
         assert again.decisions == (), f"planning twice decides more: {again.decisions}"
@@ -104,7 +104,7 @@ class Walk:
                 assert self.state.jobs[other].leaving, f"{job.id} waits for {other}, which has left"
 
     def check_before_wakeup(self, made: say.Plan) -> None:
-        """Until `next_wakeup_ms` the clock alone changes nothing."""
+        """Check that until `next_wakeup_ms` the clock alone changes nothing."""
         until = made.next_wakeup_ms
         later = self.now_ms + 20_000_000 if until is None else until - 1
         if later <= self.now_ms:
@@ -115,12 +115,12 @@ class Walk:
         finally:
             self.state.rollback()
         guards = [d for d in more if isinstance(d, say.Hold) and not d.replicas]
-        # Ageing may make a head of somebody who has waited long enough already; then he and others are told (S4, S10).
+        # Ageing may make a job head that has waited long enough already; then it is guarded, and waits are told anew (S4, S10).
         more = tuple(d for d in more if d not in guards and not (guards and isinstance(d, say.Wait)))
         assert more == (), f"planning at {later}, before the wakeup {until}, decides {more}"
 
     def settle(self, most: int = 60) -> None:
-        """No loops (P10): with nobody coming or going of their own will, decisions come to an end."""
+        """Plan until nothing is decided; check that this comes to an end while no job is submitted or ends (P10)."""
         for _ in range(most):
             for job_id in list(self.state.leaving_jobs):
                 self.happen(ev.JobLeft(job_id))
@@ -131,7 +131,7 @@ class Walk:
 
 
 def rerun(log: Log, settings: Settings | None = None) -> list[say.Plan]:
-    """The plans of a log, made by a fresh state."""
+    """Return the plans that a fresh state makes of a log."""
     state = State(settings)
     plans = []
     for now_ms, entry in log:
@@ -143,7 +143,7 @@ def rerun(log: Log, settings: Settings | None = None) -> list[say.Plan]:
 
 
 def begin(random: Random, world: Callable[[Random], list[ev.Event]] = worlds.world) -> Walk:
-    """A random cluster with a crowd at the door."""
+    """Return a walk that begins with a random cluster and 2 to 14 submitted jobs."""
     walk = Walk(worlds.settings(random))
     for event in world(random):
         walk.happen(event)
@@ -154,7 +154,7 @@ def begin(random: Random, world: Callable[[Random], list[ev.Event]] = worlds.wor
 
 
 def step(random: Random, walk: Walk, check: bool = True) -> say.Plan:
-    """Some time passes, one to three things happen, a plan is made."""
+    """Let some time pass, apply up to four random events, and return the plan made then."""
     walk.wait(worlds.pick(random, 0, 1_000, 1_000, 20_000, 90_000, 700_000))
     for _ in range(random.randint(1, 4)):
         event = happenings.anything(random, walk.state, walk.now_ms)

@@ -34,7 +34,7 @@ def settings(random: Random) -> Settings:
 
 
 def world(random: Random) -> list[ev.Event]:
-    """Pools, nodes and one or two trees, as the events that make them."""
+    """Return the events that make pools, nodes and one or two trees."""
     form = pick(random, "plain", "plain", "plain", "two roots", "two pools", "mixed")
     found: list[ev.Event] = []
     pools = ["a", "b"] if form == "two pools" else ["a"]
@@ -58,7 +58,10 @@ def world(random: Random) -> list[ev.Event]:
 
 
 def several_trees(random: Random) -> list[ev.Event]:
-    """Two to four trees on two or three pools: some share a pool, some only a neighbour that draws on both of theirs."""
+    """Return the events that make two to four trees on two or three pools.
+
+    Some trees share a pool, some only share a third tree that draws on a pool of each.
+    """
     pools = ["a", "b", "c"][: random.randint(2, 3)]
     found: list[ev.Event] = []
     capacity = dict.fromkeys(pools, 0)

@@ -85,7 +85,7 @@ from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
 
-__all__ = [  # noqa: RUF022 — by what one comes for, not by letter
+__all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.
     "State", "Settings", "apply", "plan", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
     # What happens, what is decided, and why.

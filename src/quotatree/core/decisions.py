@@ -41,7 +41,10 @@ class StepTried(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preemption:
-    """The ledger's entry (P13): who took what from whom, by which step, at which cost, and what was tried before."""
+    """The record of one preemption (P13): the preemptor, its victims, the step, the cost, and what was tried before.
+
+    Costs are in milli-GPU x milliseconds, weighed by priority.
+    """
 
     preemptor: JobId
     step: Step
@@ -55,7 +58,7 @@ class Preemption:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Replicas start now. `surplus` tells replicas beyond the core (P12)."""
+    """Replicas start now. `surplus`: they are beyond the core (P12)."""
 
     job: JobId
     run: int
@@ -82,7 +85,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Replicas must stop, after notice and grace (P14). `replicas` are what leaves; a hold leaves nothing running."""
+    """Replicas must stop, after notice and grace (P14). `replicas` are those that leave; none for a hold."""
 
     job: JobId
     run: int
@@ -125,7 +128,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Replicas must stop because their owner said so."""
+    """Replicas must stop, by their owner's wish or a limit of their workspace, not for another job."""
 
     job: JobId
     run: int
@@ -152,7 +155,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A job that was tried and has to wait."""
+    """A job was tried and has to wait."""
 
     job: JobId
     reason: Reason
@@ -163,7 +166,7 @@ Decision = Start | Hold | Evict | Demote | Promote | Release | Stop | Fail | Ala
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The decisions of one round of planning and the time after which planning again could decide more."""
+    """The decisions of one plan, and when planning again could decide more without any event; None: never."""
 
     now_ms: int
     decisions: tuple[Decision, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 class QuotaTreeError(Exception):
-    """Root of every error this package raises on purpose."""
+    """Base class of every error that this package raises on purpose."""
 
 
 class Refused(QuotaTreeError):
@@ -24,7 +24,7 @@ class Refused(QuotaTreeError):
 
 
 class IllegalTransition(QuotaTreeError):
-    """A job cannot go from its phase to the wanted one; carries the job's story."""
+    """Raised when a job cannot go from its phase to the wanted one; carries the job's story."""
 
     def __init__(self, job: str, phase: str, wanted: str, story: tuple[str, ...]) -> None:
         self.story = story

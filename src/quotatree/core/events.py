@@ -22,7 +22,7 @@ class ScaleMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PoolDeclared:
-    """A pool; `mixed` ones hold several GPU models (R4)."""
+    """A pool is declared; a `mixed` one holds several GPU models (R4)."""
 
     pool: str
     mixed: bool = False
@@ -57,14 +57,14 @@ class QuotaCreated:
 
 @dataclass(frozen=True, slots=True)
 class QuotaUpdated:
-    """Strategy, policies, protections, lending (Q6). Parent, pools and min stay as they are."""
+    """Strategy, policies, protections or lending of a quota change (Q6). Parent, pools and min stay as they are."""
 
     quota: QuotaSpec
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaScaled:
-    """Set the absolute target of a quota (Q5); `draws` for a root."""
+    """A quota gets a new min (Q5), as an absolute amount; a root gets `draws`, or `min` if it has one pool."""
 
     quota: str
     min: Bounds = Bounds()
@@ -74,7 +74,7 @@ class QuotaScaled:
 
 @dataclass(frozen=True, slots=True)
 class QuotaTransferred:
-    """Move capacity between two children of one parent in one step (Q5)."""
+    """Capacity moves from one child of a parent to another in one step (Q5)."""
 
     source: str
     target: str
@@ -89,14 +89,14 @@ class QuotaDeleted:
 
 @dataclass(frozen=True, slots=True)
 class LoanReturned:
-    """An admin hands a loan back by hand (P15)."""
+    """An admin returns a quota's loan by hand (P15)."""
 
     quota: str
 
 
 @dataclass(frozen=True, slots=True)
 class LimitsSet:
-    """All amount limits of one quota (W3), replacing what was there."""
+    """One quota gets these amount limits instead of all it had (W3)."""
 
     quota: str
     limits: tuple[AmountLimit, ...]
@@ -109,7 +109,10 @@ class JobSubmitted:
 
 @dataclass(frozen=True, slots=True)
 class JobAdopted:
-    """A job that runs already (recovery, scenarios). Without places the core finds some."""
+    """A job that runs already becomes known (recovery, scenarios).
+
+    Without `places` free ones are found. `replicas`: how many run, at least the core; None: all.
+    """
 
     job: JobSpec
     started_ms: int
@@ -151,7 +154,7 @@ class JobForgotten:
 
 @dataclass(frozen=True, slots=True)
 class JobLeft:
-    """The engine confirms that evicted replicas are gone; None: all of the job that were leaving."""
+    """The engine confirms that leaving replicas are gone; None: all of the job that were leaving."""
 
     job: JobId
     replicas: tuple[int, ...] | None = None
@@ -171,7 +174,10 @@ class JobResubmitted:
 
 @dataclass(frozen=True, slots=True)
 class JobStopped:
-    """Somebody else than its own end stops a job: a longest run or wait (W3), or its owner puts it on hold."""
+    """A job is stopped before its end: by a longest run or wait (W3), or because its owner puts it on hold.
+
+    `final`: it ends as Failed and cannot be started again.
+    """
 
     job: JobId
     reason: Reason
@@ -180,7 +186,7 @@ class JobStopped:
 
 @dataclass(frozen=True, slots=True)
 class JobLost:
-    """Replicas are gone and nobody knows how they ended (A7)."""
+    """Replicas are gone, and it is not known how they ended (A7)."""
 
     job: JobId
     replicas: tuple[int, ...]
@@ -188,7 +194,7 @@ class JobLost:
 
 @dataclass(frozen=True, slots=True)
 class JobPriorityChanged:
-    """Works while the job waits; later it is an error (W5)."""
+    """The priority of a job changes; refused unless the job waits (W5)."""
 
     job: JobId
     priority: int

@@ -29,7 +29,7 @@ from quotatree.core.state import State
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who has the capacity a waiting job needs: the running jobs of one quota, without names."""
+    """The running regular jobs of one quota that use capacity a waiting job needs, summed up without their names."""
 
     quota: str
     jobs: int
@@ -40,7 +40,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """Nodes that look alike to a job that finds no place: how many, what is free on each, and why not there."""
+    """Nodes that are alike for a job that finds no place: how many, what is free on each, how many replicas fit on each."""
 
     pool: str
     model: str
@@ -52,7 +52,7 @@ class NodeGroup:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything to be said about one job (X1, X2)."""
+    """What `explain` says about one job (X1, X2)."""
 
     job: JobId
     phase: Phase
@@ -71,7 +71,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """By whom a running job could be taken (X4)."""
+    """A quota whose jobs could take a running job, the rule by which, and which of its jobs, in words (X4)."""
 
     quota: str
     rule: str
@@ -86,7 +86,7 @@ PREVIEWABLE: Final = (
 
 
 def preview(state: State, events: Sequence[ev.Event], now_ms: int) -> tuple[Decision, ...]:
-    """What would happen (X3): the events, then a plan, then everything is taken back."""
+    """Return the decisions that these events and a plan after them would bring about; the state is unchanged (X3)."""
     for event in events:
         if not isinstance(event, PREVIEWABLE):
             raise Refused("event", type(event).__name__, "X3", "cannot be previewed")
@@ -102,7 +102,7 @@ def preview(state: State, events: Sequence[ev.Event], now_ms: int) -> tuple[Deci
 
 
 def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
-    """Where a job stands and why (X1, X2)."""
+    """Return a job's place in its queue, why it waits, and what would help (X1, X2)."""
     job = state.jobs.get(job_id)
     if job is None:
         raise Refused("job", job_id, "X1", "no such job")
@@ -133,7 +133,7 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
 
 
 def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:
-    """For a running job: by whom and under which rules it could be taken (X4)."""
+    """Return by which quotas' jobs, and under which rules, a running job could be taken (X4)."""
     job = state.jobs.get(job_id)
     if job is None or job.core is None:
         raise Refused("job", job_id, "X4", "is not running")
@@ -160,6 +160,7 @@ def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:
 
 
 def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tuple[JobId, ...]]:
+    """Return a job's place in its queue, from 1 on, and the jobs ahead of it; None if it does not wait."""
     quota = job.quota
     if job.id not in quota.queue.of_job:
         return None, ()
@@ -173,7 +174,10 @@ def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tu
 
 
 def _why_waiting(state: State, job: Job, now_ms: int) -> tuple[list[Reason], tuple[StepTried, ...]]:
-    """Try it once more, in a transaction that is taken back, and listen to the reasons."""
+    """Return all reasons why a job waits, and the steps of P4 that were not enough.
+
+    The job is tried once more in a transaction that is rolled back.
+    """
     cls = job.quota.queue.of_job[job.id]
     ordering = Ordering(state, now_ms)
     reasons = _over_limits(state, cls)
@@ -222,7 +226,7 @@ def _over_limits(state: State, cls: WaitClass) -> list[Reason]:
 
 
 def _blocker(state: State, ordering: Ordering, job: Job, cls: WaitClass, now_ms: int) -> JobId | None:
-    """The head that keeps the strategy from trying this job, if it is another one."""
+    """Return the head that keeps the strategy from trying this job; None if none does, or the job is head itself."""
     quota = job.quota
     top = ordering.head(quota)
     if top is None or top is job or ordering.passed(cls):
@@ -247,7 +251,7 @@ def _inside_window(state: State, quota: Quota, job_id: JobId, now_ms: int) -> bo
 
 
 def _shortages(job: Job) -> list[Reason]:
-    """X1 wants all reasons: every other quota on the path, and every other resource, that is short as well."""
+    """Return a reason for each further quota and resource on the path that is short beside the first (X1)."""
     request = total_request(job, missing_core(job))
     first = shortage(job.quota, request)
     found: list[Reason] = []
@@ -268,7 +272,7 @@ def _shortages(job: Job) -> list[Reason]:
 
 
 def _holders(state: State, job: Job, full: list[str]) -> tuple[Holder, ...]:
-    """Running regular work inside the quotas that are full."""
+    """Return the running regular jobs, by quota, in the subtree of the topmost quota that is full."""
     if not full:
         return ()
     top = max((state.quotas[q] for q in state.quotas if q in full), key=lambda q: -q.depth)
@@ -284,7 +288,7 @@ def _holders(state: State, job: Job, full: list[str]) -> tuple[Holder, ...]:
 
 
 def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[NodeGroup, ...]:
-    """Placement by node group (X1): for a job that its quotas allow and nodes do not."""
+    """Return the nodes of the tree in groups, for a job that finds no place on them; empty for other reasons (X1)."""
     if not any(reason.code in (Code.NoPlacement, Code.IdleNoPlacement) for reason in reasons):
         return ()
     shape = max((job.shape_of(i) for i in missing_core(job)), key=lambda s: (s.gpu_milli, s.cpu_milli))

@@ -69,7 +69,10 @@ def quota_report(state: State, quota_id: str) -> QuotaReport:
 
 
 def _queued(state: State, quota: Quota) -> tuple[Resources, int]:
-    """By classes of jobs that ask for the same: a queue may be ten thousand long, and figures are asked for often."""
+    """Return what waiting jobs of the quota itself ask for, and their number.
+
+    They are counted by class: a queue may be ten thousand long, and figures are asked for often.
+    """
     queued, jobs = ZERO, 0
     for alike in quota.queue.classes.values():
         if not state.jobs[alike.members[0][1]].running:
@@ -79,7 +82,7 @@ def _queued(state: State, quota: Quota) -> tuple[Resources, int]:
 
 
 def _free(quota: Quota) -> Resources:
-    """Room along the path; a resource nobody on the path names is shown as 0."""
+    """Return the least room along the path; 0 for a resource that no quota on the path names."""
     found = []
     for i in range(3):
         rooms = [bound - q.used[i] for q in quota.path for j, bound in q.named if i == j]
@@ -88,7 +91,7 @@ def _free(quota: Quota) -> Resources:
 
 
 def _stood_on_by(quota: Quota) -> tuple[tuple[QuotaId, Resources], ...]:
-    """Who stands on what the quota cannot use: ancestors' own jobs and siblings' loans."""
+    """Return which quotas use what this one cannot: own jobs of ancestors, and loans beside its path, with amounts."""
     found = [(above.id, Resources(*above.own_used)) for above in quota.path[1:]]
     for one in quota.path:
         found += [(s.id, Resources(*(loan(s, i) for i in range(3)))) for s in one.siblings()]
@@ -96,6 +99,7 @@ def _stood_on_by(quota: Quota) -> tuple[tuple[QuotaId, Resources], ...]:
 
 
 def _shortfall(state: State, quota: Quota) -> Resources:
+    """Return how much of a root's draws its pools cannot deliver for lost nodes and ill devices; 0 below a root."""
     if quota.parent is not None:
         return ZERO
     short = [0, 0, 0]

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class Code(Enum):
-    """Every reason, with the sentence it is told in. The name is the public code."""
+    """Every reason; the name is the public code, the value the sentence that facts fill."""
 
     # starts
     FitsFree = "fits in its quota path and on free devices"
@@ -138,7 +138,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.WouldBeTaken: ("S8",),
     Code.NotYetTried: ("X1",),
 }
-"""Which rules of the rulebook (docs/reference/rules.md) stand behind each reason."""
+"""The rules (docs/reference/rules.md) that each reason follows from."""
 
 
 class Reason(NamedTuple):
@@ -153,7 +153,7 @@ class Reason(NamedTuple):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Numbers of the rules behind it."""
+        """Numbers of the rules that this reason follows from."""
         return RULES[self.code]
 
 

@@ -20,7 +20,7 @@ from quotatree.core.state import Settings, State
 
 
 class Asked(NamedTuple):
-    """So many replicas of a shape have been asked for."""
+    """A shape and how many replicas of it have been asked for."""
 
     shape: Shape
     replicas: int
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PoolRecord:
-    """`asked` is the mix of requests seen, `pictured` the part of it by which places are judged (ADR 0015)."""
+    """One pool. `asked` is the mix of requests seen, `pictured` the part of it by which places are judged (ADR 0015)."""
 
     name: str
     mixed: bool
@@ -38,7 +38,7 @@ class PoolRecord:
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
-    """`index` is the place of the node among all: the planner breaks ties by it. `ill` are devices out of order."""
+    """One node. `index` is its place among all: the planner breaks ties by it. `ill` are devices out of order."""
 
     index: int
     spec: NodeSpec
@@ -51,7 +51,7 @@ class NodeRecord:
 
 
 class Stood(NamedTuple):
-    """`balance`: this job has stood at its position since then (S3)."""
+    """A job at one of the first positions of a `balance` queue, and since when it has held it (S3)."""
 
     job: JobId
     since_ms: int
@@ -59,7 +59,7 @@ class Stood(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuotaRecord:
-    """`order` tells siblings apart; `min` is desired (Q5), where `spec.min` is what it was created with.
+    """One quota. `order` sorts siblings; `min` is the desired min (Q5), `spec.min` the one it was created with.
 
     `guard` and `guard_nodes` belong to a root, `shadow` to every quota on the path of the guarded job (S10).
     """
@@ -81,7 +81,7 @@ class QuotaRecord:
 
 
 class Standing(NamedTuple):
-    """Replicas that stand somewhere as one unit, and since when."""
+    """The places of one unit, and since when it stands there."""
 
     started_ms: int
     places: tuple[ReplicaPlace, ...]
@@ -89,7 +89,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """A hold (P9)."""
+    """The hold of a job (P9)."""
 
     places: Standing
     waiting_on: tuple[JobId, ...]

@@ -1,7 +1,7 @@
 """The whole state as one value, and back: a restored state plans exactly as the one it was taken from (A3, A7).
 
-What is forgotten is only what can be found out again: why waiting jobs failed when they were last tried. So right after
-a restart everybody is tried once more, with the same outcome; a wait may be told again with newer figures, and the
+Only what can be found out again is forgotten: why waiting jobs failed when they were last tried. So right after a restart
+every waiting job is tried once more, with the same outcome; a wait may be told again with newer figures, and the
 decisions of that one plan may come in another order.
 """
 
@@ -34,7 +34,7 @@ from quotatree.core.state import State
 
 
 def snapshot(state: State) -> Snapshot:
-    """The state as a value; the same for equal states, however they came about."""
+    """Return the state as a value; equal states give equal values, however they came about."""
     return Snapshot(
         state.settings,
         tuple(pool_record(state, name) for name in sorted(state.pools)),
@@ -45,7 +45,7 @@ def snapshot(state: State) -> Snapshot:
 
 
 def restore(value: Snapshot) -> State:
-    """A state that goes on where the snapshot was taken; Refused if the records contradict each other."""
+    """Return a state built from a snapshot; raise Refused if its records contradict each other."""
     state = State(value.settings)
     for pool in value.pools:
         state.add_pool(pool.name, pool.mixed)
@@ -136,7 +136,7 @@ def _register(state: State, record: JobRecord) -> None:
 
 
 def _place(state: State, record: JobRecord) -> None:
-    """Let its replicas stand, and leave, where they do."""
+    """Put the replicas of a job on their places, and mark those that are leaving."""
     job = state.jobs[record.id]
     if record.leaving:
         state.begin_leaving(job, _places(state, job, record.leaving))
@@ -205,7 +205,7 @@ def _node(state: State, name: str, whose: str) -> Node:
 
 
 def _check_devices(nodes: list[Node]) -> None:
-    """No GPU is given twice."""
+    """Raise Refused if more of a GPU is given away than there is."""
     for node in nodes:
         if min(node.free, default=0) < 0 or max(node.leaving, default=0) > WHOLE_GPU:
             raise _bad("node", node.spec.name, "has a device that is given away twice")
