@@ -12,7 +12,7 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test scenarios bench bench-local bench-server bench-sim demo lock clean
+.PHONY: help setup check test scenarios pages bench bench-local bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -32,6 +32,9 @@ test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep tak
 
 scenarios: $(READY) ## every scenario file, told line by line
 	$(BIN)/quotatree check $(wildcard scenarios/*.toml)
+
+pages: $(READY) ## write anew what is generated: API, roles, settings, reasons, the client's types
+	for page in openapi api client_types roles settings reasons; do $(BIN)/python -m docs.generate_$$page || exit 1; done
 
 bench: $(READY) ## the benchmarks, printed beside their budgets
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -1,6 +1,6 @@
 """Writes docs/reference/api.md from the application: run it after a change of a route, model or problem.
 
-    .venv/bin/python docs/generate_api.py
+    make pages
 
 What each route does is said in its docstring; tests/docs fails when one has none or the page is not up to date.
 """
@@ -36,7 +36,7 @@ This page is written by `docs/generate_api.py` from the application. The full de
 - Quotas, workspaces, nodes, users, webhooks and scheduling centres have a version, told as `ETag`. A change may carry
   `If-Match: "3"` and is refused (412) if somebody else came first. `PUT`, which replaces everything, must carry it
   (428 otherwise); `If-Match: *` means whatever is there.
-- The right that a request needs is named below, and who has it in [Roles and rights](roles.md). To somebody outside, what is not his does not exist: 404. Other
+- The right that a request needs is named below, and who has it in [Roles and rights](roles.md). To somebody outside, what is not theirs does not exist: 404. Other
   teams' jobs appear as `[job of priority 7, 8 GPU, level 3]`.
 - `GET /api/v1/events/stream` is a stream of server-sent events; after a break, `Last-Event-ID` goes on where it was cut
   off, without a gap or a repetition.

@@ -30,9 +30,9 @@ something: an owner owns one workspace, a quota admin has one quota and everythi
 | `quota-admin` | re-divides what is below one quota, and never enlarges that quota itself |
 | `owner`, `admin` | look after a workspace: members, bound quotas, the scheduling centre; only an owner makes owners and admins |
 | `operator` | looks after all jobs of a workspace and their priorities |
-| `developer` | submits jobs to a workspace and looks after his own |
+| `developer` | submits jobs to a workspace and looks after their own |
 | `viewer` | sees a workspace and its jobs |
-| `user` | anybody who is signed in, towards himself |
+| `user` | anybody who is signed in, towards themselves |
 
 In the tables, **yes** means the right, **own** the right for one's own jobs or account, **below** the right for the
 quotas below one's own, not for that one. A dash means no.
@@ -65,7 +65,7 @@ HEADINGS: Final = {
             "of the quota: `[job of priority 7, 8 GPU, level 3]`."
         ),
     ),
-    Kind.USER: ("Users", "A user's name is known to those who share a workspace with him; his account is not."),
+    Kind.USER: ("Users", "A user's name is known to those who share a workspace with them; their account is not."),
 }  # fmt: skip
 
 MEANS: Final = {

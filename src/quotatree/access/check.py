@@ -238,7 +238,7 @@ def _sees_binding(directory: Directory, actor: str, target: OnBinding) -> bool:
 def _hint(action: Action) -> str:
     grants = TABLE[action].grants
     if Grant.BELOW in grants:
-        return "; a quota admin has it for the quotas below his own"
+        return "; a quota admin has it for the quotas below their own"
     if Grant.OWN in grants:
-        return "; a developer has it for his own jobs"
+        return "; a developer has it for their own jobs"
     return ""

@@ -23,7 +23,7 @@ routes = router("tokens")
 
 @routes.get("/whoami", response_model=WhoAmI)
 async def whoami(caller: Annotated[Caller, needs(None)]) -> Response:
-    """The user behind the token or session, with the roles he holds."""
+    """The user behind the token or session, with the roles they hold."""
     directory = caller.directory
     roles = {name: directory.workspaces[name].roles_of(caller.user) for name in sorted(directory.workspaces)}
     found: WhoAmI = {

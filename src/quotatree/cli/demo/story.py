@@ -68,7 +68,7 @@ class Story:
         )
 
     def one_more_waits(self) -> None:
-        self._tell.act("Bob submits one job more. It waits, and he may ask why")
+        self._tell.act("Bob submits one job more. It waits, and Bob may ask why")
         self._submit(self.bob, [cast.extra()])
         self._until(lambda: self._job("extra")["reason"] is not None)
         told = self.bob.jobs.explain(self._ids["extra"])

@@ -54,11 +54,11 @@ def user() -> None:
 
 @user.command(name="create")
 @click.argument("name")
-@click.option("--display", default="", metavar="TEXT", help="What people call him.")
-@click.option("--email", default="", metavar="ADDRESS", help="His e-mail address.")
+@click.option("--display", default="", metavar="TEXT", help="What people call them.")
+@click.option("--email", default="", metavar="ADDRESS", help="Their e-mail address.")
 @click.option("--admin", is_flag=True, help="A platform admin.")
 @click.option(
-    "--password", "ask", is_flag=True, help="Ask for a password; without it, he signs in by token or OIDC."
+    "--password", "ask", is_flag=True, help="Ask for a password; without it, they sign in by token or OIDC."
 )
 @remote_options
 def create_user(name: str, display: str, email: str, admin: bool, ask: bool, remote: Remote) -> None:
@@ -75,7 +75,7 @@ def create_user(name: str, display: str, email: str, admin: bool, ask: bool, rem
 @click.argument("name")
 @remote_options
 def password(name: str, remote: Remote) -> None:
-    """Set the password of NAME; it is asked for. His sessions end."""
+    """Set the password of NAME; it is asked for. Their sessions end."""
     said = _password()
     with remote.client() as client:
         client.users.set_password(name, said)
@@ -86,7 +86,7 @@ def password(name: str, remote: Remote) -> None:
 @click.argument("name")
 @remote_options
 def disable(name: str, remote: Remote) -> None:
-    """Shut NAME out: tokens and sessions of his open nothing."""
+    """Shut NAME out: their tokens and sessions open nothing."""
     with remote.client() as client:
         client.users.update(name, {"disabled": True})
     click.echo(f"user/{name} disabled")
