@@ -48,7 +48,7 @@ def test_whatever_raises_inside_a_search_leaves_nothing_behind(random: Random) -
     with raising_at(None) as calls:
         plan(again(walk), now_ms)
     before = snapshot(faulty)
-    kept: list[Interrupted] = []  # as long as somebody looks at them, what the searches had in hand lives on
+    kept: list[Interrupted] = []  # keeps alive what the searches had in hand
     for _ in range(FAULTS if calls.seen else 0):
         faulty.begin()
         try:

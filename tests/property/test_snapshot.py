@@ -123,7 +123,7 @@ def go_on_side_by_side(seed: int, *, same_memory: bool, seen: Seen) -> None:
 
 
 def in_any_order(made: say.Plan) -> list[str]:
-    """Who is tried once more, because it is forgotten why he failed, may be tried before somebody else."""
+    """Return the decisions sorted: a job that is tried once more, its failure forgotten, may come before another one."""
     return sorted(repr(decision) for decision in deeds(made))
 
 

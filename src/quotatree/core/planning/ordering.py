@@ -104,7 +104,7 @@ class Ordering:
         """Note in the queues what the next plan need not find out again.
 
         A queue in which every job failed is marked: all fail until something is released, comes or goes. It is not marked
-        where the clock alone may let a job be tried: positions (S3) and delays (P11). An empty queue forgets its positions.
+        where the clock alone may let a job be tried: positions (S3) and delays (P11). An empty queue forgets its positions (S3).
         """
         for quota_id, known in self._ready.items():
             quota = self._state.quotas[QuotaId(quota_id)]

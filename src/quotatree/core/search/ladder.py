@@ -63,7 +63,7 @@ def first_on_ladder(request: Request, overlay: Overlay, rungs: list[int]) -> tup
 
 
 def cheapest_on_ladder(request: Request, overlay: Overlay, rungs: list[int] | None = None) -> Found | None:
-    """Return the best victims for the request up the ladder, or None if no rung has any.
+    """Return the best victims for the request, which is one step of P4, up the ladder; None if no rung has any.
 
     `rungs`: the rungs to ask, in ascending order; None means all that could help.
     """

@@ -62,7 +62,7 @@ NOTHING: Final = Proposal(0, 0, 0, (), ())
 
 
 def propose(units: list[Unit], cost: int) -> Proposal:
-    """These units, in the order of their names, and what they cost."""
+    """Return these units, which it sorts by name, as a proposal of this cost."""
     if len(units) == 1:
         (unit,) = units
         return Proposal(cost, 1, -unit.started_ms, (unit.name,), (unit,))

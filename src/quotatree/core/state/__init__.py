@@ -5,7 +5,7 @@ Everything that writes goes through methods that can be undone; they stand where
     facts         what is known; transactions
     job_values    what is written in a job
     quota_values  what is written in a quota and in its tree
-    nodes         pools, nodes, who must notice a change
+    nodes         pools, nodes, what must notice a change
     protection    min_runtime
     units         what stands on devices and counts in quotas
     tree          the quotas
