@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# One more than there are cores: some tests wait for processes, clocks and servers.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
+
 LOCK_TOOL := pip-tools==7.6.2
 LOCK_VENV := .venv-lock
 
@@ -28,7 +31,7 @@ check: $(READY) ## lint, formatting, types and the layering of the packages
 	$(BIN)/lint-imports --no-logo
 
 test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep takes a longer look
-	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 scenarios: $(READY) ## every scenario file, told line by line
 	$(BIN)/quotatree check $(wildcard scenarios/*.toml)
