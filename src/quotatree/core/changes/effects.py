@@ -5,8 +5,6 @@ Used by the planner and by commands (drain, lost nodes, scaling with reclaim), s
 
 from __future__ import annotations
 
-from functools import partial
-
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.policy import Module
@@ -132,36 +130,41 @@ def evict(
 
     `preemptor`: None if no job takes its place. `counts`: whether this is a preemption of the job, if its core was regular.
     """
-    job = unit.job
-    cost = eviction_cost(unit, now_ms)
-    lost = unit.lost_work(now_ms)
-    kind = unit.cls.kind
-    told = partial(
-        say.Evict, job=job.id, run=job.run, kind=kind, preemptor=preemptor, counts=False, reason=reason
-    )
+    job, kind = unit.job, unit.cls.kind
+    cost, lost_work, grace_ms = eviction_cost(unit, now_ms), unit.lost_work(now_ms), job.spec.grace_ms
     if kind is UnitKind.HOLD:
         release(state, job, now_ms, reason, again=False)
-        requeued = job.phase is Phase.WAITING
-        return told(replicas=(), cost=0, lost_work=0, grace_ms=0, requeued=requeued)
-    told = partial(told, cost=cost, lost_work=lost, grace_ms=job.spec.grace_ms)
-    if kind is UnitKind.SURPLUS:
+        replicas: tuple[int, ...] = ()
+        requeued, counts = job.phase is Phase.WAITING, False
+        cost = lost_work = grace_ms = 0
+    elif kind is UnitKind.SURPLUS:
         state.displace(unit)
         state.drop_entry(job.surplus, unit.places[0].replica)
         state.begin_leaving(job, unit.places)
-        return told(replicas=(unit.places[0].replica,), requeued=False)
-    lost_its_node = reason.code in (
-        Code.NodeDrained,
-        Code.NodeLost,
-        Code.DeviceIll,
-        Code.RunLost,
-    )  # not a victim: always queued again (R5)
-    requeued = job.spec.module is not Module.DSW or job.spec.requeue or lost_its_node
-    counts = counts and unit.cls.claim is Claim.REGULAR
-    places = stop_everything(state, job)
-    state.begin_leaving(job, places)
-    state.end_by_eviction(job, preemptor, lost)
-    _back_to_queue(state, job, now_ms, reason, preemptor, requeued)
-    return told(replicas=tuple(sorted(p.replica for p in places)), requeued=requeued, counts=counts)
+        replicas, requeued, counts = (unit.places[0].replica,), False, False
+    else:
+        # Not a victim if it lost its node: then it is always queued again (R5).
+        lost_its_node = reason.code in (Code.NodeDrained, Code.NodeLost, Code.DeviceIll, Code.RunLost)
+        requeued = job.spec.module is not Module.DSW or job.spec.requeue or lost_its_node
+        counts = counts and unit.cls.claim is Claim.REGULAR
+        places = stop_everything(state, job)
+        replicas = tuple(sorted(place.replica for place in places))
+        state.begin_leaving(job, places)
+        state.end_by_eviction(job, preemptor, lost_work)
+        _back_to_queue(state, job, now_ms, reason, preemptor, requeued)
+    return say.Evict(
+        job=job.id,
+        run=job.run,
+        kind=kind,
+        replicas=replicas,
+        preemptor=preemptor,
+        cost=cost,
+        lost_work=lost_work,
+        grace_ms=grace_ms,
+        requeued=requeued,
+        counts=counts,
+        reason=reason,
+    )
 
 
 def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
