@@ -57,7 +57,6 @@ THROUGH = {
     "core/state/facts.py": "property/test_snapshot.py",
     "core/state/units.py": "property/test_promises.py",
     "engines/base.py": "engines/test_contract.py",
-    "engines/local/server/birth.py": "engines/local/server/test_engine.py",
     "engines/local/server/known.py": "engines/local/server/test_engine.py",
     "engines/local/server/watch.py": "engines/local/server/test_engine.py",
     "engines/local/supervisor/address.py": "engines/local/supervisor/test_service.py",

@@ -89,14 +89,16 @@ def spawn_supervisor(nursery: Nursery, run: RunDir, lock: int, secrets: Mapping[
     try:
         return nursery.start(run.path, secrets, lock)
     except OSError:
-        os.close(lock)
-        again = take_lock(run)
-        if again is None:
-            return None
-        lock = again
-        return nursery.start(run.path, secrets, lock)
+        pass  # asked once more below
     finally:
         os.close(lock)
+    again = take_lock(run)
+    if again is None:
+        return None
+    try:
+        return nursery.start(run.path, secrets, again)
+    finally:
+        os.close(again)
 
 
 def is_held(run: RunDir) -> bool:
