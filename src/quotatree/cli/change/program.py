@@ -28,7 +28,7 @@ def program_options(function: F) -> F:
 
     for option in reversed(OPTIONS):
         run = option(run)
-    return run  # type: ignore[return-value]
+    return run  # type: ignore[return-value]  # the caller passes `program` by these options, not by hand
 
 
 OPTIONS: Final = (

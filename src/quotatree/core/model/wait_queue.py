@@ -220,7 +220,7 @@ class WaitQueue:
         ahead = 0
         for cls in self.classes.values():
             priority = partial(cls.queue_priority, now_ms=now_ms, aging_interval_ms=aging_ms, ages=ages)
-            ahead += bisect_left(cls.members, place, key=lambda m, of=priority: (-of(m[0]), m))  # type: ignore[misc]
+            ahead += bisect_left(cls.members, place, key=lambda m, of=priority: (-of(m[0]), m))  # type: ignore[misc]  # mypy gives a lambda's default no type
         return ahead + 1
 
 

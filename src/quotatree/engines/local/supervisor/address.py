@@ -14,7 +14,6 @@ import socket
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
 HOST = "127.0.0.1"
 LOWEST_PORT = 10_000
@@ -95,11 +94,13 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
-def filled(command: Any, port: int, token: str) -> Any:
+def filled(command: str | list[str], port: int, token: str) -> str | list[str]:
     """The command with {port} and {token} filled in, for programs that do not read them from variables."""
-    if isinstance(command, str):
-        return command.replace("{port}", str(port)).replace("{token}", token)
-    return [filled(str(word), port, token) for word in command]
+
+    def in_words(words: str) -> str:
+        return words.replace("{port}", str(port)).replace("{token}", token)
+
+    return in_words(command) if isinstance(command, str) else [in_words(str(word)) for word in command]
 
 
 def _kept_or_new(kept: Kept, notice: Callable[[str], None]) -> socket.socket:

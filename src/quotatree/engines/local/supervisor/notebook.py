@@ -87,7 +87,7 @@ class Notebook:
     def _command(self) -> str | list[str]:
         asked = self._sup.program.get("command")
         if asked is not None:
-            return address.filled(asked, self._port, self._token)  # type: ignore[no-any-return]
+            return address.filled(asked, self._port, self._token)
         try:
             as_root = users.find(self._sup.spec.get("user")).uid == 0
         except LookupError:
