@@ -56,6 +56,7 @@ THROUGH = {
     "core/snapshots.py": "property/test_snapshot.py",
     "core/state/facts.py": "property/test_snapshot.py",
     "core/state/units.py": "property/test_promises.py",
+    "core/state/nodes.py": "property/test_snapshot.py",
     "engines/base.py": "engines/test_contract.py",
     "engines/local/server/known.py": "engines/local/server/test_engine.py",
     "engines/local/server/watch.py": "engines/local/server/test_engine.py",

@@ -60,8 +60,6 @@ def test_whatever_raises_inside_a_search_leaves_nothing_behind(random: Random) -
         assert snapshot(faulty) == before
         for check in accounting.ALL:
             check(faulty)
-    twin.forget_attempts()  # as every rollback does
-    faulty.forget_attempts()
     assert plan(faulty, now_ms) == plan(twin, now_ms)
 
 

@@ -18,6 +18,7 @@ from quotatree.core.model.rights import rules_against, work_of
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
 from quotatree.core.planning.attempt import Attempt
 from quotatree.core.planning.attempt_facts import idle_refusal
+from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided, Failed
 from quotatree.core.planning.plan import plan
@@ -179,7 +180,7 @@ def _why_waiting(state: State, job: Job, now_ms: int) -> tuple[list[Reason], tup
     The job is tried once more in a transaction that is rolled back.
     """
     cls = job.quota.queue.of_job[job.id]
-    ordering = Ordering(state, now_ms)
+    ordering = Ordering(state, now_ms, job.quota.tree.together)
     reasons = _over_limits(state, cls)
     blocker = _blocker(state, ordering, job, cls, now_ms)
     if blocker is not None:
@@ -189,6 +190,10 @@ def _why_waiting(state: State, job: Job, now_ms: int) -> tuple[list[Reason], tup
         state.begin()
         try:
             outcome = Attempt(state, job, cls, now_ms, Surroundings()).run()
+            if isinstance(outcome, Decided):
+                by = who_would_take_it_back(state, job, outcome.taken, now_ms)
+                if by is not None:
+                    reasons.append(because(Code.WouldBeTaken, preemptor=by))
         finally:
             state.rollback()
         if isinstance(outcome, Decided | Failed):

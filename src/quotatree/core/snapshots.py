@@ -149,7 +149,7 @@ def _place(state: State, record: JobRecord) -> None:
         state.place(unit)
         job.surplus[unit.places[0].replica] = unit
     if job.core_replicas < job.spec.total_replicas:
-        state.elastic[job.id] = job
+        job.quota.tree.elastic[job.id] = job
 
 
 def _promise(state: State, record: JobRecord) -> None:

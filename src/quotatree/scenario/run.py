@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from quotatree.core import QuotaId, Reason, Refused, State, apply, plan
+from quotatree.core import QuotaId, Reason, Refused, State, apply, plan, restore, snapshot
 from quotatree.core.decisions import Decision, Wait
 from quotatree.core.events import Event, JobAdopted, JobCheckpointed, QuotaUpdated
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
@@ -119,8 +118,8 @@ class Player:
             instant.restless += _deciding(again.decisions)
             self._record(again.decisions, instant)
             wake_up_ms = again.next_wakeup_ms
-        if wake_up_ms is not None and wake_up_ms > self.now_ms:
-            self._engine.push(wake_up_ms, WakeUp())
+        if wake_up_ms is not None:
+            self._engine.push(max(wake_up_ms, self.now_ms + 1), WakeUp())
 
     def _play_entry(self, entry: Entry, instant: Instant) -> list[Decision]:
         decided: list[Decision] = []
@@ -164,13 +163,8 @@ class Player:
 
 
 def _decided_afresh(state: State, now_ms: int) -> list[Decision]:
-    """Decisions of a plan on a copy of the state that has forgotten which attempts failed before."""
-    afresh = deepcopy(state)
-    for tree in afresh.trees:
-        tree.version += 1
-    for quota in afresh.quotas.values():
-        quota.queue.forget_failures()
-    return _deciding(plan(afresh, now_ms).decisions)
+    """Decisions of a plan on a copy of the state that remembers nothing of earlier plans (A8)."""
+    return _deciding(plan(restore(snapshot(state)), now_ms).decisions)
 
 
 def _deciding(decisions: tuple[Decision, ...]) -> list[Decision]:

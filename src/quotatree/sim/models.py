@@ -85,7 +85,8 @@ class ModelBrain:
                 if decided:
                     decisions += decided
                     break
-                cls.failed = Failure(because(Code.NoEligibleVictims, step="model"), job.quota.tree.version)
+                reason = because(Code.NoEligibleVictims, step="model")
+                self._state.remember(cls, Failure(reason, job.quota.tree.version))
             else:
                 break
         expiries = [j.hold.expires_ms for j in self._state.held.values() if j.hold and j.hold.waiting_on]
@@ -113,7 +114,7 @@ class ModelBrain:
         found = []
         for quota in self._state.waiting_quotas.values():
             for cls in quota.queue.classes.values():
-                if cls.still_fails(cls.failed, now_ms):
+                if cls.still_fails(cls.failed, now_ms, self._state.change):
                     continue
                 submitted_ms, job_id = cls.members[0]
                 borrows = int(not _fits((quota,), cls.request))

@@ -196,7 +196,7 @@ class Replay:
         self.plans += 1
         self._react(planned.decisions)
         wake_ms = planned.next_wakeup_ms
-        self._wake_ms = wake_ms if wake_ms is not None and wake_ms > time_ms else None
+        self._wake_ms = None if wake_ms is None else max(wake_ms, time_ms + 1)
 
     # -- what happens ----------------------------------------------------------------------------------------
 

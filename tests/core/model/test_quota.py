@@ -100,4 +100,4 @@ def test_no_loan_on_what_is_reserved_below_q8() -> None:
     world.submit("loan", "a", 8, priority=5)
     assert world.plan() == []
     world.submit("mine", "team", 4)
-    assert world.plan() == [("Start", "mine")]
+    assert world.plan() == [("Start", "mine"), ("Start", "loan")], "what is reserved is in use now"

@@ -61,7 +61,7 @@ def test_what_is_released_in_a_tree_counts_there_whoever_released_it() -> None:
     submit(state, "runs", "r", (1, 1000))
     waits = submit(state, "waits", "r", (1, 1000), now_ms=1)
     plan(state, 1)
-    ordering = Ordering(state, 1)
+    ordering = Ordering(state, 1, state.roots[0].tree.together)
     assert ordering.best() is None
     state.bump(state.roots[0])
     found = ordering.best()

@@ -33,7 +33,7 @@ def start(
         state.place(core)
         state.set_core(job, core)
         if job.core_replicas < job.spec.total_replicas:
-            state.put_entry(state.elastic, job.id, job)
+            state.put_entry(job.quota.tree.elastic, job.id, job)
     if job.queued:
         state.enqueue(job)
     return say.Start(job.id, job.run, claim, named(state, places), step, reason, preemption=preemption)
@@ -59,7 +59,7 @@ def grow_into_surplus(state: State, job: Job, now_ms: int) -> say.Promote | None
     for index in chosen:
         unit = job.surplus[index]
         state.displace(unit, leaves=False)
-        state.drop_entry(job.surplus, index)
+        state.drop_surplus(job, index)
         places += unit.places
     _extend_core(state, job, places)
     state.requeue(job)
@@ -70,7 +70,7 @@ def grow_into_surplus(state: State, job: Job, now_ms: int) -> say.Promote | None
 def start_surplus(state: State, job: Job, place: Placed, now_ms: int) -> say.Start:
     unit = state.make_unit(job, UnitKind.SURPLUS, job.claim, (place,), now_ms)
     state.place(unit)
-    state.put_entry(job.surplus, place.replica, unit)
+    state.put_surplus(job, unit)
     reason = because(Code.SurplusFits)
     return say.Start(job.id, job.run, job.claim, named(state, (place,)), Step.FREE, reason, surplus=True)
 
@@ -139,7 +139,7 @@ def evict(
         cost = lost_work = grace_ms = 0
     elif kind is UnitKind.SURPLUS:
         state.displace(unit)
-        state.drop_entry(job.surplus, unit.places[0].replica)
+        state.drop_surplus(job, unit.places[0].replica)
         state.begin_leaving(job, unit.places)
         replicas, requeued, counts = (unit.places[0].replica,), False, False
     else:
@@ -180,7 +180,7 @@ def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
         state.displace(job.core)
         places = job.core.places + places
     state.clear_units(job)
-    state.drop_entry(state.elastic, job.id)
+    state.drop_entry(job.quota.tree.elastic, job.id)
     return places
 
 
@@ -200,17 +200,17 @@ def change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) ->
     state.dequeue(job)
     old = job.core
     assert old is not None
-    surplus = list(job.surplus.items())
-    for unit in [old, *(u for _, u in surplus)]:
+    surplus = list(job.surplus.values())
+    for unit in [old, *surplus]:
         state.displace(unit)
     state.set_claim(job, claim)
     core = state.make_unit(job, UnitKind.CORE, claim, old.places, old.started_ms)
     state.place(core)
     state.set_core(job, core)
-    for index, unit in surplus:
+    for unit in surplus:
         again = state.make_unit(job, UnitKind.SURPLUS, claim, unit.places, unit.started_ms)
         state.place(again)
-        state.put_entry(job.surplus, index, again)
+        state.put_surplus(job, again)
     state.tell(job, now_ms, why)
     if job.queued:
         state.enqueue(job)

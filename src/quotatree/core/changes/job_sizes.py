@@ -86,10 +86,10 @@ def _fit_what_runs(state: State, job: Job, now_ms: int) -> list[say.Decision]:
     if len(job.core_indexes) > job.core_replicas:
         _shrink_core(state, job, job.core_replicas)
     if job.core_replicas < job.spec.total_replicas:
-        state.put_entry(state.elastic, job.id, job)
+        state.put_entry(job.quota.tree.elastic, job.id, job)
     else:
-        state.drop_entry(state.elastic, job.id)
-    state.surplus_failed.pop(job.id, None)
+        state.drop_entry(job.quota.tree.elastic, job.id)
+    state.remember_surplus(job, None)
     if len(job.core_indexes) < job.core_replicas:
         state.set_queued(job, now_ms)
     reason = because(Code.FewerReplicas, replicas=job.spec.total_replicas)
@@ -113,4 +113,4 @@ def _shrink_core(state: State, job: Job, size: int) -> None:
     for place in extra:
         unit = state.make_unit(job, UnitKind.SURPLUS, job.claim, (place,), old.started_ms)
         state.place(unit)
-        state.put_entry(job.surplus, place.replica, unit)
+        state.put_surplus(job, unit)

@@ -79,9 +79,9 @@ def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
         if place.replica >= job.core_replicas:
             extra = state.make_unit(job, UnitKind.SURPLUS, claim, (place,), event.started_ms)
             state.place(extra)
-            state.put_entry(job.surplus, place.replica, extra)
+            state.put_surplus(job, extra)
     if job.spec.elastic:
-        state.put_entry(state.elastic, job.id, job)
+        state.put_entry(job.quota.tree.elastic, job.id, job)
     if job.queued:
         state.enqueue(job)
     return ()

@@ -161,7 +161,6 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
                     state.protect(unit)
             if job.id in below.queue.of_job:
                 state.requeue(job)
-        below.queue.forget_failures()
     state.bump(quota)
     return ()
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from quotatree.core.model.job import JobId
-    from quotatree.core.model.quota import Quota
+    from quotatree.core.model.job import Job, JobId
+    from quotatree.core.model.quota import Quota, QuotaId
 
 
 @dataclass(slots=True, eq=False)
@@ -17,9 +17,19 @@ class Tree:
     root: Quota
     """The quota at the top; never another one."""
     version: int = 0
-    """Rises whenever something may have become possible in the tree; never falls, not even when a change is taken back."""
+    """Rises whenever something may have become possible in the tree; a rollback sets it back (state/memory.py)."""
+    rights: int = 0
+    """Rises whenever quotas of the tree come, go or are declared otherwise; a rollback sets it back."""
     pool_mates: tuple[Tree, ...] = ()
     """Trees that draw on a pool of this one, itself included; set by `State.reshape`."""
+    together: tuple[Tree, ...] = ()
+    """Trees linked to this one by shared pools, directly or through others, in their order; the same for all of them."""
+    waiting: dict[QuotaId, Quota] = field(default_factory=dict)
+    """Quotas of the tree in which a job waits."""
+    held: dict[JobId, Job] = field(default_factory=dict)
+    """Jobs of the tree with a hold (P9)."""
+    elastic: dict[JobId, Job] = field(default_factory=dict)
+    """Running jobs of the tree that may have more replicas than their core (P12)."""
     idle_units: int = 0
     """Number of units on idle claims in the tree and in its pool mates; counted as units come and go."""
     pool_used: dict[str, int] = field(default_factory=dict)

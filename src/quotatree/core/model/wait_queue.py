@@ -33,17 +33,20 @@ GUARDED: Final = "guard"
 
 
 class Failure(NamedTuple):
-    """Why a class could not start, and what must change before trying it again makes sense.
+    """Why a class could not start, and the facts this rests on: as long as they hold, trying it again is in vain.
 
-    `version` is the tree's version at the time: while it is the same, nothing was released. `short`: after a release, only
-    room in that quota can help, as long as no surplus and no loan gives new rights; None: any release may help.
-    `retry_at_ms`: the time from which the failure does not count; None: there is none.
+    `version` is the tree's version at the time: while it is the same, nothing happened that may help. `short`: after such a
+    thing, only room in that quota can help, as long as `rights` of the tree are the same and no surplus and no loan gives
+    new ones; None: anything may help. `change`: it rests on everything, so any change of the state makes it void; None: it
+    does not. `retry_at_ms`: the time from which it does not count; None: there is none.
     """
 
     reason: Reason
     version: int
     short: Shortage | None = None
     retry_at_ms: int | None = None
+    rights: int = 0
+    change: int | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -61,13 +64,19 @@ class WaitClass:
     failed: Failure | None = None
     failed_idle: Failure | None = None
 
-    def still_fails(self, failure: Failure | None, now_ms: int) -> bool:
-        """Return whether a remembered failure still holds, so that trying again would be in vain; False if it is None."""
+    def still_fails(self, failure: Failure | None, now_ms: int, change: int) -> bool:
+        """Return whether a remembered failure still holds, so that trying again would be in vain; False if it is None.
+
+        `change`: the number of the state's last change.
+        """
         if failure is None or (failure.retry_at_ms is not None and now_ms >= failure.retry_at_ms):
             return False
-        if self.quota.tree.version == failure.version:
+        if failure.change is not None:
+            return failure.change == change
+        tree = self.quota.tree
+        if tree.version == failure.version:
             return True
-        if failure.short is not None:
+        if failure.short is not None and failure.rights == tree.rights:
             quota, i, wanted, _ = failure.short
             bound = quota.min[i]
             return bound is not None and bound - quota.used[i] < wanted and self._only_room_helps(quota)
@@ -93,7 +102,7 @@ class WaitClass:
 
 
 Passed = Callable[[WaitClass], bool]
-"""Returns whether every strategy passes over a class: idle only, guarded, over a limit, or too large."""
+"""A question about a class: whether every strategy passes over it, whether its failure is remembered."""
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +115,7 @@ class WaitQueue:
     stood: tuple[tuple[JobId, int], ...] = ()
     stamp: int = 0  # rises with every change of membership, and when a failure is forgotten
     urgent: int = 0  # classes that `intelligent` treats as fifo
-    exhausted: tuple[int, int, int, bool] | None = None  # when a plan left no job to try; see ordering.py
+    exhausted: tuple[int, int] | None = None  # when a plan left no job to try; see ordering.py
     again: int = 0  # classes of jobs that are planned anew before others (P9)
 
     def __len__(self) -> int:
@@ -117,16 +126,14 @@ class WaitQueue:
         key = class_key(job, delayed)
         found = self.classes.get(key)
         if found is None:
-            request = total_request(job, missing_core(job))
-            promotes = job.phase is Phase.RUNNING and job.claim is Claim.IDLE
             found = WaitClass(
                 quota=job.quota,
                 key=key,
                 priority=job.priority,
                 idle=job.spec.idle,
-                request=request,
+                request=request_of(job),
                 limits=limits,
-                promotes=promotes,
+                promotes=_promotes(job),
             )
             self.classes[key] = found
             self._count(found, 1)
@@ -158,12 +165,6 @@ class WaitQueue:
             self.urgent += sign
         if cls.key[0] == AGAIN:
             self.again += sign
-
-    def forget_failures(self) -> None:
-        """Forget all remembered failures, so that every class is tried again: rights may have changed."""
-        self.stamp += 1
-        for cls in self.classes.values():
-            cls.failed = cls.failed_idle = None
 
     def in_order(self, now_ms: int, aging_ms: int, strategy: Strategy) -> list[WaitClass]:
         """Return all classes by the place of their first member in the queue."""
@@ -237,7 +238,9 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
     if job.quota.tree.guard == job.id:
         return (GUARDED, job.id)
     since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
-    runs_or_leaves = "idle" if job.phase is Phase.RUNNING else "leaving" if job.leaving else ""
+    runs_or_leaves: object = "leaving" if job.leaving else ""
+    if _promotes(job):
+        runs_or_leaves = request_of(job)
     return (
         job.priority,
         spec.groups,
@@ -250,17 +253,29 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
     )
 
 
+def request_of(job: Job) -> Resources:
+    """Return what a queued job asks of its quotas: all that it runs if it runs idle (I1), else what its core is missing."""
+    if _promotes(job):
+        units = [job.core, *job.surplus.values()]
+        return Resources(*(sum(u.footprint[i] for u in units if u is not None) for i in range(3)))
+    return total_request(job, missing_core(job))
+
+
+def _promotes(job: Job) -> bool:
+    return job.phase is Phase.RUNNING and job.claim is Claim.IDLE
+
+
 def tryable(
-    quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed
+    quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed, fails: Passed
 ) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
     """Return the jobs that the strategy lets be tried now, in order, and the positions that `balance` should remember.
 
-    A class whose failure is remembered blocks (fifo) or is skipped (traverse) without being tried again.
+    A class that `fails` blocks (fifo) or is skipped (traverse) without being tried again: its failure is remembered.
     """
     queue, strategy = quota.queue, quota.spec.strategy
     if strategy is Strategy.BALANCE:
-        return _balance_window(quota, now_ms, aging_ms, balance_ms, passed)
-    fresh = [c for c in queue.classes.values() if not c.still_fails(c.failed, now_ms)]
+        return _balance_window(quota, now_ms, aging_ms, balance_ms, passed, fails)
+    fresh = [c for c in queue.classes.values() if not fails(c)]
     if not fresh:
         return [], ()
     if strategy is Strategy.INTELLIGENT and not queue.urgent:
@@ -274,7 +289,7 @@ def tryable(
         if passed(cls):
             continue
         blocks = strategy is Strategy.FIFO or cls.priority >= FIFO_FROM
-        if not cls.still_fails(cls.failed, now_ms):
+        if not fails(cls):
             found.append((cls, cls.members[0][1]))
         if blocks:
             break
@@ -290,7 +305,7 @@ def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[Wait
 
 
 def _balance_window(
-    quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed
+    quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed, fails: Passed
 ) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
     """Return what `tryable` does, for `balance`: the head alone, the first two once it has been head for long, and so on (S3)."""
     order: list[tuple[WaitClass, JobId]] = []
@@ -316,6 +331,6 @@ def _balance_window(
             open_ended = False
     tried: list[tuple[WaitClass, JobId]] = []
     for cls, job_id in order[:window]:
-        if not cls.still_fails(cls.failed, now_ms) and all(cls is not seen for seen, _ in tried):
+        if not fails(cls) and all(cls is not seen for seen, _ in tried):
             tried.append((cls, job_id))
     return tried, tuple(stood)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
-from quotatree.core.model.job import Claim, Idle, Job, missing_core
+from quotatree.core.model.job import Claim, Idle, Job, Placed, missing_core
 from quotatree.core.model.quota import Shortage, idle_room, loan, shortage
 from quotatree.core.model.resources import GPU, amount_text, resources_text
 from quotatree.core.model.rights import may_borrow
@@ -18,12 +18,11 @@ from quotatree.core.planning.attempt_facts import (
     cost_text,
     idle_refusal,
     passes_guard,
-    running_total,
     seconds,
     victim_cost,
     why_short,
 )
-from quotatree.core.planning.outcome import Conflict, Decided, Failed, Outcome, TryFirst
+from quotatree.core.planning.outcome import Decided, Failed, Outcome, TryFirst
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import Claimant, joined, preempting_steps, signature_of
 from quotatree.core.reasons import Code, Reason, Step, because
@@ -35,13 +34,25 @@ from quotatree.core.state import State
 
 
 class Attempt:
-    """One try of one waiting job, with the reasons collected on the way."""
+    """One try of one waiting job, with the reasons collected on the way.
 
-    def __init__(self, state: State, job: Job, cls: WaitClass, now_ms: int, around: Surroundings) -> None:
+    `patient`: it respects the quota's `preemption_delay` (P11).
+    """
+
+    def __init__(
+        self,
+        state: State,
+        job: Job,
+        cls: WaitClass,
+        now_ms: int,
+        around: Surroundings,
+        *,
+        patient: bool = True,
+    ) -> None:
         self._state, self._job, self._now_ms, self._around = state, job, now_ms, around
+        self._patient = patient
         self._quota, self._root = job.quota, job.quota.root
-        promotion = job.running and job.claim is Claim.IDLE  # everything that runs becomes regular (I1)
-        self._request = running_total(job) if promotion else cls.request
+        self._request = cls.request
         self._wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
         self._past_guard = passes_guard(state, job)
         self._avoid = frozenset() if self._past_guard else self._quota.tree.guard_nodes
@@ -75,39 +86,67 @@ class Attempt:
     # -- steps without regular victims -----------------------------------------------------------------------
 
     def _promotion(self) -> Outcome:
+        """Make the idle claim a regular one, within min or onto a loan; victims and returns are not for it (I1)."""
         short = self._shortage(False)
+        why = because(Code.Promoted)
         if short is not None:
-            return self._fail(self._why_short(short), short)
+            if not self._claimant.may_borrow() or self._shortage(True) is not None:
+                borrows = may_borrow(self._quota, self._job.priority)
+                return self._fail(self._why_short(short), None if borrows else short)
+            why = self._why_on_loan()
+        first = self._goes_first()
+        if first is not None:
+            return first
         effects.change_claim(self._state, self._job, Claim.REGULAR, self._now_ms, "promoted")
         effects.clear_guard(self._state, self._job)
-        return Decided((say.Promote(self._job.id, because(Code.Promoted)),))
+        return Decided((say.Promote(self._job.id, why),))
 
-    def _on_free(
-        self, step: Step, reason: Reason, preemption: say.Preemption | None = None,
-        evictions: tuple[say.Decision, ...] = (),
-    ) -> Decided | None:  # fmt: skip
+    def _on_free(self, step: Step, reason: Reason) -> Outcome | None:
         """Start on devices that are free now, else hold devices that are being freed; None if neither has room."""
-        state, job = self._state, self._job
-        if not job.leaving:
+        found = self._places()
+        if found is None:
+            return None
+        return self._goes_first() or Decided((self._begin(*found, step, reason, None),), tuple(self._tried))
+
+    def _places(self) -> tuple[tuple[Placed, ...], bool] | None:
+        """Return places for all that is wanted, and whether they are free now or only being freed; None if there are none."""
+        state = self._state
+        if not self._job.leaving:
             places = find_places(state, self._root, self._wanted, now=True, avoid=self._avoid)
             if places is not None:
-                start = effects.start(
-                    state, job, places, claim=Claim.REGULAR, now_ms=self._now_ms, step=step, reason=reason,
-                    preemption=preemption,
-                )  # fmt: skip
-                return Decided((*evictions, start), tuple(self._tried))
+                return places, True
         if not state.leaving_replicas:
             return None
         places = find_places(state, self._root, self._wanted, now=False, avoid=self._avoid)
-        if places is None:
-            return None
+        return None if places is None else (places, False)
+
+    def _begin(
+        self,
+        places: tuple[Placed, ...],
+        now: bool,
+        step: Step,
+        reason: Reason,
+        preemption: say.Preemption | None,
+    ) -> say.Start | say.Hold:
+        """Start on these places, or hold them until they are free."""
+        state, job = self._state, self._job
+        if now:
+            return effects.start(
+                state, job, places, claim=Claim.REGULAR, now_ms=self._now_ms, step=step, reason=reason,
+                preemption=preemption,
+            )  # fmt: skip
         if preemption is None:
             waiting = effects.leavers_on(state, places)
             reason = because(Code.WaitsForLeaving, leaving=max(1, len(waiting)))
-        hold = effects.hold(
+        return effects.hold(
             state, job, places, now_ms=self._now_ms, step=step, reason=reason, preemption=preemption
         )
-        return Decided((*evictions, hold), tuple(self._tried))
+
+    def _goes_first(self) -> TryFirst | None:
+        """Return the job that must be tried before this one, now that it is known that this one could start; or None."""
+        beyond = any(self._claimant.beyond_min(i) for i in range(3))
+        first = self._around.goes_first(self._job, self._request, beyond)
+        return None if first is None else TryFirst(*first)
 
     def _on_loan(self) -> Outcome | None:
         """Start beyond the quota's own min on what siblings do not use, after siblings' jobs that need no loan (P3).
@@ -119,13 +158,8 @@ class Attempt:
             self._not_enough(Step.LOAN, self._why_short(short))
             if not self._quota.surplus_units:  # idle borrowers free no quota
                 return None
-        first = self._around.before_loan(self._job)
-        if first is not None:
-            return TryFirst(*first)
-        if short is not None:
             return self._with_victims(Step.LOAN, (), loan_allowed=True)
-        over = amount_text(GPU, loan(self._quota, GPU) + self._claimant.beyond_min(GPU))
-        found = self._on_free(Step.LOAN, because(Code.OnLoan, quota=self._quota.id, loan=over))
+        found = self._on_free(Step.LOAN, self._why_on_loan())
         if found is not None:
             return found
         self._not_enough(Step.LOAN, self._why_no_place())
@@ -148,7 +182,7 @@ class Attempt:
             return self._fail(self._tried[0].reason, self._shortage(borrows) and short)
         delay = self._quota.preemption_delay_ms
         due = self._job.queued_ms + delay
-        if self._now_ms < due:
+        if self._now_ms < due and self._patient:
             left = seconds(due - self._now_ms)
             self._not_enough(steps[0][0], because(Code.PreemptionDelayed, delay=seconds(delay), left=left))
             return self._fail(self._tried[0].reason, None, retry_at_ms=due)
@@ -169,11 +203,7 @@ class Attempt:
         if isinstance(found, NotFound):
             self._not_enough(step, self._why_nobody(step, found.reason))
             return None
-        if loan_allowed and any(self._claimant.beyond_min(i) for i in range(3)):
-            first = self._around.before_loan(self._job)
-            if first is not None:
-                return TryFirst(*first)
-        return self._take(step, request.signature, found)
+        return self._goes_first() or self._take(step, request.signature, found)
 
     def _search_request(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Request:
         state, job, quota = self._state, self._job, self._quota
@@ -199,11 +229,8 @@ class Attempt:
             gives_way=gives_way,
         )
 
-    def _take(self, step: Step, signature: Signature, found: Found) -> Decided | Conflict:
+    def _take(self, step: Step, signature: Signature, found: Found) -> Decided:
         state, job, now_ms = self._state, self._job, self._now_ms
-        for unit in found.units:
-            if self._around.placed_now(unit.job, unit.cls.claim):
-                return Conflict(unit.job.id, unit.cls.claim, job.id)
         victims: list[say.VictimCost] = []
         demoted: list[Unit] = []
         evictions: list[say.Decision] = []
@@ -231,10 +258,11 @@ class Attempt:
             highest_priority=found.highest,
             tried=tuple(self._tried),
         )
-        decided = self._on_free(step, reason, preemption, tuple(evictions))
-        if decided is None:
+        places = self._places()
+        if places is None:
             raise AssertionError(f"{job.id} does not fit after its victims left: {found}")
-        return decided
+        begun = self._begin(*places, step, reason, preemption)
+        return Decided((*evictions, begun), tuple(self._tried), found.units)
 
     # -- why ---------------------------------------------------------------------------------------------------
 
@@ -246,6 +274,10 @@ class Attempt:
 
     def _why_short(self, short: Shortage) -> Reason:
         return why_short(self._quota, short, self._past_guard)
+
+    def _why_on_loan(self) -> Reason:
+        over = amount_text(GPU, loan(self._quota, GPU) + self._claimant.beyond_min(GPU))
+        return because(Code.OnLoan, quota=self._quota.id, loan=over)
 
     def _why_no_place(self) -> Reason:
         shape = max((s for _, s in self._wanted), key=lambda s: s.gpu_milli)
@@ -284,7 +316,8 @@ class Attempt:
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Failed:
         """Return the failure with what must change before the job is tried again.
 
-        That is a release in the full quota if `short` tells of one and nothing else could help, else any in the tree.
+        That is room in the full quota if `short` tells of one and nothing else could help, else whatever may help in the
+        tree. Several shapes are sought one after the other, which may find more where less is free: then it is any change.
         """
         if short is not None and not self._job.running and self._depends_on_tree():
             short = None
@@ -292,7 +325,10 @@ class Attempt:
             short.quota.min[short.resource] or 0
         ):
             short = None  # the quota has room, but it is reserved or kept for a guard: a release there need not help
-        return Failed(Failure(reason, self._quota.tree.version, short, retry_at_ms), tuple(self._tried))
+        tree = self._quota.tree
+        change = self._state.change if len({shape for _, shape in self._wanted}) > 1 else None
+        failure = Failure(reason, tree.version, short, retry_at_ms, tree.rights, change)
+        return Failed(failure, tuple(self._tried))
 
     def _depends_on_tree(self) -> bool:
         """Return whether anything but a release inside the full quota could let the job start.

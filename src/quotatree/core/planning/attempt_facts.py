@@ -26,13 +26,9 @@ def passes_guard(state: State, job: Job) -> bool:
     return could_evict(job.quota, job.priority, work_of(guarded), victim_on_loan=on_loan)
 
 
-def running_total(job: Job) -> Resources:
-    units = [job.core, *job.surplus.values()]
-    return Resources(*(sum(u.footprint[i] for u in units if u is not None) for i in range(3)))
-
-
 def fits_own_min(quota: Quota, request: Resources) -> bool:
-    return all(quota.used[i] + request[i] <= bound for i, bound in quota.named)
+    """Return whether the request fits the quota's own min, in the resources that it asks for (P15)."""
+    return all(quota.used[i] + request[i] <= bound for i, bound in quota.named if request[i])
 
 
 def why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:

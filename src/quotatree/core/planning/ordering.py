@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from quotatree.core.model.job import Idle, Job, JobId, Shape, missing_core
+from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, missing_core
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
 from quotatree.core.model.resources import GPU
@@ -20,11 +21,10 @@ class Candidate(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """The jobs that a strategy lets be tried, with the tree's version, the queue's stamp and `_present` at that time."""
+    """The jobs that a strategy lets be tried, as of a version of the tree and a stamp of the queue."""
 
     version: int
     stamp: int
-    present: tuple[int, int, int, bool]
     jobs: list[tuple[WaitClass, Job]]
 
 
@@ -36,10 +36,13 @@ class _Head(NamedTuple):
 
 
 class Ordering:
-    """The order of one plan. Answers are remembered per quota until its tree or its queue changes."""
+    """The order of one plan for trees that share pools. Answers are remembered per quota until its tree or queue changes.
 
-    def __init__(self, state: State, now_ms: int) -> None:
-        self._state, self._now_ms = state, now_ms
+    That is not undone by a rollback: after one, the order must be made anew.
+    """
+
+    def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
+        self._state, self._now_ms, self.trees = state, now_ms, trees
         self._ready: dict[str, _Ready] = {}
         self._heads: dict[Tree, _Head] = {}  # the next job of each tree
 
@@ -73,15 +76,19 @@ class Ordering:
         name, version = quota.spec.id, quota.tree.version
         stamp = quota.queue.stamp
         known = self._ready.get(name)
-        if known is not None and known[0] == version and known[1] == stamp:
-            return known[3]
-        present = _present(quota)
-        if known is None and quota.queue.exhausted == present:
-            self._ready[name] = _Ready(version, stamp, present, [])
+        if known is not None and known.version == version and known.stamp == stamp:
+            return known.jobs
+        if known is None and quota.queue.exhausted == (version, stamp):
+            self._ready[name] = _Ready(version, stamp, [])
             return []
         settings = self._state.settings
         found, stood = tryable(
-            quota, self._now_ms, settings.aging_interval_ms, settings.balance_timeout_ms, self.passed
+            quota,
+            self._now_ms,
+            settings.aging_interval_ms,
+            settings.balance_timeout_ms,
+            self.passed,
+            self.fails,
         )
         if quota.spec.strategy is Strategy.BALANCE and stood != quota.queue.stood:
             self._state.set_stood(quota.queue, stood)
@@ -90,21 +97,22 @@ class Ordering:
         if (
             guarded is not None
             and kept_for is not None
-            and not kept_for.still_fails(kept_for.failed, self._now_ms)
+            and not self.fails(kept_for)
             and not self.cannot_start(kept_for)
         ):
             found.append((kept_for, guarded))  # no strategy holds the guarded job back (S10)
         if self._state.nodes_out:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
-        self._ready[name] = _Ready(version, stamp, present, jobs)
+        self._ready[name] = _Ready(version, stamp, jobs)
         return jobs
 
     def close(self) -> None:
         """Note in the queues what the next plan need not find out again.
 
-        A queue in which every job failed is marked: all fail until something is released, comes or goes. It is not marked
-        where the clock alone may let a job be tried: positions (S3) and delays (P11). An empty queue forgets its positions (S3).
+        A queue in which every job failed is marked: all fail until the tree's version rises, or a job comes or goes. It is not
+        marked where less may let a job be tried: time, by positions (S3) and delays (P11), or any change at all. An empty
+        queue forgets its positions (S3).
         """
         for quota_id, known in self._ready.items():
             quota = self._state.quotas[QuotaId(quota_id)]
@@ -113,7 +121,8 @@ class Ordering:
                 self._state.set_stood(queue, ())
             timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
             last = timeless and not known.jobs and known.stamp == queue.stamp
-            queue.exhausted = known.present if last else None
+            last = last and all(c.failed is None or c.failed.change is None for c in queue.classes.values())
+            self._state.remember_exhausted(queue, (known.version, known.stamp) if last else None)
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
         """Return classes that only nodes out of order keep from starting, each with its first job.
@@ -123,7 +132,7 @@ class Ordering:
         found = [
             cls
             for cls in quota.queue.classes.values()
-            if not cls.still_fails(cls.failed, self._now_ms)
+            if not self.fails(cls)
             and cls.idle is not Idle.ONLY
             and not self._over_limit(cls)
             and not self._over_min(cls)
@@ -139,21 +148,21 @@ class Ordering:
         A decision changes its own tree and those on the same pools; for all others the next job is remembered, unless
         something was released in them: an idle borrower that is taken back may stand on pools of its own tree too.
         """
-        changed: dict[Tree, list[tuple[int, Candidate]]] = {}
-        for quota in self._state.waiting_quotas.values():
-            tree = quota.tree
+        for tree in self.trees:
             known = self._heads.get(tree)
             if known is not None and known.version == tree.version:
                 continue
-            heads = changed.setdefault(tree, [])
-            ready = self.ready(quota)
-            while ready and ready[0][0].still_fails(ready[0][0].failed, self._now_ms):
-                self.drop(ready[0][0])  # another quota has used the room that this class was to be tried for
+            heads: list[tuple[int, Candidate]] = []
+            for quota in tree.waiting.values():
                 ready = self.ready(quota)
-            if ready:
-                cls, job = ready[0]
-                heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
-        for tree, heads in changed.items():
+                while ready and self.fails(ready[0][0]):
+                    self.drop(
+                        ready[0][0]
+                    )  # another quota has used the room that this class was to be tried for
+                    ready = self.ready(quota)
+                if ready:
+                    cls, job = ready[0]
+                    heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
             self._heads[tree] = _Head(tree.version, _foremost(heads))
         first = _foremost([head.found for head in self._heads.values() if head.found is not None])
         return None if first is None else first[1]
@@ -173,7 +182,7 @@ class Ordering:
     def idle_candidates(self) -> list[Candidate]:
         """Return the jobs to try in the second round: those that may run idle, even behind a blocked head (ADR 0006)."""
         found: list[tuple[int, int, JobId, Candidate]] = []
-        for quota in self._state.waiting_quotas.values():
+        for quota in self.waiting():
             root = quota.path[-1]
             capacity = root.min[GPU]
             unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
@@ -182,7 +191,7 @@ class Ordering:
                     continue
                 if unused is not None and cls.request[GPU] > unused:
                     continue
-                if cls.still_fails(cls.failed_idle, self._now_ms):
+                if cls.still_fails(cls.failed_idle, self._now_ms, self._state.change):
                     continue
                 if self._over_limit(cls):
                     continue
@@ -193,6 +202,21 @@ class Ordering:
                 found.append((-self._queue_priority(cls, job), submitted, job_id, Candidate(quota, cls, job)))
         found.sort(key=lambda entry: entry[:3])
         return [entry[3] for entry in found]
+
+    def waiting(self) -> Iterator[Quota]:
+        """Yield the quotas in which a job waits."""
+        for tree in self.trees:
+            yield from tree.waiting.values()
+
+    def fails(self, cls: WaitClass) -> bool:
+        """Return whether the class is known to fail, so that its first job need not be tried.
+
+        A job that was not yet told why it waits is tried in any case: what it is told must not depend on what is remembered.
+        """
+        if not cls.still_fails(cls.failed, self._now_ms, self._state.change):
+            return False
+        job = self._state.jobs[cls.members[0][1]]
+        return job.told is not None or job.phase is not Phase.WAITING
 
     def passed(self, cls: WaitClass) -> bool:
         """Return whether every strategy passes over this class: idle only, guarded, over an amount limit, or too large."""
@@ -259,34 +283,30 @@ class Ordering:
         path = victim.path
         found = [
             quota
-            for quota in self._state.waiting_quotas.values()
+            for quota in victim.tree.waiting.values()
             if quota in path or (quota.parent is not None and quota.parent in path)
         ]
         return sorted(found, key=_tree_order)
 
     def waiting_below(self, parent: Quota) -> list[Quota]:
-        return sorted((q for q in self._state.waiting_quotas.values() if parent.contains(q)), key=_tree_order)
+        return sorted((q for q in parent.tree.waiting.values() if parent.contains(q)), key=_tree_order)
 
     def wakeups(self) -> list[int]:
         """Return the times, in ms, at which a strategy, a delay or the end of a min_runtime lets another job be tried."""
         times: list[int] = []
         balance_ms = self._state.settings.balance_timeout_ms
-        for quota in self._state.waiting_quotas.values():
+        waits = False
+        for quota in self.waiting():
+            waits = True
             times += [since + balance_ms for _, since in quota.queue.stood]
             if not quota.preemption_delay_ms:
                 continue
             for cls in quota.queue.classes.values():
                 if cls.failed is not None and cls.failed.retry_at_ms is not None:
                     times.append(cls.failed.retry_at_ms)
-        if times or self._state.waiting_quotas:
+        if waits:
             times += self._state.next_protection_end()
         return times
-
-
-def _present(quota: Quota) -> tuple[int, int, int, bool]:
-    """Return the values of which one must change before a queue in which every job failed has a job to be tried."""
-    tree = quota.tree
-    return tree.version, quota.queue.stamp, quota.surplus_units, tree.loans
 
 
 def _tree_order(quota: Quota) -> int:

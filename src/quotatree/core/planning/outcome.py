@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quotatree.core import decisions as say
-from quotatree.core.model.job import Claim, Job, JobId
+from quotatree.core.model.job import Job
+from quotatree.core.model.unit import Unit
 from quotatree.core.model.wait_queue import Failure, WaitClass
 
 Tried = tuple[say.StepTried, ...]
@@ -14,10 +15,11 @@ Tried = tuple[say.StepTried, ...]
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The job was helped; the decisions are applied to the state."""
+    """The job was helped; the decisions are applied to the state. `taken` are the units that left for it, or turned idle."""
 
     decisions: tuple[say.Decision, ...]
     tried: Tried = ()
+    taken: tuple[Unit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +32,10 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class TryFirst:
-    """Another waiting job, named here, must be tried before this one may borrow (P3); nothing has changed."""
+    """The job could start, but another waiting job, named here, must be tried before it (S8, P3); nothing has changed."""
 
     cls: WaitClass
     job: Job
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """The attempt would evict a job started in the plan being made: that is made anew without the start (S8)."""
-
-    started: JobId
-    claim: Claim
-    preemptor: JobId
-
-
-Outcome = Decided | Failed | TryFirst | Conflict
+Outcome = Decided | Failed | TryFirst

@@ -8,35 +8,37 @@ waiting jobs until something is released, so "from the top" costs what has chang
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.preemption_count import count_preemption
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, Placed, missing_core
 from quotatree.core.model.quota import has_loan, shortage
-from quotatree.core.model.resources import resources_text
+from quotatree.core.model.resources import Resources, resources_text
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.model.wait_queue import AGAIN, Failure, WaitClass
 from quotatree.core.planning.attempt import Attempt
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
-from quotatree.core.planning.ordering import Candidate, Ordering
-from quotatree.core.planning.outcome import Conflict, Decided, Failed, Outcome, TryFirst
+from quotatree.core.planning.lasting import who_would_take_it_back
+from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.outcome import Decided, Failed, Outcome, TryFirst
 from quotatree.core.planning.plan_context import Surroundings
-from quotatree.core.planning.rivals import before_loan, rival_of, unrivalled
+from quotatree.core.planning.rivals import before_loan, rival_of
 from quotatree.core.planning.starvation_guard import look_after_guards, next_guard_ms, place_guards
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.free_index import free_index
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State, limits_on
+from quotatree.core.state.undo_log import Mark
 
 
 def plan(state: State, now_ms: int) -> say.Plan:
     """Decide everything that can be decided now. The decisions are applied to the state when this returns.
 
-    No job is started only to be evicted in the same plan (S8). Trying rivals first ensures that, but for chains that no
-    order foresees (a loan whose return takes what was just started, a victim that frees more than its preemptor needs,
-    idle room that another job took); then the plan is rolled back and made anew without that start.
+    If it raises, the state is as it was (A8).
     """
     if state.in_transaction:
         return _made(state, now_ms)
@@ -51,68 +53,70 @@ def plan(state: State, now_ms: int) -> say.Plan:
 
 
 def _made(state: State, now_ms: int) -> say.Plan:
-    postponed: dict[tuple[JobId, Claim], JobId] = {}
-    while True:
-        mark = state.mark()
-        planner = _Planner(state, now_ms, postponed)
-        try:
-            conflict = planner.run()
-        except BaseException:
-            state.forget_attempts()  # failures are not journalled
-            raise
-        if conflict is None:
-            return say.Plan(now_ms, tuple(planner.decisions), planner.next_wakeup())
-        state.rollback_to(mark)
-        postponed[conflict.started, conflict.claim] = conflict.preemptor
+    """Make the plan, for each group of trees that share pools by itself: nothing that one group does concerns another."""
+    state.end_protections(now_ms)
+    decisions: list[say.Decision] = []
+    wakeups: list[int] = []
+    for trees in dict.fromkeys(tree.together for tree in state.trees):
+        planner = _Planner(state, now_ms, trees)
+        planner.run()
+        decisions += planner.decisions
+        wakeups += planner.wakeups()
+    return say.Plan(now_ms, tuple(decisions), min(wakeups, default=None))
+
+
+class _Placing(NamedTuple):
+    """A start or a hold of this plan, and where the plan stood before it."""
+
+    mark: Mark
+    decisions: int
+    placings: int
+    last: bool
 
 
 class _Planner(Surroundings):
-    def __init__(self, state: State, now_ms: int, postponed: dict[tuple[JobId, Claim], JobId]) -> None:
-        self._state = state
-        self._now_ms = now_ms
-        self._postponed = postponed  # starts left out of this plan, each with the job that would evict it
-        self._placed: set[tuple[JobId, Claim]] = set()  # jobs that got places in this plan
+    def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
+        self._state, self._now_ms, self._trees = state, now_ms, trees
+        self._postponed: dict[
+            tuple[JobId, Claim], JobId
+        ] = {}  # starts left out, each with who would evict it
+        self._placed: dict[tuple[JobId, Claim], _Placing] = {}  # jobs that got places in this plan
+        self._chain: list[JobId] = []  # jobs being tried, each for the sake of the one before it
         self._last = False  # no other job can be helped any more; see _last_pass
-        self._ordering = Ordering(state, now_ms)
+        self._ordering = Ordering(state, now_ms, trees)
         self._waits: dict[JobId, say.Wait] = {}
-        self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, number of decisions then
+        self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, and the last change by then
         self._settled: set[int] = set()  # evictions, by position, whose preemption was counted
-        self._conflict: Conflict | None = None  # set: this plan will be rolled back, so all loops end early
+        self._returns = 0  # how often the plan went back to an earlier point; see _go_back
         self.decisions: list[say.Decision] = []
 
-    def run(self) -> Conflict | None:
-        """Make the plan; return None, or the conflict that says which start the next plan must leave out."""
-        self._state.end_protections(self._now_ms)
-        for tree in self._state.trees:
+    def run(self) -> None:
+        for tree in self._trees:
             if tree.loans:
                 self._state.set_loans(tree, any(has_loan(quota) for quota in tree.quotas()))
         self.decisions += look_after_guards(self._state, self._ordering, self._now_ms)
         self._expire_holds()
-        self._retry_expired()
-        self._finish_holds()
         while True:
-            self._ordering.start_over()
-            while self._round():
+            returns = self._returns
+            while self._retry_expired() or self._finish_holds():
                 pass
-            if not self._between_rounds():
+            self._ordering.start_over()
+            while self._returns == returns and self._round():
+                pass
+            if self._returns == returns and not self._between_rounds():
                 break
-        if self._conflict is not None:
-            return self._conflict
         self._ordering.close()
+        for cls, _ in self._idle_hopes:
+            self._forget_hope(cls)
         self._settle_victims()
         self.decisions += self._news()
-        return None
 
     def _round(self) -> bool:
-        """Make one decision; return False when no job can be helped any more, or after a conflict."""
-        if self._conflict is not None:
-            return False
+        """Make one decision; return False when no job can be helped any more."""
         return self._regular() or self._retry_expired() or self._idle() or self._surplus()
 
     def _between_rounds(self) -> bool:
         """Do what follows once no job can be helped; return True if a job may be helped after that."""
-        if self._conflict is not None:
-            return False
         return self._fail_over_limit() or self._finish_holds() or self._guards() or self._last_pass()
 
     def _last_pass(self) -> bool:
@@ -137,20 +141,20 @@ class _Planner(Surroundings):
         return bool(found)
 
     def _news(self) -> list[say.Wait]:
-        """Return the waits of jobs that wait for another reason than they were last told, and note those as told (P10)."""
-        found = []
-        for wait in self._waits.values():
-            job = self._state.jobs[wait.job]
-            if job.phase is Phase.WAITING and job.told != wait.reason:
-                self._state.set_told(job, wait.reason)
-                found.append(wait)
-        return found
+        """Return the waits of jobs that were first tried in this plan since they began to wait, as they were told.
+
+        Oldest first: in which order they were tried depends on what was remembered.
+        """
+        jobs = self._state.jobs
+        found = [wait for wait in self._waits.values() if jobs[wait.job].told is wait.reason]
+        return sorted(found, key=lambda wait: (jobs[wait.job].spec.submitted_ms, wait.job))
 
     # -- holds (P9) ------------------------------------------------------------------------------------------
 
     def _holders(self) -> list[Job]:
         """Return all jobs with a hold by priority, submit time and id, since a rollback changes the order of entries."""
-        return sorted(self._state.held.values(), key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
+        held = [job for tree in self._trees for job in tree.held.values()]
+        return sorted(held, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
 
     def _expire_holds(self) -> None:
         for job in self._holders():
@@ -161,13 +165,13 @@ class _Planner(Surroundings):
     def _finish_holds(self) -> bool:
         """Start each held job whose places are empty now or that fits elsewhere; return whether anything was decided."""
         state = self._state
-        decided = len(self.decisions)
+        decided, returns = len(self.decisions), self._returns
         nowhere: set[tuple[object, ...]] = set()  # requests that fit nowhere else: equal ones need no search
         for job in self._holders():
             if self._put_off(job, Claim.REGULAR):
                 continue
             self._takers_first(job)
-            if self._conflict is not None:
+            if self._returns > returns:
                 return True
             hold = job.hold
             if hold is None:
@@ -198,11 +202,11 @@ class _Planner(Surroundings):
         return len(self.decisions) > decided
 
     def _start_held(self, job: Job, places: tuple[Placed, ...], reason: Reason) -> None:
+        self._placed[job.id, Claim.REGULAR] = self._here()
         start = effects.start(
             self._state, job, places, claim=Claim.REGULAR, now_ms=self._now_ms, step=Step.FREE, reason=reason
         )
         self.decisions.append(start)
-        self._placed.add((job.id, Claim.REGULAR))
 
     def _elsewhere(self, unit: Unit, wanted: Wanted, avoid: frozenset[int]) -> tuple[Placed, ...] | None:
         """Return places that are free now, for a gang also those of its promised places that are empty; None if too few."""
@@ -218,32 +222,31 @@ class _Planner(Surroundings):
 
     def _takers_first(self, job: Job) -> None:
         """Try jobs that could evict this held job before it starts, so that they take its hold and not its start (S8)."""
-        while job.hold is not None and self._conflict is None:
+        returns = self._returns
+        while job.hold is not None and self._returns == returns:
             rival = rival_of(self._ordering, job, job.hold.unit.footprint)
             if rival is None:
                 return
-            first = self._unrivalled(rival)
-            self._try(first.cls, first.job)
+            self._try(rival.cls, rival.job)
 
     def _retry_expired(self) -> bool:
         """Try jobs whose hold expired before any of their victims; return whether anything was decided."""
         waiting = [
             self._state.jobs[job_id]
-            for quota in self._state.waiting_quotas.values()
+            for quota in self._ordering.waiting()
             if quota.queue.again
             for cls in quota.queue.classes.values()
             if cls.key[0] == AGAIN
             for _, job_id in cls.members
         ]
-        decided = len(self.decisions)
+        decided, returns = len(self.decisions), self._returns
         # Rights go from the top down and from high to low, so this is S8's order.
         for job in sorted(waiting, key=lambda j: (j.quota.depth, -j.priority, j.spec.submitted_ms, j.id)):
             while (cls := job.quota.queue.of_job.get(job.id)) is not None:
-                if job.running or cls.still_fails(cls.failed, self._now_ms):
+                if job.running or self._ordering.fails(cls):
                     break
-                first = self._unrivalled(Candidate(job.quota, cls, job))
-                self._try(first.cls, first.job)
-                if self._conflict is not None:
+                self._try(cls, job)
+                if self._returns > returns:
                     return True
         return len(self.decisions) > decided
 
@@ -255,58 +258,103 @@ class _Planner(Surroundings):
             candidate = self._ordering.best()
             if candidate is None:
                 return False
-            candidate = self._unrivalled(candidate)
             if self._try(candidate.cls, candidate.job):
                 return True
 
-    def _unrivalled(self, candidate: Candidate) -> Candidate:
-        return unrivalled(self._ordering, candidate, len(self._state.waiting_quotas) + 1)
-
     def _try(self, cls: WaitClass, job: Job) -> bool:
-        """Try a job, or the job that must be tried before it; return False if that one cannot be helped."""
-        outcome = self._attempt(cls, job)
-        while isinstance(outcome, TryFirst):
-            cls, job = outcome.cls, outcome.job
-            outcome = self._attempt(cls, job)
-        if isinstance(outcome, Conflict):
-            self._conflict = outcome
-        elif isinstance(outcome, Failed):
+        """Try a job, after those that must be tried before it if it could start; return False if none could be helped."""
+        self._chain.append(job.id)
+        try:
+            while True:
+                here = self._here()
+                outcome = self._attempt(cls, job)
+                if not isinstance(outcome, TryFirst):
+                    break
+                if self._try(outcome.cls, outcome.job):
+                    return True
+        finally:
+            self._chain.pop()
+        if isinstance(outcome, Failed):
             self._remember(cls, job, outcome.failure)
             return False
-        else:
-            self._record(job, outcome)
+        if not self._went_back(job, outcome):
+            self._record(job, outcome, here)
         return True
 
     def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
+        state = self._state
         preemptor = self._postponed.get((job.id, Claim.REGULAR))
-        if preemptor is not None:
-            reason = because(Code.WouldBeTaken, preemptor=preemptor)
-            return Failed(Failure(reason, job.quota.tree.version))
-        return Attempt(self._state, job, cls, self._now_ms, self).run()
+        if preemptor is None:
+            mark = state.mark()
+            outcome = Attempt(state, job, cls, self._now_ms, self).run()
+            if not isinstance(outcome, Decided):
+                return outcome
+            preemptor = who_would_take_it_back(state, job, outcome.taken, self._now_ms)
+            if preemptor is None:
+                return outcome
+            state.rollback_to(mark)
+        reason = because(Code.WouldBeTaken, preemptor=preemptor)
+        return Failed(Failure(reason, job.quota.tree.version, change=state.change))
+
+    def goes_first(self, job: Job, request: Resources, on_loan: bool) -> tuple[WaitClass, Job] | None:
+        first = rival_of(self._ordering, job, request, self._chain)
+        if first is None and on_loan:
+            first = before_loan(self._ordering, job, self._chain)
+        return None if first is None else (first.cls, first.job)
 
     def _put_off(self, job: Job, claim: Claim) -> bool:
         return (job.id, claim) in self._postponed and not self._last
 
-    def placed_now(self, job: Job, claim: Claim) -> bool:
-        return (job.id, claim) in self._placed and (job.id, claim) not in self._postponed
-
     def _remember(self, cls: WaitClass, job: Job, failure: Failure) -> None:
-        cls.failed = failure
+        self._state.remember(cls, failure)
         if failure.reason.code is Code.StopsAtIdle:
-            self._idle_hopes.append((cls, len(self.decisions)))
+            self._idle_hopes.append((cls, self._state.change))
         self._ordering.drop(cls)
-        if job.phase is Phase.WAITING:
-            self._waits[job.id] = say.Wait(job.id, failure.reason)
+        self._tell(job, failure.reason)
 
-    def _record(self, job: Job, outcome: Decided) -> None:
-        placed = [d.job for d in outcome.decisions if isinstance(d, say.Start | say.Hold)]
-        self._placed.update((job_id, Claim.REGULAR) for job_id in placed)
+    def _tell(self, job: Job, reason: Reason) -> None:
+        """Tell a job why it waits, unless it was told in an earlier plan since it began to wait."""
+        if job.phase is Phase.WAITING and (job.told is None or job.id in self._waits):
+            self._state.set_told(job, reason)
+            self._waits[job.id] = say.Wait(job.id, reason)
+
+    def _record(self, job: Job, outcome: Decided, before: _Placing) -> None:
+        for decision in outcome.decisions:
+            if isinstance(decision, say.Start | say.Hold):
+                self._placed[decision.job, Claim.REGULAR] = before
         self.decisions += outcome.decisions
         self._ordering.touch(job.quota)
 
-    def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
-        first = before_loan(self._ordering, borrower)
-        return None if first is None else (first.cls, first.job)
+    # -- going back (S8) -------------------------------------------------------------------------------------
+
+    def _here(self) -> _Placing:
+        return _Placing(self._state.mark(), len(self.decisions), len(self._placed), self._last)
+
+    def _went_back(self, job: Job, outcome: Decided) -> bool:
+        """Go back if the job took what was given out in this plan; return whether it did.
+
+        Nothing is started only to be evicted. Trying rivals first ensures that, but for chains that no order foresees: then
+        the plan goes back to where the victim was started, and goes on without that start.
+        """
+        for unit in outcome.taken:
+            started = (unit.job.id, unit.cls.claim)
+            if started in self._placed and started not in self._postponed:
+                self._go_back(self._placed[started])
+                self._postponed[started] = job.id
+                return True
+        return False
+
+    def _go_back(self, to: _Placing) -> None:
+        self._state.rollback_to(to.mark)
+        del self.decisions[to.decisions :]
+        self._placed = dict(list(self._placed.items())[: to.placings])
+        self._last = to.last
+        self._settled = {position for position in self._settled if position < to.decisions}
+        self._waits = {
+            name: wait for name, wait in self._waits.items() if self._state.jobs[name].told is wait.reason
+        }
+        self._ordering = Ordering(self._state, self._now_ms, self._trees)
+        self._returns += 1
 
     def _idle(self) -> bool:
         state = self._state
@@ -320,6 +368,7 @@ class _Planner(Surroundings):
                 avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
                 places = find_places(state, job.quota.root, wanted, now=True, avoid=avoid)
                 if places is not None:
+                    self._placed[job.id, Claim.IDLE] = self._here()
                     why = because(Code.FitsIdle, free=resources_text(cls.request))
                     self.decisions.append(
                         effects.start(
@@ -332,13 +381,14 @@ class _Planner(Surroundings):
                             reason=why,
                         )
                     )
-                    self._placed.add((job.id, Claim.IDLE))
                     self._ordering.touch(job.quota)
                     return True
                 reason = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
-            cls.failed_idle = Failure(reason, job.quota.tree.version)
+            several = len(job.spec.groups) > 1
+            change = state.change if several else None
+            state.remember_idle(cls, Failure(reason, job.quota.tree.version, change=change))
             if job.spec.idle is Idle.ONLY:
-                self._waits[job.id] = say.Wait(job.id, reason)
+                self._tell(job, reason)
         return self._disappointed()
 
     def _disappointed(self) -> bool:
@@ -347,23 +397,28 @@ class _Planner(Surroundings):
         Other jobs may have taken the idle room that they counted on.
         """
         found = False
-        for cls, decided in self._idle_hopes:
-            failed = cls.failed
-            if decided == len(self.decisions) or not cls.members or failed is None:
-                continue
-            if failed.reason.code is Code.StopsAtIdle:
-                cls.failed = None
+        for cls, change in self._idle_hopes:
+            if change != self._state.change and cls.members and self._forget_hope(cls):
                 self._ordering.touch(cls.quota)
                 found = True
-        self._idle_hopes.clear()
+        if found:
+            self._idle_hopes.clear()
         return found
+
+    def _forget_hope(self, cls: WaitClass) -> bool:
+        """Forget that a class stopped at idle: that holds only until the idle round; return whether it was remembered."""
+        if cls.failed is None or cls.failed.reason.code is not Code.StopsAtIdle:
+            return False
+        self._state.remember(cls, None)
+        return True
 
     def _surplus(self) -> bool:
         """Start one surplus replica on what is left over (P12); return False if no job can have one."""
         state = self._state
         short = [
             j
-            for j in state.elastic.values()
+            for tree in self._trees
+            for j in tree.elastic.values()
             if j.running
             and j.hold is None
             and len(j.surplus) + len(j.core_indexes) < j.spec.total_replicas
@@ -387,7 +442,7 @@ class _Planner(Surroundings):
                         self._ordering.touch(job.quota)
                     self._ordering.start_over()
                     return True
-            state.surplus_failed[job.id] = tree.version
+            state.remember_surplus(job, tree.version)
         return False
 
     def _surplus_allowed(self, job: Job) -> bool:
@@ -437,10 +492,11 @@ class _Planner(Surroundings):
             if decision.counts and position not in self._settled:
                 self.decisions += count_preemption(state, job, self._now_ms)
 
-    def next_wakeup(self) -> int | None:
-        """Return the next time, in ms, at which the clock alone could change the plan; None if there is none."""
-        times = [job.hold.expires_ms for job in self._state.held.values() if job.hold and job.hold.waiting_on]
+    def wakeups(self) -> list[int]:
+        """Return the times, in ms, at which a plan may decide more though nothing happens: now, if starts were put off."""
+        if self._postponed and any(not isinstance(decision, say.Wait) for decision in self.decisions):
+            return [self._now_ms]
+        times = [job.hold.expires_ms for job in self._holders() if job.hold and job.hold.waiting_on]
         times += self._ordering.wakeups()
-        times += next_guard_ms(self._state, self._now_ms)
-        later = [t for t in times if t > self._now_ms]
-        return min(later) if later else None
+        times += next_guard_ms(self._state, self._ordering, self._now_ms)
+        return [t for t in times if t > self._now_ms]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from quotatree.core.model.job import Claim, Job
+from quotatree.core.model.job import Job
+from quotatree.core.model.resources import Resources
 from quotatree.core.model.wait_queue import WaitClass
 
 
 class Surroundings:
-    """Answers of an attempt without a plan around it, as in `explain`; the planner overrides both."""
+    """Answers of an attempt without a plan around it, as in `explain`; the planner overrides them."""
 
-    def before_loan(self, borrower: Job) -> tuple[WaitClass, Job] | None:
-        """Return a waiting sibling job that must be tried before this job may borrow, or None (P3)."""
-        del borrower
+    def goes_first(self, job: Job, request: Resources, on_loan: bool) -> tuple[WaitClass, Job] | None:
+        """Return a waiting job that must be tried before this one, which could start now, may start; or None (S8, P3).
+
+        `on_loan`: the start would put its quota above its min.
+        """
+        del job, request, on_loan
         return None
-
-    def placed_now(self, job: Job, claim: Claim) -> bool:
-        """Return whether the plan that is being made gave this job its places, with this claim."""
-        del job, claim
-        return False

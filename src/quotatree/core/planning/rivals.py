@@ -3,34 +3,22 @@ need none (P3)?"""
 
 from __future__ import annotations
 
-from quotatree.core.model.job import Job
+from collections.abc import Container
+
+from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.quota import shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import could_evict, has_policy_against, work_of, would_be_on_loan
 from quotatree.core.planning.ordering import Candidate, Ordering
 
 
-def unrivalled(ordering: Ordering, candidate: Candidate, most: int) -> Candidate:
-    """Return the waiting job to try before the candidate: follow from each job to one that could evict it (S8).
+def rival_of(
+    ordering: Ordering, job: Job, request: Resources, without: Container[JobId] = ()
+) -> Candidate | None:
+    """Return a waiting job that could evict this one and may be tried now, or None; topmost quotas first (S8).
 
-    The candidate itself, if no waiting job could evict it. Loans may make jobs rivals of each other (P15), and then the
-    chain goes round: it is followed for `most` steps.
+    `without`: jobs that are left out.
     """
-    chain = [candidate]
-    seen = {candidate.job.id: 0}
-    while len(chain) <= most:
-        rival = rival_of(ordering, chain[-1].job, chain[-1].cls.request)
-        if rival is None:
-            break
-        first = seen.setdefault(rival.job.id, len(chain))
-        if first < len(chain):
-            return chain[first + (most - first) % (len(chain) - first)]
-        chain.append(rival)
-    return chain[-1]
-
-
-def rival_of(ordering: Ordering, job: Job, request: Resources) -> Candidate | None:
-    """Return a waiting job that could evict this one and may be tried now, or None; topmost quotas first (S8)."""
     victim = work_of(job)
     found: list[Candidate] = []
     for quota in ordering.quotas_that_could_take(job.quota):
@@ -43,7 +31,9 @@ def rival_of(ordering: Ordering, job: Job, request: Resources) -> Candidate | No
         if not on_loan and not has_policy_against(quota, victim):
             continue
         for cls, other in ready:
-            if other is not job and could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
+            if other is job or other.id in without:
+                continue
+            if could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
                 if found and found[0].quota.depth > quota.depth:
                     found.clear()
                 found.append(Candidate(quota, cls, other))
@@ -51,8 +41,11 @@ def rival_of(ordering: Ordering, job: Job, request: Resources) -> Candidate | No
     return ordering.first_of(found)
 
 
-def before_loan(ordering: Ordering, borrower: Job) -> Candidate | None:
-    """Return a waiting job of a sibling that fits every min on its path and that the borrower could not evict, or None (P3)."""
+def before_loan(ordering: Ordering, borrower: Job, without: Container[JobId] = ()) -> Candidate | None:
+    """Return a waiting job of a sibling that fits every min on its path and that the borrower could not evict, or None (P3).
+
+    `without`: jobs that are left out.
+    """
     parent = borrower.quota.parent
     if parent is None:
         return None
@@ -61,7 +54,7 @@ def before_loan(ordering: Ordering, borrower: Job) -> Candidate | None:
         if quota is parent or borrower.quota.contains(quota):
             continue
         for cls, other in ordering.ready(quota):
-            if could_evict(borrower.quota, borrower.priority, work_of(other)):
+            if other.id in without or could_evict(borrower.quota, borrower.priority, work_of(other)):
                 continue
             if shortage(quota, cls.request) is None:
                 found.append(Candidate(quota, cls, other))

@@ -18,7 +18,7 @@ def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Deci
     found: list[say.Decision] = []
     if not after_ms:
         return found
-    for tree in state.trees:
+    for tree in ordering.trees:
         if tree.guard is not None:
             continue
         job = _longest_waiting(state, ordering, tree, now_ms - after_ms)
@@ -33,7 +33,7 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
     Returns a release for each guard that ended.
     """
     found: list[say.Decision] = []
-    for tree in state.trees:
+    for tree in ordering.trees:
         if tree.guard is None:
             continue
         job = state.jobs[tree.guard]
@@ -48,7 +48,7 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
     return found
 
 
-def next_guard_ms(state: State, now_ms: int) -> list[int]:
+def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
     """Return the later times, in ms, at which the first job of each waiting class will have waited long enough.
 
     Whether the job is head by then is not known. Trees with a guarded job are left out.
@@ -58,7 +58,7 @@ def next_guard_ms(state: State, now_ms: int) -> list[int]:
         return []
     first = [
         state.jobs[cls.members[0][1]].queued_ms
-        for quota in state.waiting_quotas.values()
+        for quota in ordering.waiting()
         if quota.tree.guard is None
         for cls in quota.queue.classes.values()
     ]
@@ -67,8 +67,8 @@ def next_guard_ms(state: State, now_ms: int) -> list[int]:
 
 def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before_ms: int) -> Job | None:
     heads: list[Job] = []
-    for quota in state.waiting_quotas.values():
-        if quota.tree is not tree or not _someone_since(quota, queued_before_ms):
+    for quota in tree.waiting.values():
+        if not _someone_since(quota, queued_before_ms):
             continue
         job = ordering.head(quota)
         if job is None or job.running or job.spec.idle is Idle.ONLY or job.queued_ms > queued_before_ms:

@@ -9,6 +9,7 @@ Everything that writes goes through methods that can be undone; they stand where
     protection    min_runtime
     units         what stands on devices and counts in quotas
     tree          the quotas
+    memory        what plans remember
     jobs          phases, queues, leaving, holds
 """
 

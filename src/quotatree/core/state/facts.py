@@ -44,10 +44,7 @@ class Facts(Journal):
         self.quotas: dict[QuotaId, Quota] = {}
         self.roots: list[Quota] = []
         self.jobs: dict[JobId, Job] = {}
-        self.held: dict[JobId, Job] = {}
         self.awaited: dict[JobId, dict[JobId, Job]] = {}  # a leaving job -> holds that wait for it
-        self.elastic: dict[JobId, Job] = {}
-        self.waiting_quotas: dict[QuotaId, Quota] = {}
         self.limits: dict[str, tuple[AmountLimit, ...]] = {}
         self.limit_used: dict[AmountLimit, int] = {}
         self.leaving_jobs: dict[JobId, Job] = {}
@@ -85,6 +82,21 @@ class Facts(Journal):
     def trees(self) -> list[Tree]:
         """All trees, in the order of their roots."""
         return [root.tree for root in self.roots]
+
+    @property
+    def waiting_quotas(self) -> dict[QuotaId, Quota]:
+        """All quotas in which a job waits."""
+        return {name: quota for tree in self.trees for name, quota in tree.waiting.items()}
+
+    @property
+    def held(self) -> dict[JobId, Job]:
+        """All jobs with a hold."""
+        return {name: job for tree in self.trees for name, job in tree.held.items()}
+
+    @property
+    def elastic(self) -> dict[JobId, Job]:
+        """All running jobs that may have more replicas than their core."""
+        return {name: job for tree in self.trees for name, job in tree.elastic.items()}
 
     def _touch_job(self, job: Job) -> None:
         """Note that the record of this job has changed."""

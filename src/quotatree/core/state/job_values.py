@@ -36,7 +36,7 @@ class JobValues(Facts):
 
     def set_told(self, job: Job, reason: Reason | None) -> None:
         if job.told is not reason:
-            self.on_undo(self.set_told, job, job.told)
+            self.on_forget(self.set_told, job, job.told)
             job.told = reason
             self._touch_job(job)
 
@@ -121,5 +121,5 @@ class JobValues(Facts):
     def set_checked(self, hold: Hold, version: int) -> None:
         """Note at which version of the tree places elsewhere were last searched; no record keeps that."""
         if hold.checked_version is not version:
-            self.on_undo(self.set_checked, hold, hold.checked_version)
+            self.on_forget(self.set_checked, hold, hold.checked_version)
             hold.checked_version = version

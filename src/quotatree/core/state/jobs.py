@@ -7,15 +7,17 @@ from typing import Final
 from quotatree.core.model.fragmentation import Typical
 from quotatree.core.model.job import Hold, Job, Phase, Placed
 from quotatree.core.model.typical_requests import Mix
+from quotatree.core.model.unit import Unit
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.state.facts import limits_on
 from quotatree.core.state.job_values import JobValues
+from quotatree.core.state.memory import Memory
 from quotatree.core.state.nodes import NodeChanges
 
 NOTHING_KNOWN: Final = Typical({})
 
 
-class JobChanges(NodeChanges, JobValues):
+class JobChanges(NodeChanges, JobValues, Memory):
     """Changes of jobs: their phases, their queues, replicas that are leaving, and holds."""
 
     def learn(self, job: Job) -> None:
@@ -46,7 +48,7 @@ class JobChanges(NodeChanges, JobValues):
     def tell(self, job: Job, now_ms: int, what: str) -> None:
         """Append a line to the job's story; a rollback removes it."""
         job.story.append(f"{now_ms} {what}")
-        self.on_undo(job.story.pop)
+        self.on_forget(job.story.pop)
         self._touch_job(job)
 
     def move(self, job: Job, phase: Phase, now_ms: int, why: str) -> None:
@@ -57,14 +59,14 @@ class JobChanges(NodeChanges, JobValues):
 
     def forget_job(self, job: Job) -> None:
         self.drop_entry(self.jobs, job.id)
-        self.surplus_failed.pop(job.id, None)
+        self.remember_surplus(job, None)
         self._touch_job(job)
 
     def enqueue(self, job: Job) -> None:
         quota = job.quota
         delayed = bool(quota.preemption_delay_ms)
         quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
-        self.waiting_quotas[quota.id] = quota
+        quota.tree.waiting[quota.id] = quota
         self.on_undo(self._unqueue, job)
 
     def dequeue(self, job: Job) -> None:
@@ -77,19 +79,30 @@ class JobChanges(NodeChanges, JobValues):
         queue = job.quota.queue
         found = queue.remove(job)
         if not queue.of_job:
-            self.waiting_quotas.pop(job.quota.id, None)
+            job.quota.tree.waiting.pop(job.quota.id, None)
         return found
 
     def _back_in_queue(self, job: Job, cls: WaitClass) -> None:
         """Undo a dequeue: put the job into the class it was in, even if other changes of it are not undone yet."""
         job.quota.queue.put_back(job, cls)
-        self.waiting_quotas[job.quota.id] = job.quota
+        job.quota.tree.waiting[job.quota.id] = job.quota
 
     def requeue(self, job: Job) -> None:
         """Move a job whose request has changed to the right class of its queue, or out of the queue."""
         self.dequeue(job)
         if job.queued:
             self.enqueue(job)
+
+    def put_surplus(self, job: Job, unit: Unit) -> None:
+        """Enter a surplus replica; if the job waits in its queue, it asks for something else now."""
+        self.put_entry(job.surplus, unit.places[0].replica, unit)
+        if job.id in job.quota.queue.of_job:
+            self.requeue(job)
+
+    def drop_surplus(self, job: Job, index: int) -> None:
+        self.drop_entry(job.surplus, index)
+        if job.id in job.quota.queue.of_job:
+            self.requeue(job)
 
     def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         """Mark replicas as leaving: they keep their devices busy until the engine confirms their end (P9)."""
@@ -106,6 +119,7 @@ class JobChanges(NodeChanges, JobValues):
     def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         self._end_leaving(job, places)
         self.on_undo(self.begin_leaving, job, places)
+        self.bump(job.quota)
         self._touch_job(job)
 
     def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
@@ -116,7 +130,6 @@ class JobChanges(NodeChanges, JobValues):
         if not job.leaving:
             self.leaving_jobs.pop(job.id, None)
         self.leaving_replicas -= len(places)
-        self.bump(job.quota)
 
     def set_hold(self, job: Job, hold: Hold | None) -> None:
         if job.hold is not None:
@@ -126,9 +139,9 @@ class JobChanges(NodeChanges, JobValues):
         self._promise(job, hold)
         self._touch_job(job)
         if hold is None:
-            self.drop_entry(self.held, job.id)
+            self.drop_entry(job.quota.tree.held, job.id)
             return
-        self.put_entry(self.held, job.id, job)
+        self.put_entry(job.quota.tree.held, job.id, job)
         for leaver in hold.waiting_on:
             self.put_entry(self.awaited.setdefault(leaver, {}), job.id, job)
 

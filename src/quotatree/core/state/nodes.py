@@ -6,6 +6,7 @@ from typing import Final
 
 from quotatree.core.model.node import Node, NodeSpec, NodeState
 from quotatree.core.model.quota import Quota
+from quotatree.core.model.tree import Tree
 from quotatree.core.state.facts import Facts
 
 CHANGES_KEPT: Final = 500_000
@@ -91,9 +92,16 @@ class NodeChanges(Facts):
 
     def _bump_everyone(self) -> None:
         for tree in self.trees:
-            tree.version += 1
+            self._raise_version(tree)
 
     def bump(self, quota: Quota) -> None:
         """Raise the versions of this tree and of those that share its pools: something may have become possible there."""
         for tree in quota.tree.pool_mates:
-            tree.version += 1
+            self._raise_version(tree)
+
+    def _raise_version(self, tree: Tree) -> None:
+        self.on_undo(self._set_version, tree, tree.version)
+        tree.version += 1
+
+    def _set_version(self, tree: Tree, version: int) -> None:
+        tree.version = version

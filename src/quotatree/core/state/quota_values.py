@@ -23,6 +23,7 @@ class QuotaValues(Facts):
         if quota.spec is not spec:
             self.on_undo(self.set_quota_spec, quota, quota.spec)
             quota.spec = spec
+            self.raise_rights(quota.tree)
             self._touch_quota(quota.id)
 
     def set_min(self, quota: Quota, bounds: Iterable[int | None]) -> None:
@@ -58,6 +59,14 @@ class QuotaValues(Facts):
             self._touch_quota(queue.owner)
 
     # -- not kept in a record --------------------------------------------------------------------------------
+
+    def raise_rights(self, tree: Tree) -> None:
+        """Note that a quota of the tree came, went or is declared otherwise: what was remembered of rights is void."""
+        self.on_undo(self._set_rights, tree, tree.rights)
+        tree.rights += 1
+
+    def _set_rights(self, tree: Tree, rights: int) -> None:
+        tree.rights = rights
 
     def set_times(self, quota: Quota, min_runtime_ms: int, preemption_delay_ms: int) -> None:
         """Set the times that the quota declares or inherits (P11)."""

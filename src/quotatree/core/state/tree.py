@@ -48,6 +48,8 @@ class TreeChanges(UnitChanges):
             number(tree.root)
         share_pools(self.trees, self._idle_units())
         self.forget_classes()
+        for tree in changed:
+            self.raise_rights(tree)
         self._bump_everyone()
 
     def _idle_units(self) -> dict[Tree, int]:
@@ -72,15 +74,7 @@ class TreeChanges(UnitChanges):
         self.limit_used = used
 
     def _undone(self) -> None:
-        """Refresh the trees if their form was undone, and forget failures, which may be of what was undone."""
+        """Refresh the trees if their form was undone."""
         if self._tree_changed:
             # Units that were placed again may be of classes from before the change, which are in no table any more.
             self.reshape(*self.trees)
-        self.forget_attempts()
-
-    def forget_attempts(self) -> None:
-        """Forget why waiting jobs failed, so that all are tried again: the failures may be of a plan that was undone."""
-        for tree in self.trees:
-            tree.version += 1
-        for quota in self.waiting_quotas.values():
-            quota.queue.forget_failures()

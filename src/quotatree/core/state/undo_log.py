@@ -7,7 +7,7 @@ nothing is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -17,17 +17,31 @@ Undo = tuple[Any, ...]
 """A function that takes one change back, and its arguments. A plan may record thousands, so no closures."""
 
 
+class Mark(NamedTuple):
+    """A point inside a transaction: how much was recorded by then, and the number of the last change."""
+
+    recorded: int
+    change: int
+
+
 class Journal:
-    """The undo log that the state is built on."""
+    """The undo log that the state is built on.
+
+    `change` counts the changes: while it is the same, nothing is different but what plans remember. A rollback sets it
+    back, so whatever is remembered together with it must be taken back too (`on_forget`).
+    """
 
     def __init__(self) -> None:
         self._journal: list[Undo] | None = None
+        self.change = 0
+        self._begun = Mark(0, 0)
 
     def begin(self) -> None:
         """Open a transaction: from now on every change can be taken back."""
         if self._journal is not None:
             raise RuntimeError("a transaction is open already")
         self._journal = []
+        self._begun = Mark(0, self.change)
 
     def commit(self) -> None:
         self._journal = None
@@ -36,22 +50,25 @@ class Journal:
     def in_transaction(self) -> bool:
         return self._journal is not None
 
-    def mark(self) -> int:
+    def mark(self) -> Mark:
         """Return a point inside the transaction to which `rollback_to` can return."""
         if self._journal is None:
             raise RuntimeError("no transaction is open")
-        return len(self._journal)
+        return Mark(len(self._journal), self.change)
 
-    def rollback_to(self, mark: int) -> None:
+    def rollback_to(self, mark: Mark) -> None:
         """Take back every change since the mark; the transaction stays open."""
         journal, self._journal = self._journal or [], None
-        self._undo_all(journal[mark:])
-        self._journal = journal[:mark]
+        undone = journal[mark.recorded :]
+        del journal[mark.recorded :]
+        self._undo_all(undone)
+        self._journal, self.change = journal, mark.change
 
     def rollback(self) -> None:
         """Take back every change since `begin`, and close the transaction."""
         journal, self._journal = self._journal or [], None
         self._undo_all(journal)
+        self.change = self._begun.change
 
     def _undo_all(self, journal: list[Undo]) -> None:
         if not journal:
@@ -64,10 +81,16 @@ class Journal:
         """Refresh what is remembered outside the journal; called after changes were taken back."""
 
     def on_undo(self, action: Callable[[*Args], object], *args: *Args) -> None:
-        """Record the call that takes back the change being made; outside a transaction do nothing.
+        """Count the change being made and record the call that takes it back; outside a transaction record nothing.
 
         Nothing is recorded while that call is made.
         """
+        self.change += 1
+        if self._journal is not None:
+            self._journal.append((action, *args))
+
+    def on_forget(self, action: Callable[[*Args], object], *args: *Args) -> None:
+        """Do as `on_undo` for what a plan remembers or tells, which no attempt looks at: it does not count as a change."""
         if self._journal is not None:
             self._journal.append((action, *args))
 

@@ -36,20 +36,21 @@ class UnitChanges(ProtectionChanges, QuotaValues):
             self.nodes[index].put(unit, held)
             self.log_change(index)
         self._count(unit, 1)
-        if unit.cls.claim is not Claim.IDLE and _begins_loan(unit):
-            self.bump(unit.job.quota)  # siblings now have a right to the return of this loan (P15)
         if unit.protected_until_ms:
             self._count_protected(unit, 1)
+        self.on_undo(self._displace, unit)
         if self._journal is not None:
-            self._journal.append((self._displace, unit))
             self._touch_job(unit.job)
+        if _may_help(unit):
+            self.bump(unit.job.quota)
 
     def displace(self, unit: Unit, *, leaves: bool = True) -> None:
         """Take a unit off its devices and quotas; `leaves`: for good, not to be placed again in another form."""
         self._displace(unit)
+        self.on_undo(self.place, unit)
         if self._journal is not None:
-            self._journal.append((self.place, unit))
             self._touch_job(unit.job)
+        self.bump(unit.job.quota)
         if leaves and unit.cls.claim is not Claim.IDLE:
             for above in unit.job.quota.path:
                 if above.shrinking:
@@ -64,7 +65,6 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         self._count(unit, -1)
         if unit.protected_until_ms:
             self._count_protected(unit, -1)
-        self.bump(unit.job.quota)
 
     def _count(self, unit: Unit, sign: int) -> None:
         quota, cls = unit.job.quota, unit.cls
@@ -149,14 +149,17 @@ class UnitChanges(ProtectionChanges, QuotaValues):
             unit.cls.count(unit, 1)
 
 
-def _begins_loan(unit: Unit) -> bool:
-    """Return whether placing this unit, which is counted already, put a quota on its path above its min."""
-    size = unit.footprint
-    for above in unit.job.quota.path:
-        for i, bound in above.named:
-            if above.used[i] > bound >= above.used[i] - size[i]:
-                return True
-    return False
+def _may_help(unit: Unit) -> bool:
+    """Return whether placing this unit, which is counted already, may let a job start that failed before.
+
+    What a unit takes was free a moment ago, and a job that now has a right to take it could not start on that either. So
+    placing helps nobody, but where rights depend on how much a quota uses: above its min a sibling may claim what it lent
+    (P15) and pass a guard (S10), and a reserved part that is used is out of nobody's way any more (Q8).
+    """
+    tree = unit.job.quota.tree
+    if tree.shares_reserved or tree.guard is not None:
+        return True
+    return unit.cls.claim is not Claim.IDLE and any(has_loan(above) for above in unit.job.quota.path)
 
 
 def units_of(job: Job) -> list[Unit]:

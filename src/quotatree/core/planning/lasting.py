@@ -1,0 +1,66 @@
+"""Would a job keep what it takes, or could a waiting job start by taking it away again (S8)?
+
+Asked after the job's start or hold was applied: its victims wait, and so do others that may have a right against it only
+now, since its quota stands on a loan.
+"""
+
+from __future__ import annotations
+
+from quotatree.core.model.job import Claim, Idle, Job, JobId
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.resources import ZERO
+from quotatree.core.model.rights import Work, could_evict, has_policy_against, work_of, would_be_on_loan
+from quotatree.core.model.unit import Unit, UnitKind
+from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.ordering import Candidate, Ordering
+from quotatree.core.planning.outcome import Decided
+from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.state import State
+
+
+def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_ms: int) -> JobId | None:
+    """Return a waiting job that could now start by evicting this one, which has just taken these units; or None.
+
+    Only where it took regular work, or an idle job that could be regular. A transaction must be open.
+    """
+    if not any(_matters(unit) for unit in taken):
+        return None
+    victims = {unit.job.id for unit in taken}
+    ordering = Ordering(state, now_ms, job.quota.tree.together)
+    work = work_of(job)
+    for quota in ordering.quotas_that_could_take(job.quota):
+        on_loan = would_be_on_loan(quota, job.quota, ZERO)
+        if not on_loan and not has_policy_against(quota, work):
+            continue
+        for cls, other in ordering.ready(quota):
+            if not could_evict(quota, other.priority, work, victim_on_loan=on_loan):
+                continue
+            if other.id not in victims and _could_take_all(quota, other, taken):
+                continue  # it could not start on all that either
+            if _starts_by_evicting(state, Candidate(quota, cls, other), job, now_ms):
+                return other.id
+    return None
+
+
+def _matters(unit: Unit) -> bool:
+    if unit.cls.claim is Claim.IDLE:
+        return unit.job.spec.idle is Idle.ALLOW
+    return unit.cls.kind is not UnitKind.SURPLUS
+
+
+def _could_take_all(quota: Quota, other: Job, taken: tuple[Unit, ...]) -> bool:
+    return all(
+        unit.cls.rung == 0
+        or could_evict(quota, other.priority, Work(unit.cls.quota, unit.cls.priority, unit.cls.module))
+        for unit in taken
+    )
+
+
+def _starts_by_evicting(state: State, candidate: Candidate, victim: Job, now_ms: int) -> bool:
+    """Return whether the candidate would start now and take the victim for it; the state stays as it is."""
+    mark = state.mark()
+    try:
+        outcome = Attempt(state, candidate.job, candidate.cls, now_ms, Surroundings(), patient=False).run()
+    finally:
+        state.rollback_to(mark)
+    return isinstance(outcome, Decided) and any(unit.job is victim for unit in outcome.taken)

@@ -1,0 +1,46 @@
+"""What does a plan remember for the next one, and how is that taken back?
+
+Only failures: that a class of waiting jobs could not start, that a service found no place for more replicas, that a queue
+had nobody left to be tried. Each names what it rests on (model/wait_queue.py), and whatever changes that makes it void. What
+a transaction remembered goes with it: after a rollback everything remembered is of the state as it is again. So memory
+saves work and decides nothing: a plan made without any comes to the same (A8).
+"""
+
+from __future__ import annotations
+
+from quotatree.core.model.job import Job
+from quotatree.core.model.wait_queue import Failure, WaitClass, WaitQueue
+from quotatree.core.state.facts import Facts
+
+
+class Memory(Facts):
+    """Remembers failures."""
+
+    def remember(self, cls: WaitClass, failed: Failure | None) -> None:
+        """Remember why no job of the class could start; None: nothing is known."""
+        if cls.failed is not failed:
+            self.on_forget(self.remember, cls, cls.failed)
+            cls.failed = failed
+
+    def remember_idle(self, cls: WaitClass, failed: Failure | None) -> None:
+        """Remember why no job of the class could start on an idle claim; None: nothing is known."""
+        if cls.failed_idle is not failed:
+            self.on_forget(self.remember_idle, cls, cls.failed_idle)
+            cls.failed_idle = failed
+
+    def remember_surplus(self, job: Job, version: int | None) -> None:
+        """Remember at which version of its tree no further replica of a service fitted; None: nothing is known."""
+        known = self.surplus_failed.get(job.id)
+        if known == version:
+            return
+        self.on_forget(self.remember_surplus, job, known)
+        if version is None:
+            del self.surplus_failed[job.id]
+        else:
+            self.surplus_failed[job.id] = version
+
+    def remember_exhausted(self, queue: WaitQueue, present: tuple[int, int] | None) -> None:
+        """Remember at which version of its tree, and stamp of its own, the queue had nobody left to try; None: unknown."""
+        if queue.exhausted != present:
+            self.on_forget(self.remember_exhausted, queue, queue.exhausted)
+            queue.exhausted = present
