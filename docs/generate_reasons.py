@@ -101,7 +101,7 @@ STEPS: Final = {
     "RETURN": "take what siblings have above their min, for a job that fits its own min",
     "OWN": "evict by self-level, from the own quota",
     "DESCENDANTS": "evict by child-level, from below",
-    "SIBLINGS_ABOVE_MIN": "evict by self-level, from siblings above their min, down to it",
+    "SIBLINGS_ABOVE_MIN": "evict from quotas below and beside that are above their min, down to it",
     "SIBLINGS": "evict by self-level, from all siblings and what is below them",
 }
 

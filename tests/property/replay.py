@@ -15,6 +15,10 @@ BRUTE_FORCE = 9
 """Up to this many eligible pieces, every subset is tried."""
 
 
+TOGETHER = rights.ORDER.index(Step.SIBLINGS_ABOVE_MIN)
+"""From this step on the highest priority touched decides before the step does (P4)."""
+
+
 class Replay:
     """One plan being replayed. `model` moves from the state before the plan to the one after it."""
 
@@ -394,7 +398,8 @@ class Replay:
         """Check by brute force, if it is small, that no earlier step, lower priority or lower cost was enough (P4, P5)."""
         model, now_ms = self.model, self.now_ms
         everyone = list(model.pieces())
-        eligible = [p for p in everyone if rights.may_take(model, taker, p, ledger.step, now_ms)]
+        last = Step.SIBLINGS if rights.at_least(ledger.step, Step.SIBLINGS_ABOVE_MIN) else ledger.step
+        eligible = [p for p in everyone if rights.may_take(model, taker, p, last, now_ms)]
         shapes = {shape for _, shape in model.missing(taker)}
         if len(eligible) > BRUTE_FORCE or demoted or len(shapes) > 1:
             return  # several shapes in one job are searched one after the other: not claimed to be exact
@@ -403,10 +408,10 @@ class Replay:
         self.brute_forced += 1
         touched = max(rights.ladder(model, p) for p in evicted)
         price = {p: rights.cost(model, p, now_ms, self.outage_ms) for p in eligible}
-        best: tuple[int, int, int] | None = None
+        best: tuple[int, int, int, int] | None = None
         step_of = {}
-        for step in Step:
-            if step is not Step.FREE and rights.at_least(ledger.step, step):
+        for step in rights.ORDER:
+            if step is not Step.FREE and rights.at_least(last, step):
                 for piece in eligible:
                     if piece not in step_of and rights.may_take(model, taker, piece, step, now_ms):
                         step_of[piece] = rights.ORDER.index(step)
@@ -417,11 +422,12 @@ class Replay:
                     continue
                 highest = max((rights.ladder(model, p) for p in chosen), default=0)
                 spent = sum(price[p] for p in chosen)
-                for step in self._useful_steps(ledger.step):
-                    key = (rights.ORDER.index(step), highest, spent)
+                for step in self._useful_steps(last):
+                    part = rights.ORDER.index(step)
+                    key = (min(part, TOGETHER), highest, part, spent)
                     if best is not None and key >= best:
                         break
-                    if any(step_of[p] > key[0] for p in chosen) or not self._fits(taker, chosen, step):
+                    if any(step_of[p] > part for p in chosen) or not self._fits(taker, chosen, step):
                         continue
                     whole = self._whole(chosen)
                     if rights.lawful_together(model, taker, whole, step, now_ms) is None:
@@ -430,7 +436,8 @@ class Replay:
         if best is None and model.guards and any(any(q.spec.reserved) for q in model.quotas.values()):
             return  # open: a guard's room and a reserved part that the victims leave unused may be the same room
         assert best is not None, "brute force finds no lawful set at all"
-        found = (rights.ORDER.index(ledger.step), touched, ledger.cost)
+        part = rights.ORDER.index(ledger.step)
+        found = (min(part, TOGETHER), touched, part, ledger.cost)
         assert best[0] >= found[0], (
             f"{taker.id}: step {rights.ORDER[best[0]].value} was enough (P4), took {evicted}"
         )
@@ -439,11 +446,12 @@ class Replay:
         )
         wanted = model.missing(taker)
         if len(wanted) == 1:
-            assert best == found, f"{taker.id}: cost {best[2]} was enough, paid {found[2]} (P5): {evicted}"
-        self.gang_ratios.append((found[2], best[2]))
+            assert best == found, f"{taker.id}: {best} was enough, paid {found} (P4, P5): {evicted}"
+        if best[2] == found[2]:
+            self.gang_ratios.append((found[3], best[3]))
 
     def _useful_steps(self, last: Step) -> list[Step]:
-        return [step for step in Step if step is not Step.FREE and rights.at_least(last, step)]
+        return [step for step in rights.ORDER if step is not Step.FREE and rights.at_least(last, step)]
 
     def _gone(self, decision: say.Evict | say.Demote) -> None:
         job = self.model.jobs[decision.job]

@@ -13,7 +13,8 @@ from quotatree.core.reasons import Step
 from tests.property.fitting import devices_fit, quota_fits, suits
 from tests.property.model import JobView, Model, Piece, total
 
-ORDER = list(Step)
+BELOW_AND_BESIDE = [Step.SIBLINGS_ABOVE_MIN, Step.DESCENDANTS, Step.SIBLINGS]
+ORDER = [step for step in Step if step not in BELOW_AND_BESIDE] + BELOW_AND_BESIDE
 HOUR_MS = 3_600_000
 
 
@@ -60,6 +61,10 @@ def policies(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int
     scope = policy.scope if policy is not None else None
     sibling = model.sibling_above(taker.quota, victim.quota)
     above_min = sibling is not None and any(model.loan(sibling, model.used()))
+    used = model.used()
+    lent_below = any(
+        any(model.loan(q, used)) for q in model.path(victim.quota) if model.below(taker.quota, q)
+    )
     if by_self and victim.quota == taker.quota and scope is not Scope.SIBLINGS and at_least(step, Step.OWN):
         found.append("own")
     if by_self and sibling is not None and scope is not Scope.OWN:
@@ -74,9 +79,11 @@ def policies(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int
         and child.priorities.low <= victim.priority <= child.priorities.high
         and victim.module in {m.value for m in child.modules}
         and ran_long_enough
-        and at_least(step, Step.DESCENDANTS)
     ):
-        found.append("child")
+        if at_least(step, Step.DESCENDANTS):
+            found.append("child")
+        elif at_least(step, Step.SIBLINGS_ABOVE_MIN) and lent_below:
+            found.append("child down to min")
     return found
 
 
@@ -98,7 +105,27 @@ def _returns(model: Model, taker: JobView, sibling: str, victim: JobView) -> boo
         alone = (request[0] * (i == 0), request[1] * (i == 1), request[2] * (i == 2))
         if not quota_fits(model, taker.quota, alone, loan=False, past_guard=past):
             short.append(i)
-    return any(loan[i] for i in short or [i for i in range(3) if request[i]])
+    kept = kept_from(model, taker, sibling)
+    return any(loan[i] > kept[i] for i in short or [i for i in range(3) if request[i]])
+
+
+def kept_from(model: Model, taker: JobView, borrower: str) -> tuple[int, int, int]:
+    """Return what runs at the borrower itself, in jobs that its self-level would let take the claimant again (P15)."""
+    policy = model.quotas[borrower].spec.self_level
+    if policy is None or policy.scope is Scope.OWN:
+        return (0, 0, 0)
+    if not policy.low.low <= taker.priority <= policy.low.high:
+        return (0, 0, 0)
+    if taker.module not in {m.value for m in policy.modules}:
+        return (0, 0, 0)
+    strong = [
+        piece.size
+        for piece in model.pieces()
+        if piece.claim is not Claim.IDLE
+        and model.jobs[piece.job].quota == borrower
+        and policy.high.low <= model.jobs[piece.job].priority <= policy.high.high
+    ]
+    return (sum(s[0] for s in strong), sum(s[1] for s in strong), sum(s[2] for s in strong))
 
 
 def lawful_together(
@@ -116,20 +143,32 @@ def lawful_together(
     for piece in pieces:
         victim = model.jobs[piece.job]
         sibling = model.sibling_above(taker.quota, victim.quota)
-        if sibling is None or piece.claim is Claim.IDLE:
+        if piece.claim is Claim.IDLE:
             continue
-        if not {"sibling"} & set(rules(model, taker, piece, step, now_ms)):
-            bounded.setdefault(sibling, []).append(piece)
-    for sibling, taken in bounded.items():
-        loan = model.loan(sibling, before)
-        # In some order, each of them is taken while the sibling is still above its min.
-        if not any(
-            loan[i] and sum(p.size[i] for p in taken if p is not last) < loan[i]
-            for i in range(3)
-            for last in taken
-        ):
-            return f"{sibling} is taken from though back at its min"
+        by = set(rules(model, taker, piece, step, now_ms))
+        lenders = [q for q in model.path(victim.quota) if q == sibling or model.below(taker.quota, q)]
+        lenders = [q for q in lenders if any(model.loan(q, before))]
+        if lenders and not {"sibling", "own", "child", "surplus"} & by:
+            bounded.setdefault(lenders[-1], []).append(piece)
+    for lender, taken in bounded.items():
+        loan = model.loan(lender, before)
+        if not _stops_in_time(taken, loan):
+            return f"{lender} is taken from though back at its min"
+        returned = [p for p in taken if "return" in rules(model, taker, p, step, now_ms)]
+        kept = kept_from(model, taker, lender)
+        rest = (loan[0] - kept[0], loan[1] - kept[1], loan[2] - kept[2])
+        if returned and not _stops_in_time(returned, rest):
+            return f"{lender} returns what its own jobs could take again"
     return None
+
+
+def _stops_in_time(taken: Sequence[Piece], amount: Sequence[int]) -> bool:
+    """Return whether, in some order, each piece is taken while less than the amount is, in one resource."""
+    return any(
+        amount[i] > 0 and sum(p.size[i] for p in taken if p is not last) < amount[i]
+        for i in range(3)
+        for last in taken
+    )
 
 
 def may_borrow(model: Model, job: JobView) -> bool:
@@ -175,14 +214,30 @@ def passes_guard(model: Model, job: JobView) -> bool:
     if sibling is None or waiting.priority > job.priority:
         return False
     request = total(shape for _, shape in model.missing(waiting))
-    used = model.used()[sibling]
-    return any(m is not None and used[i] + request[i] > m for i, m in enumerate(model.quotas[sibling].min))
+    used, kept = model.used()[sibling], kept_from(model, job, sibling)
+    if waiting.quota == sibling and kept_from_one(model, job, waiting):
+        kept = (kept[0] + request[0], kept[1] + request[1], kept[2] + request[2])
+    mins = model.quotas[sibling].min
+    return any(m is not None and used[i] + request[i] - m > max(0, kept[i]) for i, m in enumerate(mins))
+
+
+def kept_from_one(model: Model, taker: JobView, other: JobView) -> bool:
+    """Return whether the self-level of the other's quota lets it take the claimant, which waits beside it."""
+    policy = model.quotas[other.quota].spec.self_level
+    return (
+        policy is not None
+        and policy.scope is not Scope.OWN
+        and policy.high.low <= other.priority <= policy.high.high
+        and policy.low.low <= taker.priority <= policy.low.high
+        and taker.module in {m.value for m in policy.modules}
+    )
 
 
 def fits_own_min(model: Model, job: JobView) -> bool:
     request = total(shape for _, shape in model.missing(job))
     used = model.used()[job.quota]
-    return all(m is None or used[i] + request[i] <= m for i, m in enumerate(model.quotas[job.quota].min))
+    mins = model.quotas[job.quota].min
+    return all(m is None or not request[i] or used[i] + request[i] <= m for i, m in enumerate(mins))
 
 
 def share_pools(model: Model, first: str, second: str) -> bool:

@@ -11,10 +11,10 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
-from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Strategy
-from quotatree.core.model.quota import Quota, has_loan, shortage
-from quotatree.core.model.resources import GPU, amount_text, resources_text
-from quotatree.core.model.rights import rules_against, work_of
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module, Strategy
+from quotatree.core.model.quota import Quota, shortage
+from quotatree.core.model.resources import GPU, ZERO, amount_text, resources_text
+from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
 from quotatree.core.planning.attempt import Attempt
 from quotatree.core.planning.attempt_facts import idle_refusal
@@ -147,10 +147,10 @@ def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:
     victim = work_of(job)
     protected = job.quota.min_runtime_ms and job.core.protected_until_ms > now_ms
     for taker in job.quota.root.subtree():
-        on_loan = any(q.parent is taker.parent and q is not taker and has_loan(q) for q in job.quota.path)
         by_rule: dict[Code, list[int]] = {}
         for priority in range(LOWEST_PRIORITY, HIGHEST_PRIORITY + 1):
-            for rule in rules_against(taker, priority, victim, victim_on_loan=on_loan):
+            claimable = any(could_claim(Work(taker, priority, m), victim, ZERO) for m in Module)
+            for rule in rules_against(taker, priority, victim, claimable=claimable):
                 by_rule.setdefault(rule, []).append(priority)
         for rule, priorities in by_rule.items():
             who = f"jobs of {taker.id} with priority {priorities[0]}-{priorities[-1]}"

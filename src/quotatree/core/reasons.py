@@ -162,7 +162,11 @@ def because(code: Code, **facts: object) -> Reason:
 
 
 class Step(Enum):
-    """The steps of P4, least disruptive first."""
+    """The steps of P4, least disruptive first.
+
+    The last three are one step, in which the highest priority touched decides before which of them it is; among equals quotas
+    above their min come first.
+    """
 
     FREE = "free capacity"
     IDLE = "idle borrowers and own surplus"

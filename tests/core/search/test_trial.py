@@ -7,6 +7,7 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Job, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.policy import Module, Scope
 from quotatree.core.model.resources import ZERO
+from quotatree.core.model.rights import Work
 from quotatree.core.model.unit import Unit
 from quotatree.core.planning.plan import plan
 from quotatree.core.search.eligible import Signature, own_clause
@@ -24,7 +25,7 @@ def a_trial(state: State, deficit: int) -> Trial:
     quota = state.roots[0]
     clause = own_clause(quota)
     assert clause is not None
-    request = Request(state, quota, Signature(quota, 9, (clause,)), gpus(deficit), HOUR)
+    request = Request(state, quota, Signature(Work(quota, 9, Module.DLC), (clause,)), gpus(deficit), HOUR)
     return Trial(request, TOP_RUNG, Overlay(state))
 
 

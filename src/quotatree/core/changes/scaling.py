@@ -12,9 +12,10 @@ from quotatree.core import events as ev
 from quotatree.core.changes import effects
 from quotatree.core.changes.quotas import check_amounts, find_quota, root_min
 from quotatree.core.errors import Refused
-from quotatree.core.model.policy import HIGHEST_PRIORITY
+from quotatree.core.model.policy import HIGHEST_PRIORITY, Module
 from quotatree.core.model.quota import Quota, QuotaId, check_children_fit, loan
 from quotatree.core.model.resources import RESOURCE_NAMES, ZERO, Bounds, Resources, amount_text
+from quotatree.core.model.rights import Work
 from quotatree.core.model.unit import Unit
 from quotatree.core.reasons import Code, because
 from quotatree.core.search.eligible import Clause, Signature, all_of
@@ -152,7 +153,10 @@ def _cheapest(
     state: State, quota: Quota, clauses: tuple[Clause, ...], over: Resources, now_ms: int
 ) -> tuple[Unit, ...] | None:
     """Return units that these clauses allow and that free `over`, by lowest highest priority, then cost (P5); or None."""
-    request = Request(state, quota, Signature(quota, HIGHEST_PRIORITY, clauses), over, now_ms)
+    everyone = Work(
+        quota, HIGHEST_PRIORITY, Module.DLC
+    )  # the module counts for returns only, and there are none
+    request = Request(state, quota, Signature(everyone, clauses), over, now_ms)
     overlay = Overlay(state)
     found = first_on_ladder(request, overlay, rungs_that_could_help(request, overlay))
     return None if found is None else found[1].units

@@ -101,6 +101,8 @@ class Quota:
     """What regular work and holds of its subtree use now."""
     own_used: list[int] = field(default_factory=lambda: [0, 0, 0])
     """The part of `used` that is of its own jobs."""
+    own_by_priority: dict[int, list[int]] = field(default_factory=dict)
+    """The same by the priority of those jobs; a priority may be missing or 0."""
     idle: list[int] = field(default_factory=lambda: [0, 0, 0])
     """What idle claims of its subtree use now."""
     own_idle: list[int] = field(default_factory=lambda: [0, 0, 0])

@@ -22,12 +22,10 @@ def work_of(job: Job) -> Work:
     return Work(job.quota, job.priority, job.spec.module)
 
 
-def rules_against(
-    taker: Quota, taker_priority: int, victim: Work, *, victim_on_loan: bool
-) -> tuple[Code, ...]:
+def rules_against(taker: Quota, taker_priority: int, victim: Work, *, claimable: bool) -> tuple[Code, ...]:
     """Return the rules by which a job of this priority, waiting at `taker`, could take this regular work.
 
-    `victim_on_loan`: the sibling of `taker` that contains the victim is, or would be, above its min (P15).
+    `claimable`: the job may claim a part of what the sibling that contains the victim has borrowed (P15; `could_claim`).
     """
     quota, spec = victim.quota, taker.spec
     if taker is quota:
@@ -38,15 +36,15 @@ def rules_against(
         return (Code.ChildLevel,) if below and below.lets_take(victim.priority, victim.module) else ()
     if taker.parent is None or not taker.parent.contains(quota) or quota is taker.parent:
         return ()
-    returned = (Code.ReturnOfLoan,) if victim_on_loan and victim.priority <= taker_priority else ()
+    returned = (Code.ReturnOfLoan,) if claimable and victim.priority <= taker_priority else ()
     beside = spec.self_level is not None and spec.self_level.reaches_siblings
     if beside and _self_level_applies(taker, taker_priority, victim):
         return (Code.SelfLevelSibling, *returned)
     return returned
 
 
-def could_evict(taker: Quota, taker_priority: int, victim: Work, *, victim_on_loan: bool = False) -> bool:
-    return bool(rules_against(taker, taker_priority, victim, victim_on_loan=victim_on_loan))
+def could_evict(taker: Quota, taker_priority: int, victim: Work, *, claimable: bool = False) -> bool:
+    return bool(rules_against(taker, taker_priority, victim, claimable=claimable))
 
 
 def has_policy_against(taker: Quota, victim: Work) -> bool:
@@ -86,7 +84,49 @@ def would_be_on_loan(taker: Quota, victim: Quota, request: tuple[int, int, int])
 
     False if no sibling contains it.
     """
-    for above in victim.path:
-        if above.parent is taker.parent and above is not taker:
-            return any(above.used[i] + request[i] > bound for i, bound in above.named)
+    lender = _sibling_above(taker, victim)
+    return lender is not None and any(lender.used[i] + request[i] > bound for i, bound in lender.named)
+
+
+def could_claim(claimant: Work, victim: Work, request: tuple[int, int, int]) -> bool:
+    """Return whether a job waiting at a quota could claim part of a sibling's loan once the victim has `request` more (P15).
+
+    The sibling is the one that contains the victim; False if none does.
+    """
+    borrower = _sibling_above(claimant.quota, victim.quota)
+    if borrower is None:
+        return False
+    takes_back = victim.quota is borrower and reaches_siblings(borrower, victim.priority, claimant)
+    for i, bound in borrower.named:
+        loan = borrower.used[i] + request[i] - bound
+        safe = kept_from(borrower, claimant, i) + (request[i] if takes_back else 0)
+        if loan > max(0, safe):
+            return True
     return False
+
+
+def kept_from(borrower: Quota, claimant: Work, resource: int) -> int:
+    """Return how much of what the borrower's own jobs use the claimant may not claim: those jobs could evict it again (P15)."""
+    return sum(
+        used[resource]
+        for priority, used in borrower.own_by_priority.items()
+        if used[resource] and reaches_siblings(borrower, priority, claimant)
+    )
+
+
+def reaches_siblings(taker: Quota, taker_priority: int, victim: Work) -> bool:
+    """Return whether jobs of this priority at `taker` may take this work in a sibling by self-level (P1)."""
+    policy = taker.spec.self_level
+    return (
+        policy is not None and policy.reaches_siblings and _self_level_applies(taker, taker_priority, victim)
+    )
+
+
+def _sibling_above(quota: Quota, other: Quota) -> Quota | None:
+    """Return the sibling of `quota` that is `other` or contains it; None if there is none."""
+    if quota.parent is None:
+        return None
+    for above in other.path:
+        if above.parent is quota.parent and above is not quota:
+            return above
+    return None

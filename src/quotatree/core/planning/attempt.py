@@ -6,6 +6,8 @@ how the attempt ends with it, or None: go on.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.model.job import Claim, Idle, Job, Placed, missing_core
@@ -24,7 +26,7 @@ from quotatree.core.planning.attempt_facts import (
 )
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, TryFirst
 from quotatree.core.planning.plan_context import Surroundings
-from quotatree.core.planning.steps import Claimant, joined, preempting_steps, signature_of
+from quotatree.core.planning.steps import Claimant, StepClauses, preempting_steps, signature_of
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Clause, Signature
 from quotatree.core.search.free_index import free_index
@@ -177,22 +179,45 @@ class Attempt:
 
     def _preempt(self, short: Shortage | None, borrows: bool) -> Outcome:
         steps = preempting_steps(self._claimant)
-        if not steps:
+        first_step = steps.first()
+        if first_step is None:
             self._not_enough(Step.OWN, because(Code.NoPolicy))
             return self._fail(self._tried[0].reason, self._shortage(borrows) and short)
         delay = self._quota.preemption_delay_ms
         due = self._job.queued_ms + delay
         if self._now_ms < due and self._patient:
             left = seconds(due - self._now_ms)
-            self._not_enough(steps[0][0], because(Code.PreemptionDelayed, delay=seconds(delay), left=left))
+            self._not_enough(first_step, because(Code.PreemptionDelayed, delay=seconds(delay), left=left))
             return self._fail(self._tried[0].reason, None, retry_at_ms=due)
-        clauses: tuple[Clause, ...] = ()
-        for step, more in steps:
-            clauses = joined(clauses, step, more)
+        for step, clauses in steps.one_by_one:
             found = self._with_victims(step, clauses, loan_allowed=borrows)
             if found is not None:
                 return found
-        return self._fail(self._tried[0].reason, None)
+        found = self._below_and_beside(steps.together, borrows)
+        return found or self._fail(self._tried[0].reason, None)
+
+    def _below_and_beside(self, parts: tuple[StepClauses, ...], borrows: bool) -> Outcome | None:
+        """Search victims among descendants and siblings together; None if there is no set.
+
+        The widest part tells which highest priority cannot be avoided; the first part that does with it is taken (P4).
+        """
+        if not parts:
+            return None
+        step, clauses = parts[-1]
+        request = self._search_request(step, clauses, borrows)
+        best = search(request)
+        if isinstance(best, NotFound):
+            self._not_enough(step, self._why_nobody(step, best.reason))
+            return None
+        for narrower, fewer in parts[:-1]:
+            asked = replace(self._search_request(narrower, fewer, borrows), highest=best.highest)
+            found = search(asked)
+            if isinstance(found, Found) and found.highest <= best.highest:
+                cheapest = min(found.cost_without_ladder, best.cost_without_ladder)
+                found = replace(found, cost_without_ladder=cheapest)
+                return self._goes_first() or self._take(narrower, asked.signature, found)
+            self._not_enough(narrower, because(Code.NoLawfulSet, step=narrower.value))
+        return self._goes_first() or self._take(step, request.signature, best)
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
@@ -337,6 +362,6 @@ class Attempt:
         """
         quota = self._quota
         return bool(
-            quota.surplus_units or preempting_steps(self._claimant) or may_borrow(quota, self._job.priority)
+            quota.surplus_units or preempting_steps(self._claimant).first() or may_borrow(quota, self._job.priority)
             or quota.shrinking or quota.tree.shares_reserved or not self._past_guard
         )  # fmt: skip

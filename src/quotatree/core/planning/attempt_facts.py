@@ -6,7 +6,7 @@ from quotatree.core import decisions as say
 from quotatree.core.model.job import Job, missing_core, total_request
 from quotatree.core.model.quota import Quota, Shortage, idle_room
 from quotatree.core.model.resources import GPU, Resources, amount_text
-from quotatree.core.model.rights import could_evict, work_of, would_be_on_loan
+from quotatree.core.model.rights import could_claim, could_evict, work_of
 from quotatree.core.model.unit import GPU_SECOND, Unit
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
@@ -22,8 +22,8 @@ def passes_guard(state: State, job: Job) -> bool:
         return True
     guarded = state.jobs[guard]
     request = total_request(guarded, missing_core(guarded))
-    on_loan = would_be_on_loan(job.quota, guarded.quota, request)
-    return could_evict(job.quota, job.priority, work_of(guarded), victim_on_loan=on_loan)
+    claimable = could_claim(work_of(job), work_of(guarded), request)
+    return could_evict(job.quota, job.priority, work_of(guarded), claimable=claimable)
 
 
 def fits_own_min(quota: Quota, request: Resources) -> bool:

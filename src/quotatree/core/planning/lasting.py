@@ -9,7 +9,14 @@ from __future__ import annotations
 from quotatree.core.model.job import Claim, Idle, Job, JobId
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import ZERO
-from quotatree.core.model.rights import Work, could_evict, has_policy_against, work_of, would_be_on_loan
+from quotatree.core.model.rights import (
+    Work,
+    could_claim,
+    could_evict,
+    has_policy_against,
+    work_of,
+    would_be_on_loan,
+)
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.planning.attempt import Attempt
 from quotatree.core.planning.ordering import Candidate, Ordering
@@ -33,7 +40,8 @@ def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_
         if not on_loan and not has_policy_against(quota, work):
             continue
         for cls, other in ordering.ready(quota):
-            if not could_evict(quota, other.priority, work, victim_on_loan=on_loan):
+            claimable = on_loan and could_claim(work_of(other), work, ZERO)
+            if not could_evict(quota, other.priority, work, claimable=claimable):
                 continue
             if other.id not in victims and _could_take_all(quota, other, taken):
                 continue  # it could not start on all that either

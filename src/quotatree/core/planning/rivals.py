@@ -8,7 +8,13 @@ from collections.abc import Container
 from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.quota import shortage
 from quotatree.core.model.resources import Resources
-from quotatree.core.model.rights import could_evict, has_policy_against, work_of, would_be_on_loan
+from quotatree.core.model.rights import (
+    could_claim,
+    could_evict,
+    has_policy_against,
+    work_of,
+    would_be_on_loan,
+)
 from quotatree.core.planning.ordering import Candidate, Ordering
 
 
@@ -33,7 +39,8 @@ def rival_of(
         for cls, other in ready:
             if other is job or other.id in without:
                 continue
-            if could_evict(quota, other.priority, victim, victim_on_loan=on_loan):
+            claimable = on_loan and could_claim(work_of(other), victim, request)
+            if could_evict(quota, other.priority, victim, claimable=claimable):
                 if found and found[0].quota.depth > quota.depth:
                     found.clear()
                 found.append(Candidate(quota, cls, other))

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from quotatree.core.model.job import Job
 from quotatree.core.model.quota import Quota, protected, reserved_below
 from quotatree.core.model.resources import Resources
-from quotatree.core.model.rights import may_borrow
+from quotatree.core.model.rights import may_borrow, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
 from quotatree.core.reasons import Code, Step
 from quotatree.core.search.eligible import (
     Clause,
     Signature,
+    descendants_above_min,
     descendants_clause,
     own_clause,
     return_clauses,
@@ -64,43 +65,68 @@ class Claimant:
         return Resources(*short)
 
 
-def preempting_steps(claimant: Claimant) -> list[tuple[Step, tuple[Clause, ...]]]:
-    """Return the steps with regular victims that give this job a right, in order, each with the clauses it adds."""
+StepClauses = tuple[Step, tuple[Clause, ...]]
+"""A step of P4 and all clauses that give a right in it: those of the steps before it are among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preempting:
+    """The steps with regular victims that give a job a right.
+
+    `one_by_one`: in order; the first that works is taken. `together`: parts of the step that follows, each with more rights than
+    the one before it. There the lowest highest priority decides, and only then the first part that has it (P4).
+    """
+
+    one_by_one: tuple[StepClauses, ...]
+    together: tuple[StepClauses, ...]
+
+    def first(self) -> Step | None:
+        """Return the first step, or None if the job has no right in any."""
+        return next((step for step, _ in self.one_by_one + self.together), None)
+
+
+def preempting_steps(claimant: Claimant) -> Preempting:
     quota, priority = claimant.quota, claimant.job.priority
-    steps: list[tuple[Step, tuple[Clause, ...]]] = []
+    one_by_one: list[StepClauses] = []
+    clauses: tuple[Clause, ...] = ()
     in_own_min = _in_own_min(claimant)
     if in_own_min and fits_own_min(quota, claimant.request):
-        steps.append((Step.RETURN, return_clauses(quota, priority, _what_is_short(claimant))))
+        clauses = return_clauses(work_of(claimant.job), _what_is_short(claimant))
+        if clauses:
+            one_by_one.append((Step.RETURN, clauses))
     policy = quota.spec.self_level
-    if policy is not None and policy.lets_preempt(priority):
-        own = own_clause(quota)
-        steps.append((Step.OWN, (own,) if own is not None else ()))
-    below = descendants_clause(quota)
-    steps.append((Step.DESCENDANTS, (below,) if below is not None else ()))
+    preempts = policy is not None and policy.lets_preempt(priority)
+    own = own_clause(quota) if preempts else None
+    if own is not None:
+        clauses = (*clauses, own)
+        one_by_one.append((Step.OWN, clauses))
     # Victims in siblings free nothing in the job's own quota: without a right to a loan it must have room already.
-    beside = in_own_min or claimant.may_borrow()
-    if policy is not None and policy.lets_preempt(priority) and beside:
-        steps.append((Step.SIBLINGS_ABOVE_MIN, sibling_clauses(quota, above_min_only=True)))
-        steps.append((Step.SIBLINGS, sibling_clauses(quota, above_min_only=False)))
-    return [(step, clauses) for step, clauses in steps if clauses]
-
-
-def joined(before: tuple[Clause, ...], step: Step, more: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    """Return the clauses of the steps before and of this one; "all siblings" replaces "siblings above their min"."""
-    if step is Step.SIBLINGS:
-        before = tuple(c for c in before if c.rule is not Code.SelfLevelSibling)
-    return before + more
+    beside = preempts and (in_own_min or claimant.may_borrow())
+    above_min = descendants_above_min(quota)
+    if beside:
+        above_min += sibling_clauses(quota, above_min_only=True)
+    everybody_below = descendants_clause(quota)
+    below = (everybody_below,) if everybody_below is not None else ()
+    siblings = sibling_clauses(quota, above_min_only=False) if beside else ()
+    lent = tuple(c for c in above_min if c.rule is Code.SelfLevelSibling)
+    together = [
+        (Step.SIBLINGS_ABOVE_MIN, above_min, clauses + above_min),
+        (Step.DESCENDANTS, below, clauses + below + lent),
+        (Step.SIBLINGS, siblings, clauses + below + siblings),
+    ]
+    return Preempting(tuple(one_by_one), tuple((step, all_) for step, adds, all_ in together if adds))
 
 
 def signature_of(state: State, job: Job, step: Step, clauses: tuple[Clause, ...]) -> Signature:
     """Return the signature of a step; jobs with equal rights share one object, so that its memory and indexes are reused."""
     quota, priority = job.quota, job.priority
-    lenders = tuple(c.first for c in clauses if c.down_to_min)
+    lenders = tuple((c.rule, c.first) for c in clauses if c.down_to_min)
     by_priority = priority if lenders or quota.surplus_units else 0
-    key = ("signature", quota.id, step.value, len(clauses), by_priority, lenders)
+    module = job.spec.module if lenders else None
+    key = ("signature", quota.id, step.value, len(clauses), by_priority, module, lenders)
     known: Signature | None = state.indexes.get(key)
     if known is None:
-        known = state.indexes[key] = Signature(quota, priority, clauses, key)
+        known = state.indexes[key] = Signature(work_of(job), clauses, key)
     return known
 
 

@@ -27,7 +27,7 @@ def cheaper_by_turning_idle(request: Request, overlay: Overlay, found: Found | N
         or not overlay.idle_units(request.quota.tree)
     ):
         return found
-    turned = _turned(request, overlay, found.highest if found is not None else TOP_RUNG)
+    turned = _turned(request, overlay, found.highest if found is not None else min(TOP_RUNG, request.highest))
     if turned is None:
         return found
     places = cheapest_on_ladder(replace(request, deficit=ZERO, signature=idle), overlay)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from quotatree.core.model.job import Claim
 from quotatree.core.model.policy import HIGHEST_PRIORITY, Module, Priorities
 from quotatree.core.model.quota import Quota, Usage, has_loan, loan
+from quotatree.core.model.rights import Work, kept_from
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.reasons import Code
 
@@ -51,13 +52,12 @@ class Entitled(NamedTuple):
 class Signature:
     """The classes of units that one kind of preemptor may take in one step; each class is decided once."""
 
-    __slots__ = ("_among", "_classes", "_known", "bounded", "clauses", "key", "priority", "quota")
+    __slots__ = ("_among", "_classes", "_known", "bounded", "clauses", "key", "priority", "quota", "work")
 
-    def __init__(
-        self, quota: Quota, priority: int, clauses: tuple[Clause, ...], key: tuple[object, ...] = ()
-    ) -> None:
-        self.quota = quota
-        self.priority = priority
+    def __init__(self, work: Work, clauses: tuple[Clause, ...], key: tuple[object, ...] = ()) -> None:
+        self.work = work
+        self.quota = work.quota
+        self.priority = work.priority
         self.clauses = clauses
         self.key = key
         self.bounded = any(c.down_to_min for c in clauses)
@@ -127,8 +127,20 @@ def descendants_clause(quota: Quota) -> Clause | None:
     )
 
 
+def descendants_above_min(quota: Quota) -> tuple[Clause, ...]:
+    """Return the clauses of child-level for descendants that are above their min, down to it; P4 prefers them."""
+    all_below = descendants_clause(quota)
+    if all_below is None or not quota.tree.loans:
+        return ()
+    return tuple(
+        all_below._replace(first=below.tin, last=below.tout, down_to_min=True)
+        for below in quota.subtree()
+        if below is not quota and has_loan(below)
+    )
+
+
 def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
-    """Return the clauses of P4's last two steps: siblings above their min (down to it), or all, with their subtrees.
+    """Return the clauses of self-level beside the quota: siblings above their min (down to it), or all, with their subtrees.
 
     Empty if the quota's policy does not reach siblings.
     """
@@ -164,15 +176,18 @@ def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
     )
 
 
-def return_clauses(quota: Quota, priority: int, short: list[int]) -> tuple[Clause, ...]:
+def return_clauses(claimant: Work, short: list[int]) -> tuple[Clause, ...]:
     """Return the clauses of P15: regular work of equal or lower priority in siblings that are above their min, down to it.
 
-    `short`: the resources that are short; a sibling counts if it is above its min in one of them.
+    `short`: the resources that are short; a sibling counts if the claimant may claim part of its loan in one of them.
     """
+    quota = claimant.quota
+    if not quota.tree.loans:
+        return ()
     return tuple(
-        Clause(Code.ReturnOfLoan, s.tin, s.tout, Priorities(1, priority), down_to_min=True)
+        Clause(Code.ReturnOfLoan, s.tin, s.tout, Priorities(1, claimant.priority), down_to_min=True)
         for s in quota.siblings()
-        if any(loan(s, i) for i in short)
+        if any(loan(s, i) > kept_from(s, claimant, i) for i in short)
     )
 
 
@@ -192,7 +207,8 @@ def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]
 
 
 class Protections:
-    """Bounds on a *set* of victims: reserved parts (Q8) and siblings that go no deeper than their min (P4, P15).
+    """Bounds on a *set* of victims: reserved parts (Q8), quotas that go no deeper than their min (P4), and returns, which stop
+    at what the claimant may claim (P15).
 
     `usage` is what the quotas use before the set is taken.
     """
@@ -206,7 +222,7 @@ class Protections:
     def allow(self, units: Iterable[Unit]) -> bool:
         """Return whether exactly these units may be taken together."""
         reserved: dict[str, tuple[Quota, list[int]]] = {}
-        bounded: dict[str, tuple[Quota, list[tuple[int, int, int]]]] = {}
+        bounded: dict[str, tuple[Quota, list[tuple[int, int, int]], list[tuple[int, int, int]]]] = {}
         for unit in units:
             entitled = self._signature.entitled(unit.cls)
             if entitled is None or not entitled.frees_quota:
@@ -224,19 +240,30 @@ class Protections:
             if entitled.down_to_min:
                 if lender is None:  # at its min already, after victims for another group of the job
                     return False
-                bounded.setdefault(lender.id, (lender, []))[1].append(unit.footprint)
+                _, sizes, returned = bounded.setdefault(lender.id, (lender, [], []))
+                sizes.append(unit.footprint)
+                if entitled.rule is Code.ReturnOfLoan:
+                    returned.append(unit.footprint)
         for quota, taken in reserved.values():
             used = self._usage.used(quota)
             for i in range(3):
                 if taken[i] and used[i] - taken[i] < quota.spec.reserved[i]:
                     return False
-        return all(_stops_at_min(quota, sizes, self._usage) for quota, sizes in bounded.values())
+        return all(
+            self._stops_in_time(quota, sizes, None)
+            and (not returned or self._stops_in_time(quota, returned, self._signature.work))
+            for quota, sizes, returned in bounded.values()
+        )
 
+    def _stops_in_time(self, quota: Quota, sizes: list[tuple[int, int, int]], claimant: Work | None) -> bool:
+        """Return whether, in some order, each of these footprints is taken while the quota is above its min in one resource.
 
-def _stops_at_min(quota: Quota, sizes: list[tuple[int, int, int]], usage: Usage) -> bool:
-    """Return whether, in some order, each of these footprints is taken while the quota is above its min in one resource."""
-    for i, _ in quota.named:
-        over = loan(quota, i, usage)
-        if over and sum(s[i] for s in sizes) - max(s[i] for s in sizes) < over:
-            return True
-    return False
+        With a claimant: above its min by more than the claimant may not claim.
+        """
+        for i, _ in quota.named:
+            over = loan(quota, i, self._usage)
+            if claimant is not None:
+                over -= kept_from(quota, claimant, i)
+            if over > 0 and sum(s[i] for s in sizes) - max(s[i] for s in sizes) < over:
+                return True
+        return False

@@ -114,7 +114,8 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
     totals: list[tuple[list[int], int]] = [(list(accumulate(freed[i])), request.deficit[i]) for i in short]
     if not request.nodes_fit:
         totals += _reached_on_nodes(request, overlay)
-    return [p for p in range(LADDER) if present[p] and all(total[p] >= need for total, need in totals)]
+    rungs = range(min(LADDER, request.highest + 1))
+    return [p for p in rungs if present[p] and all(total[p] >= need for total, need in totals)]
 
 
 def _reached_on_nodes(request: Request, overlay: Overlay) -> list[tuple[list[int], int]]:

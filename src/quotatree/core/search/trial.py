@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Job
+from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.unit import Unit, UnitKind, companions, eviction_cost
@@ -39,6 +40,7 @@ class Request:
     loan_allowed: bool = False
     past_guard: bool = True
     gives_way: Signature | None = None  # units taken without a policy; None: `signature` has no others
+    highest: int = HIGHEST_PRIORITY  # the highest rung that may be touched
 
     @property
     def root(self) -> Quota:

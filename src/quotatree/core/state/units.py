@@ -71,6 +71,10 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         tree = quota.tree
         idle = cls.claim is Claim.IDLE
         charge(quota, unit.footprint, sign, idle)
+        if not idle:
+            of_priority = quota.own_by_priority.setdefault(cls.priority, [0, 0, 0])
+            for i in range(3):
+                of_priority[i] += sign * unit.footprint[i]
         if sign > 0 and not idle and not tree.loans:
             tree.loans = any(has_loan(above) for above in quota.path)
         cls.count(unit, sign)
