@@ -29,6 +29,7 @@ from tests.core.building import gpus, tree
         (lambda: apply(tree(), QuotaScaled("a", Bounds(5000)), 0), "min.gpu", "Q5"),
         (lambda: tree(b={"reserved": gpus(5)}), "reserved.gpu", "Q8"),
         (lambda: tree(b={"min": Bounds(7000)}), "min.gpu", "Q1"),
+        (lambda: tree(root={"draws": (("default", Bounds(1000)), ("default", Bounds(1000)))}), "draws", "Q1"),
     ],
 )  # fmt: skip
 def test_a_refusal_names_field_and_rule(make, field: str, rule: str) -> None:

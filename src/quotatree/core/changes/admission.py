@@ -6,7 +6,7 @@ from typing import Any
 
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import Idle, Job, JobSpec, Placed, Shape
-from quotatree.core.model.node import Node
+from quotatree.core.model.node import Node, NodeState
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, amount_text
 from quotatree.core.state import State
@@ -94,24 +94,53 @@ def _check_some_node(shape: Any, nodes: list[Node], quota: Quota) -> None:
 
 
 def check_places(state: State, job: Job, places: tuple[Placed, ...]) -> None:
-    if len({p.replica for p in places}) != len(places) or len(places) < job.core_replicas:
-        raise Refused(
-            "place", job.id, "R3", f"must name a place for each of its {job.core_replicas} replicas"
-        )
+    """Raise Refused unless a job can stand on these places: replicas it has, on devices and a share of nodes that are free (R3)."""
+    _check_replicas(job, places)
     taken: dict[tuple[int, int], int] = {}
+    together: dict[int, tuple[int, int]] = {}
     for place in places:
+        if not 0 <= place.node < len(state.nodes):
+            raise Refused("place", place.node, "R3", "no such node")
         node = state.nodes[place.node]
+        if node.state is NodeState.LOST:
+            raise Refused("place", node.spec.name, "R5", "the node is lost")
+        _check_devices(node, place)
         milli = min(place.shape.gpu_milli, WHOLE_GPU)
-        if len(place.devices) != max(place.shape.whole_gpus, 1 if place.shape.fraction_milli else 0):
-            raise Refused(
-                "place", f"{node.spec.name}:{place.devices}", "R3", "names the wrong number of devices"
-            )
         for device in place.devices:
-            if not 0 <= device < len(node.free):
-                raise Refused("place", f"{node.spec.name}:{device}", "R3", "no such device")
-            if device in node.ill:
-                raise Refused("place", f"{node.spec.name}:{device}", "R5", "the device is ill")
             before = taken.get((place.node, device), 0)
             if node.free[device] - before < milli:
                 raise Refused("place", f"{node.spec.name}:{device}", "R3", "the device is taken already")
             taken[(place.node, device)] = before + milli
+        cpu, memory = together.get(place.node, (0, 0))
+        cpu, memory = cpu + place.shape.cpu_milli, memory + place.shape.memory_mib
+        if (place.shape.cpu_milli and cpu > node.free_cpu) or (
+            place.shape.memory_mib and memory > node.free_memory
+        ):
+            raise Refused("place", node.spec.name, "R3", "its CPU or memory is taken already")
+        together[place.node] = (cpu, memory)
+
+
+def _check_replicas(job: Job, places: tuple[Placed, ...]) -> None:
+    """Raise Refused unless the places are of replicas that the job has, each once, and of all of its core."""
+    numbers = [place.replica for place in places]
+    if len(set(numbers)) != len(numbers) or not set(range(job.core_replicas)) <= set(numbers):
+        raise Refused(
+            "place", job.id, "R3", f"must name a place for each of its {job.core_replicas} replicas"
+        )
+    for place in places:
+        if not 0 <= place.replica < job.spec.total_replicas:
+            raise Refused("place", place.replica, "R3", f"{job.id} has {job.spec.total_replicas} replicas")
+        if place.shape != job.shape_of(place.replica):
+            raise Refused("place", place.replica, "R3", "names another size than the job's")
+
+
+def _check_devices(node: Node, place: Placed) -> None:
+    """Raise Refused unless the place names as many devices of its node as it needs, each once and none that is ill."""
+    wanted = max(place.shape.whole_gpus, 1 if place.shape.fraction_milli else 0)
+    if len(set(place.devices)) != wanted or len(place.devices) != wanted:
+        raise Refused("place", f"{node.spec.name}:{place.devices}", "R3", "names the wrong number of devices")
+    for device in place.devices:
+        if not 0 <= device < len(node.free):
+            raise Refused("place", f"{node.spec.name}:{device}", "R3", "no such device")
+        if device in node.ill:
+            raise Refused("place", f"{node.spec.name}:{device}", "R5", "the device is ill")

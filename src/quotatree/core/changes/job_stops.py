@@ -5,7 +5,7 @@ from __future__ import annotations
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
-from quotatree.core.changes.jobs import confirm_left
+from quotatree.core.changes.jobs import confirm_left, leaving_among
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Job, JobId, Phase
 from quotatree.core.reasons import Code, because
@@ -40,8 +40,8 @@ def stopped(state: State, event: ev.JobStopped, now_ms: int) -> Decisions:
 def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
     """Free the devices of replicas that vanished. If one was of the core, the whole job leaves and is queued again."""
     job = _job(state, event.job)
-    gone = event.replicas
-    confirm_left(state, job, tuple(job.leaving[r] for r in gone if r in job.leaving))
+    gone = tuple(dict.fromkeys(event.replicas))
+    confirm_left(state, job, leaving_among(job, gone))
     if job.phase is not Phase.RUNNING:
         return ()
     reason = because(Code.RunLost, replicas=", ".join(map(str, gone)))
@@ -50,7 +50,7 @@ def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
     else:
         units = [job.surplus[r] for r in gone if r in job.surplus]
     found = tuple(effects.evict(state, unit, now_ms, reason, None, counts=False) for unit in units)
-    confirm_left(state, job, tuple(job.leaving[r] for r in gone if r in job.leaving))
+    confirm_left(state, job, leaving_among(job, gone))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
@@ -58,7 +60,7 @@ def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
     """Take over a job that runs already, on its places or on free ones. Room in its quotas is not checked."""
     job = _new_job(state, event.job)
     replicas = event.replicas if event.replicas is not None else job.spec.total_replicas
-    indexes = list(range(max(replicas, job.core_replicas)))
+    indexes = list(range(max(job.core_replicas, min(replicas, job.spec.total_replicas))))
     places = event.places
     if not places:
         wanted = [(i, job.shape_of(i)) for i in indexes]
@@ -141,11 +143,18 @@ def _finish(state: State, job: Job, phase: Phase, now_ms: int, why: str) -> None
 
 
 def left(state: State, event: ev.JobLeft, now_ms: int) -> Decisions:
+    """Free the devices of replicas that have left; numbers that are not leaving, or said twice, change nothing."""
     del now_ms
     job = _job(state, event.job)
-    wanted = event.replicas if event.replicas is not None else tuple(job.leaving)
-    confirm_left(state, job, tuple(job.leaving[i] for i in wanted if i in job.leaving))
+    confirm_left(
+        state, job, leaving_among(job, event.replicas if event.replicas is not None else job.leaving)
+    )
     return ()
+
+
+def leaving_among(job: Job, replicas: Iterable[int]) -> tuple[Placed, ...]:
+    """Return the places of those replicas that are leaving, each once: engines may say a thing twice."""
+    return tuple(job.leaving[i] for i in dict.fromkeys(replicas) if i in job.leaving)
 
 
 def confirm_left(state: State, job: Job, places: tuple[Placed, ...]) -> None:

@@ -91,6 +91,8 @@ def root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota | 
     these draws are to replace; None for a new one.
     """
     models: set[str] = set()
+    if len({pool for pool, _ in draws}) != len(draws):
+        raise Refused("draws", [pool for pool, _ in draws], "Q1", "names a pool twice")
     for pool, drawn in draws:
         if pool not in state.pools:
             raise Refused("draws", pool, "Q1", f"no such pool; there are {sorted(state.pools)}")
@@ -202,7 +204,7 @@ def set_limits(state: State, event: ev.LimitsSet, now_ms: int) -> Decisions:
     waiting = [job for job in quota.jobs.values() if job.id in quota.queue.of_job]
     for job in waiting:
         state.dequeue(job)
-    state.put_limits(quota, event.limits)
+    state.put_limits(quota, tuple(dict.fromkeys(event.limits)))
     used = {limit: n for limit, n in state.limit_used.items() if limit.quota != quota.id}
     for job in quota.jobs.values():
         units = [job.core, *job.surplus.values(), job.hold.unit if job.hold is not None else None]
