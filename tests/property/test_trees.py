@@ -11,7 +11,10 @@ from random import Random
 import pytest
 
 from quotatree.core import decisions as say
+from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
+from quotatree.core.model.job import Idle, JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeState
 from quotatree.core.planning.ordering import Candidate, Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
@@ -35,6 +38,41 @@ def test_every_promise_holds_with_several_trees(chunk: int) -> None:
             walk_with_all_checks(seed, worlds.several_trees)
         except Exception as problem:
             raise AssertionError(f"seed {seed}: {problem}") from problem
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_gangs_take_idle_gangs_back_only_where_their_own_tree_may_stand(chunk: int) -> None:
+    """P7, Q1, I3: an idle gang of another root may also stand in pools that the taker's root does not draw on.
+
+    Every plan is replayed, and small ones are compared with brute force.
+    """
+    for seed in range(chunk * 10_000, chunk * 10_000 + WALKS * 8):
+        try:
+            crowd_of_gangs(Random(f"gangs {seed}"))
+        except Exception as problem:
+            raise AssertionError(f"seed {seed}: {problem}") from problem
+
+
+def crowd_of_gangs(random: Random) -> None:
+    """Fill several trees with idle gangs, lose a node now and then, and let regular gangs come for the room."""
+    walk = Walk()
+    for event in worlds.several_trees(random):
+        walk.happen(event)
+    for number in range(14):
+        regular = number >= 8 and worlds.chance(random, 70)
+        gang = ReplicaGroup(random.randint(1, 3), Shape(worlds.pick(random, 1000, 1000, 1000, 500), 0, 0))
+        quota = worlds.pick(random, *walk.state.quotas)
+        idle = Idle.NEVER if regular else Idle.ONLY
+        walk.happen(ev.JobSubmitted(JobSpec(JobId(f"j{number:02}"), quota, (gang,), walk.now_ms, idle=idle)))
+        if number == 0 or worlds.chance(random, 15):
+            node = worlds.pick(random, *walk.state.nodes)
+            walk.happen(ev.NodeChanged(node.spec.name, worlds.pick(random, *NodeState)))
+        walk.plan()
+        walk.check_steady()
+        walk.wait(60_000)
+        for job_id in list(walk.state.leaving_jobs):
+            walk.happen(ev.JobLeft(job_id))
+        walk.plan()
 
 
 @pytest.mark.parametrize("chunk", range(4))

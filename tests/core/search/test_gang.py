@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from quotatree.core import decisions as say
-from quotatree.core.model.job import Phase
+from quotatree.core import events as ev
+from quotatree.core.changes.apply import apply
+from quotatree.core.model.job import Idle, Phase
+from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.policy import ChildLevel, Module, Priorities
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
+from quotatree.core.state import State
 from tests.core.building import child, cluster, root, self_level, submit
 
 
@@ -35,3 +41,23 @@ def test_groups_of_several_sizes_together_leave_a_sibling_its_min() -> None:
     waits = submit(state, "waits", "a", (1, 2000), (1, 1000), now_ms=2, priority=9)
     assert not any(isinstance(d, say.Evict) for d in plan(state, 2).decisions)
     assert waits.phase is Phase.WAITING
+
+
+def test_what_an_idle_gang_frees_in_a_pool_of_another_root_is_no_place_p7() -> None:
+    """`wide` of `r` stands on pool a and on pool b; `s` draws on a alone, so for its gang `small` must go as well."""
+    state = State()
+    for name, pool, gpus in (("a0", "a", 2), ("b0", "b", 1), ("a1", "a", 2)):
+        apply(state, ev.NodeJoined(NodeSpec(name, pool, gpus=gpus)), 0)
+    apply(state, ev.NodeChanged("a1", NodeState.LOST), 0)
+    draws = (("a", Bounds(2000)), ("b", Bounds(1000)))
+    apply(state, ev.QuotaCreated(QuotaSpec(QuotaId("r"), draws=draws)), 0)
+    apply(state, ev.QuotaCreated(QuotaSpec(QuotaId("s"), draws=(("a", Bounds(2000)),))), 0)
+    submit(state, "small", "s", (1, 1000), idle=Idle.ONLY)
+    plan(state, 0)
+    submit(state, "wide", "r", (2, 1000), now_ms=1, idle=Idle.ONLY)
+    plan(state, 1)
+    gang = submit(state, "gang", "s", (2, 1000), now_ms=2)
+    made = plan(state, 2)
+    assert sorted(d.job for d in made.decisions if isinstance(d, say.Evict)) == ["small", "wide"]
+    assert gang.hold is not None
+    assert {state.nodes[p.node].spec.name for p in gang.hold.unit.places} == {"a0"}

@@ -243,7 +243,7 @@ class GangSearch(SlotTrial):
         found = self._shares.get(node_index)
         if found is None:
             node = self._nodes[node_index]
-            found = available(self, node) if node.suits(self.shape) else []
+            found = available(self, node) if self._usable(node_index) else []
             self._shares[node_index] = found
             for share in found:
                 if len(share.unit.nodes) > 1:

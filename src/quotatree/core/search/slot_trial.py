@@ -21,6 +21,7 @@ class SlotTrial(Trial):
         request = trial.request
         self.shape, self.count = shape, count
         self._avoid = request.avoid
+        self._pools = frozenset(pool for pool, _ in request.root.spec.draws)
         self._nodes = trial.overlay.nodes
         self._gpus = shape.whole_gpus
         self._simple_shape = bool(self._gpus and not shape.cpu_milli and not shape.memory_mib)
@@ -65,9 +66,13 @@ class SlotTrial(Trial):
         return [u for u in self.taken if _stands_on(u, node_index)]
 
     def _usable(self, node_index: int) -> bool:
+        """Return whether a replica may stand on the node: idle work of other roots may stand in pools this one does not draw on."""
         usable = self._usable_nodes.get(node_index)
         if usable is None:
-            usable = node_index not in self._avoid and self._nodes[node_index].suits(self.shape)
+            node = self._nodes[node_index]
+            usable = (
+                node_index not in self._avoid and node.spec.pool in self._pools and node.suits(self.shape)
+            )
             self._usable_nodes[node_index] = usable
         return usable
 
