@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from quotatree.core import events as ev
 from quotatree.core.errors import Refused
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
 from tests.core.building import World
 
 
@@ -13,3 +18,45 @@ def test_a_gang_that_no_nodes_hold_at_once_is_refused_s11() -> None:
     world.root(16)
     with pytest.raises(Refused, match="hold 2 replicas"):
         world.submit("gang", "r", 5, 3)
+
+
+def refusal(world: World, shape: Shape) -> tuple[str, object, str]:
+    """Field, value and message of the refusal of a job of one replica of this shape."""
+    with pytest.raises(Refused) as refused:
+        world.event(ev.JobSubmitted(JobSpec(JobId("job"), "r", (ReplicaGroup(1, shape),), 0)))
+    assert refused.value.rule == "S11"
+    return refused.value.field, refused.value.value, refused.value.message
+
+
+def three_nodes() -> World:
+    """small: 8 GPU and 512 GiB; large: 4 GPU and 2 TiB; both in rack x. other: as small, with much CPU, in rack y."""
+    world = World(nodes=0)
+    world.event(ev.PoolDeclared("default", mixed=True))
+    for name, model, gpus, cpu, gib, rack in (
+        ("small", "A", 8, 64, 512, "x"), ("large", "A", 4, 64, 2048, "x"), ("other", "B", 8, 256, 512, "y"),
+    ):  # fmt: skip
+        spec = NodeSpec(name, model=model, gpus=gpus, cpu_milli=cpu * 1000, memory_mib=gib * 1024)
+        world.event(ev.NodeJoined(replace(spec, labels=(("rack", rack),))))
+    world.root(20)
+    return world
+
+
+@pytest.mark.parametrize(
+    ("shape", "field", "value", "said"),
+    [
+        (Shape(8000, 0, 600 * 1024), "memory", "600 GiB", "other comes nearest, with 512 GiB"),
+        (Shape(9000, 0, 0), "gpu", "9 GPU", "other comes nearest, with 8 GPU"),
+        (Shape(1000, 300_000, 0), "cpu", "300 CPU", "other comes nearest, with 256 CPU"),
+        (Shape(1000, 300_000, 0, ("A",)), "cpu", "300 CPU", "large comes nearest, with 64 CPU"),
+        (Shape(9000, 300_000, 0, ("B",)), "gpu", "9 GPU and 300 CPU", "other comes nearest, with 8 GPU and 256 CPU"),
+        (Shape(1000, 0, 0, ("C",)), "models", ["C"], "the tree of r has only A, B"),
+        (Shape(1000, 0, 0, ("A",), (("rack", "y"),)), "labels", {"rack": "y"}, "no node of the tree of r has this; rack is x"),
+        (Shape(1000, 0, 0, (), (("zone", "1"),)), "labels", {"zone": "1"}, "none has the label zone"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_what_binds_and_the_node_that_comes_nearest_s11(
+    shape: Shape, field: str, value: object, said: str
+) -> None:
+    found = refusal(three_nodes(), shape)
+    assert found[:2] == (field, value)
+    assert said in found[2]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from fractions import Fraction
 
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import Idle, Job, JobSpec, Placed, Shape
 from quotatree.core.model.node import Node, NodeState
 from quotatree.core.model.quota import Quota
-from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, amount_text
+from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, amount_text, resources_text
 from quotatree.core.state import State
 
 
@@ -65,32 +65,46 @@ def _check_all_at_once(state: State, spec: JobSpec, quota: Quota) -> None:
             )  # fmt: skip
 
 
-def _check_some_node(shape: Any, nodes: list[Node], quota: Quota) -> None:
-    models = {n.spec.model for n in nodes}
-    if shape.models and not models & set(shape.models):
+def _check_some_node(shape: Shape, nodes: list[Node], quota: Quota) -> None:
+    """Raise Refused, naming model, labels or resources, unless some node could hold one replica if it were empty."""
+    if any(node.accepts(shape) for node in nodes):
+        return
+    tree = f"the tree of {quota.root.id}"
+    right_model = [n for n in nodes if not shape.models or n.spec.model in shape.models]
+    if not right_model:
+        there = ", ".join(sorted({n.spec.model for n in nodes})) or "no nodes"
+        raise Refused("models", list(shape.models), "S11", f"{tree} has only {there}")
+    welcoming = [n for n in right_model if n.welcomes(shape)]
+    if not welcoming:
         raise Refused(
-            "models",
-            list(shape.models),
-            "S11",
-            f"the tree of {quota.root.id} has only {', '.join(sorted(models))}",
-        )
-    for node in nodes:
-        spec = node.spec
-        if shape.models and spec.model not in shape.models:
-            continue
-        if any(node.labels.get(key) != value for key, value in shape.labels):
-            continue
-        if (
-            shape.gpu_milli <= spec.gpus * WHOLE_GPU
-            and shape.cpu_milli <= spec.cpu_milli
-            and shape.memory_mib <= spec.memory_mib
-        ):
-            return
-    largest = max((n.spec.gpus for n in nodes), default=0)
+            "labels", dict(shape.labels), "S11",
+            f"no node of {tree} has {'all of these' if len(shape.labels) > 1 else 'this'}; "
+            + "; ".join(_label_values(key, right_model) for key, _ in shape.labels),
+        )  # fmt: skip
+    nearest = min(welcoming, key=lambda node: (_lack(node, shape), node.spec.name))
+    short = [i for i in range(3) if shape.resources[i] > nearest.spec.size[i]]
+    has = " and ".join(amount_text(i, nearest.spec.size[i]) for i in short)
     raise Refused(
-        "request", amount_text(0, shape.gpu_milli), "S11",
-        f"one replica is larger than any node it may use; the largest has {largest} GPU",
+        RESOURCE_NAMES[short[0]], " and ".join(amount_text(i, shape.resources[i]) for i in short), "S11",
+        f"one replica of {resources_text(shape.resources)} is larger than any node it may use; "
+        f"{nearest.spec.name} comes nearest, with {has}",
     )  # fmt: skip
+
+
+def _label_values(key: str, nodes: list[Node]) -> str:
+    """Return which values of a label these nodes have, in words."""
+    values = sorted({node.labels[key] for node in nodes if key in node.labels})
+    return f"{key} is {', '.join(values)}" if values else f"none has the label {key}"
+
+
+def _lack(node: Node, shape: Shape) -> tuple[int, Fraction]:
+    """Return how many resources a node has too little of, and the largest part of the request that is missing."""
+    missing = [
+        Fraction(wanted - have, wanted)
+        for wanted, have in zip(shape.resources, node.spec.size, strict=True)
+        if wanted > have
+    ]
+    return len(missing), max(missing)
 
 
 def check_places(state: State, job: Job, places: tuple[Placed, ...]) -> None:

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from quotatree.core.model.job import JobId, Placed, Shape
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.resources import WHOLE_GPU, Resources
 from quotatree.core.model.unit import Unit
 
 
@@ -46,6 +46,11 @@ class NodeSpec:
     """Memory for jobs, in MiB."""
     labels: tuple[tuple[str, str], ...] = ()
     """Keys and values that requests may ask for; "rack" says which nodes stand together."""
+
+    @property
+    def size(self) -> Resources:
+        """All that jobs may use of it when it is empty."""
+        return Resources(self.gpus * WHOLE_GPU, self.cpu_milli, self.memory_mib)
 
 
 class Share(NamedTuple):
