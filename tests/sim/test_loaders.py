@@ -297,6 +297,13 @@ def test_an_id_that_comes_twice_gets_a_number(tmp_path: Path):
     ]
 
 
+def test_a_foreign_job_that_asks_for_nothing_is_left_out_and_counted_r1(tmp_path: Path):
+    text = SAMPLES["openb"].replace("6000,12288,0,0,,BE", "0,0,0,0,,BE")
+    trace = load_trace(written(tmp_path, "openb", text))
+    assert [job.id for job in trace.jobs] == ["openb-pod-0000", "openb-pod-0001"]
+    assert trace.skipped == ("1 rows: ask for no GPU, CPU or memory",)
+
+
 @pytest.mark.parametrize(
     ("gpus", "nodes", "replicas", "each"),
     [(0, 0, 1, 0), (1, 0, 1, 1), (8, 0, 1, 8), (9, 0, 2, 5), (12, 0, 2, 6), (128, 0, 16, 8), (8, 2, 2, 4), (8, 3, 1, 8),
@@ -335,6 +342,7 @@ BAD_CELLS = [
     ("plain", "8,2,64,512Gi", "8,2,64,512", 2, "memory", "512", "must be an amount of memory"),
     ("plain", ",6,", ",10,", 2, "priority", "10", "priority must be 1 to 9"),
     ("plain", ",0.5,", ",1.5,", 3, "gpus", "1.5", "whole GPUs, or a part of one"),
+    ("plain", ",0.5,", ",0,", 3, "gpus", "0", "must ask for some GPU, CPU or memory"),
     ("plain", "c,3,", "a,3,", 4, "id", "a", "earlier line"),
     ("philly", "100.0,12", "abc,12", 3, "duration", "abc", "must be a number"),
     ("philly", "2017-10-09 07:01:55", "yesterday", 2, "timestamp", "yesterday", "must be a date and time"),

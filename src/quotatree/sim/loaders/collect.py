@@ -84,8 +84,12 @@ class Jobs:
     ) -> None:
         """Add one job. An id that occurred before gets "#2", "#3" …, because ids in traces are not always unique.
 
+        A job that asks for nothing is left out, for no job may (R1).
         `wanted_ms`: how long after the submit its owner ends the job; None: the job runs until its work is done.
         """
+        if not (request.gpu_milli or request.cpu_milli or request.memory_mib):
+            self.skip("ask for no GPU, CPU or memory")
+            return
         again = self._seen.get(id, 0)
         self._seen[id] = again + 1
         unique = f"{id}#{again + 1}" if again else id

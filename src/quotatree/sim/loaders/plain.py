@@ -74,6 +74,8 @@ def _request(row: Row, gpus_per_node: int) -> Request:
     memory_mib = 0 if row.missing("memory") else _memory_mib(row)
     if gpu_milli > WHOLE_GPU and gpu_milli % WHOLE_GPU:
         raise row.wrong("gpus", "must be whole GPUs, or a part of one")
+    if not (gpu_milli or cpu_milli or memory_mib):
+        raise row.wrong("gpus", "must ask for some GPU, CPU or memory")
     if row.missing("replicas"):
         if gpu_milli > gpus_per_node * WHOLE_GPU:
             return spread(gpu_milli // WHOLE_GPU, gpus_per_node, 0, cpu_milli, memory_mib)
