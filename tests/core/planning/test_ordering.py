@@ -6,12 +6,12 @@ import pytest
 
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import Phase
+from quotatree.core.model.job import Idle, JobId, Phase
 from quotatree.core.model.policy import Strategy
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from tests.core.building import cluster, root, submit
+from tests.core.building import World, bounds, cluster, root, submit
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,43 @@ def test_what_is_released_in_a_tree_counts_there_whoever_released_it() -> None:
     found = ordering.best()
     assert found is not None
     assert found.job is waits
+
+
+def test_an_idle_job_without_gpus_does_not_wait_for_idle_gpus_i2() -> None:
+    """The tree's idle work and regular work together are above its min, which says nothing about CPU."""
+    world = World(gpus=4)
+    world.root(2)
+    world.submit("idle", "r", 1, idle=Idle.ONLY)
+    world.plan()
+    world.submit("regular", "r", 2)
+    world.plan()
+    world.submit("cpu", "r", 0, cpus=1, idle=Idle.ONLY)
+    assert world.plan() == [("Start", "cpu")]
+
+
+def test_an_idle_limit_of_gpus_does_not_bind_who_asks_for_none_i2() -> None:
+    world = World(gpus=4)
+    world.root(4, idle_limit_milli=2000)
+    world.submit("idle", "r", 2, idle=Idle.ONLY)
+    world.plan()
+    world.event(ev.QuotaUpdated(root(4, idle_limit_milli=1000)))
+    world.submit("cpu", "r", 0, cpus=1, idle=Idle.ONLY)
+    assert world.plan() == [("Start", "cpu")]
+
+
+@pytest.mark.parametrize("strategy", [Strategy.FIFO, Strategy.BALANCE])
+def test_who_runs_idle_and_is_too_large_to_be_promoted_blocks_nobody_s1(strategy: Strategy) -> None:
+    """I1: promotion takes all that runs; `large` has more than the min of its quota, so it is never head."""
+    world = World()
+    world.root(8)
+    world.quota("q", 2, strategy=strategy)
+    world.submit("first", "q", 2)
+    world.plan()
+    world.submit("large", "q", 2, idle=Idle.ALLOW)
+    assert world.plan(1) == [("Start", "large")]
+    world.event(ev.JobEnded(JobId("first")))
+    world.event(ev.QuotaScaled("q", bounds(1)))
+    world.submit("small", "q", 1)
+    assert world.plan(2) == [("Start", "small")]
+    world.event(ev.QuotaScaled("q", bounds(3)))
+    assert world.plan(3) == [("Promote", "large")]

@@ -54,7 +54,7 @@ def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
         if request[i] and request[i] > room:
             return because(Code.IdleRoomShort, free=amount_text(i, room), wanted=amount_text(i, request[i]))
     limit = quota.spec.idle_limit_milli
-    if limit is not None and quota.own_idle[GPU] + request[GPU] > limit:
+    if limit is not None and request[GPU] and quota.own_idle[GPU] + request[GPU] > limit:
         return because(
             Code.IdleLimitReached, quota=quota.id, limit=amount_text(GPU, limit),
             used=amount_text(GPU, quota.own_idle[GPU]), wanted=amount_text(GPU, request[GPU]),

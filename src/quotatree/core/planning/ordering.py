@@ -11,6 +11,7 @@ from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
+from quotatree.core.planning.attempt_facts import running_total
 from quotatree.core.state import State
 
 
@@ -189,7 +190,7 @@ class Ordering:
             for cls in quota.queue.classes.values():
                 if cls.promotes or cls.idle is Idle.NEVER:
                     continue
-                if unused is not None and cls.request[GPU] > unused:
+                if unused is not None and cls.request[GPU] and cls.request[GPU] > unused:
                     continue
                 if cls.still_fails(cls.failed_idle, self._now_ms, self._state.change):
                     continue
@@ -238,9 +239,11 @@ class Ordering:
         return self._over_min(cls) or not self._nodes_hold(cls)
 
     def _over_min(self, cls: WaitClass) -> bool:
+        """Return whether the class asks for more than a min on its path has; a promotion asks for all that runs (I1)."""
+        request = running_total(self._state.jobs[cls.members[0][1]]) if cls.promotes else cls.request
         for above in cls.quota.path:
             for i, bound in above.named:
-                if cls.request[i] > bound and not (above is cls.quota and _borrows(cls)):
+                if request[i] > bound and not (above is cls.quota and _borrows(cls)):
                     return True
         return False
 
