@@ -88,6 +88,7 @@ WHEN: Final = {
     "IdleRoomShort": "Non-lending quotas and other idle work leave too little for an idle claim.",
     "IdleLimitReached": "The quota's own `idle_limit` is used up.",
     "IdleNoPlacement": "The idle claim is allowed, but the devices are not there.",
+    "StillLeaving": "An idle job that was taken back or stopped: it starts again once its replicas have left their devices.",
     "KeptForGuard": "There would be room, but the starvation guard keeps it for somebody else.",
     "LoanNotAllowed": "The quota is being scaled down in mode `lazy` and is still above its target.",
     "WouldBeTaken": "The plan was made anew without this start, because a later decision would have evicted the job.",

@@ -62,8 +62,9 @@ def started(random: Random, state: State, now_ms: int) -> ev.Event:
 
 
 def told_of_a_job(random: Random, state: State, now_ms: int) -> ev.Event:
-    kind = pick(random, ev.JobCheckpointed, ev.JobForgotten, ev.JobCancelled, ev.JobResubmitted)
-    return kind(_job_id(random, state))
+    job = _job_id(random, state)
+    told: list[ev.Event] = [ev.JobCheckpointed(job), ev.JobForgotten(job), ev.JobCancelled(job)]
+    return pick(random, *told, ev.JobResubmitted(job))
 
 
 def ended(random: Random, state: State, now_ms: int) -> ev.Event:
@@ -165,7 +166,9 @@ def transferred(random: Random, state: State, now_ms: int) -> ev.Event:
 
 
 def told_of_a_quota(random: Random, state: State, now_ms: int) -> ev.Event:
-    return pick(random, ev.QuotaDeleted, ev.LoanReturned)(_quota_id(random, state))
+    quota = _quota_id(random, state)
+    told: list[ev.Event] = [ev.QuotaDeleted(quota), ev.LoanReturned(quota)]
+    return pick(random, *told)
 
 
 def limits_set(random: Random, state: State, now_ms: int) -> ev.Event:

@@ -14,10 +14,12 @@ from quotatree.core.explanation import PREVIEWABLE, explain, exposure, preview
 from quotatree.core.model.job import Phase
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
+from quotatree.core.waiting_reasons import foremost_reasons
 from tests.property import happenings
 from tests.property.snapshot import snapshot
 from tests.property.test_promises import RANDOM
 from tests.property.walk import Walk, begin, step
+from tests.property.worlds import chance, several_trees, world
 
 
 def lived(random: Random, steps: int = 6) -> Walk:
@@ -54,15 +56,23 @@ def test_a_preview_is_what_happens_then(random: Random) -> None:
 
 @given(RANDOM)
 def test_a_job_that_still_waits_after_a_plan_is_told_why(random: Random) -> None:
-    walk = lived(random)
-    for job in walk.state.jobs.values():
-        if job.phase is not Phase.WAITING:
-            continue
+    walk = begin(random, several_trees if chance(random, 30) else world)
+    for _ in range(6):
+        step(random, walk, check=False)
+        everybody_is_told_why(walk)
+
+
+def everybody_is_told_why(walk: Walk) -> None:
+    """X1, A2: each waiting job has a reason with figures, and "not tried yet" is none after a plan."""
+    waiting = [job for job in walk.state.jobs.values() if job.phase is Phase.WAITING]
+    foremost = foremost_reasons(walk.state, waiting, walk.now_ms)
+    for job in waiting:
         explanation = explain(walk.state, job.id, walk.now_ms)
         assert explanation.reasons, f"{job.id} waits for no reason"
-        assert Code.NotYetTried not in {r.code for r in explanation.reasons}
+        assert Code.NotYetTried not in {r.code for r in explanation.reasons}, job.id
         assert all(reason.text for reason in explanation.reasons)
         assert explanation.position == len(explanation.ahead) + 1
+        assert foremost[job.id] == explanation.reasons[0], "a list of jobs says the same as explain"
 
 
 def previewable(random: Random, walk: Walk) -> list[ev.Event]:

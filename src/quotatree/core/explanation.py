@@ -10,22 +10,14 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
-from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
-from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module, Strategy
-from quotatree.core.model.quota import Quota, shortage
-from quotatree.core.model.resources import GPU, ZERO, amount_text, resources_text
+from quotatree.core.model.job import Claim, Job, JobId, Phase, missing_core
+from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
+from quotatree.core.model.resources import GPU, ZERO
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
-from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
-from quotatree.core.planning.attempt import Attempt
-from quotatree.core.planning.attempt_facts import idle_refusal
-from quotatree.core.planning.lasting import who_would_take_it_back
-from quotatree.core.planning.ordering import Ordering
-from quotatree.core.planning.outcome import Decided, Failed
 from quotatree.core.planning.plan import plan
-from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.reasons import Code, Reason, because
-from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
+from quotatree.core.waiting_reasons import why_waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +100,12 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
     if job is None:
         raise Refused("job", job_id, "X1", "no such job")
     position, ahead = _place_in_queue(state, job, now_ms)
-    reasons: list[Reason] = []
+    reasons: tuple[Reason, ...] = ()
     tried: tuple[StepTried, ...] = ()
     if job.phase is Phase.WAITING:
-        reasons, tried = _why_waiting(state, job, now_ms)
+        reasons, tried = why_waiting(state, job, now_ms)
     elif job.phase is Phase.HELD and job.hold is not None:
-        reasons = [because(Code.WaitsForLeaving, leaving=len(job.hold.waiting_on))]
+        reasons = (because(Code.WaitsForLeaving, leaving=len(job.hold.waiting_on)),)
     blocked = [r for r in reasons if r.code in (Code.OwnQuotaFull, Code.AncestorFull)]
     full = [dict(r.facts)["quota"] for r in blocked]
     return Explanation(
@@ -122,7 +114,7 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         quota=job.quota.id,
         position=position,
         ahead=ahead,
-        reasons=tuple(reasons),
+        reasons=reasons,
         holders=_holders(state, job, full),
         nodes=_node_groups(state, job, reasons),
         tried=tried,
@@ -172,108 +164,6 @@ def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tu
             return len(ahead) + 1, tuple(ahead)
         ahead.append(other)
     return None, ()
-
-
-def _why_waiting(state: State, job: Job, now_ms: int) -> tuple[list[Reason], tuple[StepTried, ...]]:
-    """Return all reasons why a job waits, and the steps of P4 that were not enough.
-
-    The job is tried once more in a transaction that is rolled back.
-    """
-    cls = job.quota.queue.of_job[job.id]
-    ordering = Ordering(state, now_ms, job.quota.tree.together)
-    reasons = _over_limits(state, cls)
-    blocker = _blocker(state, ordering, job, cls, now_ms)
-    if blocker is not None:
-        reasons.append(because(Code.BehindHead, head=blocker, strategy=job.quota.spec.strategy.value))
-    tried: tuple[StepTried, ...] = ()
-    if job.spec.idle is not Idle.ONLY:
-        state.begin()
-        try:
-            outcome = Attempt(state, job, cls, now_ms, Surroundings()).run()
-            if isinstance(outcome, Decided):
-                by = who_would_take_it_back(state, job, outcome.taken, now_ms)
-                if by is not None:
-                    reasons.append(because(Code.WouldBeTaken, preemptor=by))
-        finally:
-            state.rollback()
-        if isinstance(outcome, Decided | Failed):
-            tried = outcome.tried
-        if isinstance(outcome, Failed):
-            reasons += [outcome.failure.reason]
-            reasons += [step.reason for step in tried if step.reason not in reasons]
-        elif not reasons:
-            reasons.append(because(Code.NotYetTried))
-        reasons += [r for r in _shortages(job) if r not in reasons]
-    if job.spec.idle is not Idle.NEVER:
-        refusal = idle_refusal(state, job, cls.request)
-        if refusal is None:
-            wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
-            if find_places(state, job.quota.root, wanted, now=True) is None:
-                refusal = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
-        if refusal is not None:
-            reasons.append(refusal)
-    return reasons, tried
-
-
-def _over_limits(state: State, cls: WaitClass) -> list[Reason]:
-    found = []
-    for limit in cls.limits:
-        used = state.limit_used.get(limit, 0)
-        if used + cls.request.gpu_milli > limit.gpu_milli:
-            found.append(
-                because(
-                    Code.OverAmountLimit, subject=limit.subject, priorities=f"{limit.low}-{limit.high}",
-                    limit=amount_text(GPU, limit.gpu_milli), used=amount_text(GPU, used),
-                    wanted=amount_text(GPU, cls.request.gpu_milli),
-                )
-            )  # fmt: skip
-    return found
-
-
-def _blocker(state: State, ordering: Ordering, job: Job, cls: WaitClass, now_ms: int) -> JobId | None:
-    """Return the head that keeps the strategy from trying this job; None if none does, or the job is head itself."""
-    quota = job.quota
-    top = ordering.head(quota)
-    if top is None or top is job or ordering.passed(cls):
-        return None
-    strategy = quota.spec.strategy
-    if strategy is Strategy.TRAVERSE:
-        return None
-    if strategy is Strategy.INTELLIGENT and top.priority < FIFO_FROM:
-        return None
-    if strategy is Strategy.BALANCE and _inside_window(state, quota, job.id, now_ms):
-        return None
-    return top.id
-
-
-def _inside_window(state: State, quota: Quota, job_id: JobId, now_ms: int) -> bool:
-    window = 1
-    for position, (_, since) in enumerate(quota.queue.stood):
-        if now_ms - since < state.settings.balance_timeout_ms:
-            break
-        window = position + 2
-    return any(stood == job_id for stood, _ in quota.queue.stood[:window])
-
-
-def _shortages(job: Job) -> list[Reason]:
-    """Return a reason for each further quota and resource on the path that is short beside the first (X1)."""
-    request = total_request(job, missing_core(job))
-    first = shortage(job.quota, request)
-    found: list[Reason] = []
-    for above in job.quota.path:
-        for i, bound in above.named:
-            free = bound - above.used[i]
-            if first is None or (above is first.quota and i == first.resource):
-                continue
-            if request[i] > free:
-                code = Code.OwnQuotaFull if above is job.quota else Code.AncestorFull
-                found.append(
-                    because(
-                        code, quota=above.id, free=amount_text(i, free),
-                        min=amount_text(i, bound), wanted=amount_text(i, request[i]),
-                    )
-                )  # fmt: skip
-    return found
 
 
 def _holders(state: State, job: Job, full: list[str]) -> tuple[Holder, ...]:

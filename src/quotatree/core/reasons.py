@@ -78,6 +78,7 @@ class Code(Enum):
     LoanNotAllowed = "{quota} takes no new loan while it shrinks"
     WouldBeTaken = "starting it now would only make it a victim of {preemptor} in the same plan"
     NotYetTried = "not tried yet: it comes up at the next plan"
+    StillLeaving = "its last run has not ended yet: {replicas} replica(s) are still leaving"
 
 
 RULES: Final[dict[Code, tuple[str, ...]]] = {
@@ -137,6 +138,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.LoanNotAllowed: ("Q5",),
     Code.WouldBeTaken: ("S8",),
     Code.NotYetTried: ("X1",),
+    Code.StillLeaving: ("P9",),
 }
 """The rules (docs/reference/rules.md) that each reason follows from."""
 

@@ -8,6 +8,7 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Idle, JobId, Phase
 from quotatree.core.model.policy import Strategy
+from quotatree.core.model.quota import AmountLimit
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
@@ -107,3 +108,17 @@ def test_who_runs_idle_and_is_too_large_to_be_promoted_blocks_nobody_s1(strategy
     assert world.plan(2) == [("Start", "small")]
     world.event(ev.QuotaScaled("q", bounds(3)))
     assert world.plan(3) == [("Promote", "large")]
+
+
+def test_an_amount_limit_counts_once_what_runs_idle_and_is_to_be_promoted_w3() -> None:
+    """Ann may use 2 GPUs, and her job has them; promoted it has no more."""
+    world = World()
+    world.root(8)
+    world.quota("q", 2)
+    world.event(ev.LimitsSet("q", (AmountLimit("q", "user:ann", 1, 9, 2000),)))
+    world.submit("first", "q", 2)
+    world.plan()
+    world.submit("idle", "q", 2, idle=Idle.ALLOW, subjects=("user:ann",))
+    assert world.plan(1) == [("Start", "idle")]
+    world.event(ev.JobEnded(JobId("first")))
+    assert world.plan(2) == [("Promote", "idle")]

@@ -11,7 +11,6 @@ from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
-from quotatree.core.planning.attempt_facts import running_total
 from quotatree.core.state import State
 
 
@@ -230,7 +229,7 @@ class Ordering:
         return self._over_limit(cls) or self._never_fits(cls)
 
     def _over_limit(self, cls: WaitClass) -> bool:
-        if not cls.limits:
+        if not cls.limits or cls.promotes:  # a promotion adds nothing to what counts already
             return False
         used = self._state.limit_used
         return any(used.get(lim, 0) + cls.request.gpu_milli > lim.gpu_milli for lim in cls.limits)
@@ -239,11 +238,10 @@ class Ordering:
         return self._over_min(cls) or not self._nodes_hold(cls)
 
     def _over_min(self, cls: WaitClass) -> bool:
-        """Return whether the class asks for more than a min on its path has; a promotion asks for all that runs (I1)."""
-        request = running_total(self._state.jobs[cls.members[0][1]]) if cls.promotes else cls.request
+        """Return whether the class asks for more than a min on its path has."""
         for above in cls.quota.path:
             for i, bound in above.named:
-                if request[i] > bound and not (above is cls.quota and _borrows(cls)):
+                if cls.request[i] > bound and not (above is cls.quota and _borrows(cls)):
                     return True
         return False
 

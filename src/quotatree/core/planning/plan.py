@@ -13,7 +13,7 @@ from typing import NamedTuple
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.preemption_count import count_preemption
-from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, Placed, missing_core
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, Placed
 from quotatree.core.model.quota import has_loan, shortage
 from quotatree.core.model.resources import Resources, resources_text
 from quotatree.core.model.tree import Tree
@@ -21,6 +21,7 @@ from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.model.wait_queue import AGAIN, Failure, WaitClass
 from quotatree.core.planning.attempt import Attempt
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
+from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, TryFirst
@@ -362,33 +363,28 @@ class _Planner(Surroundings):
             cls, job = candidate.cls, candidate.job
             if self._put_off(job, Claim.IDLE):
                 continue
-            reason = idle_refusal(state, job, cls.request)
-            if reason is None:
-                wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
-                avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
-                places = find_places(state, job.quota.root, wanted, now=True, avoid=avoid)
-                if places is not None:
-                    self._placed[job.id, Claim.IDLE] = self._here()
-                    why = because(Code.FitsIdle, free=resources_text(cls.request))
-                    self.decisions.append(
-                        effects.start(
-                            state,
-                            job,
-                            places,
-                            claim=Claim.IDLE,
-                            now_ms=self._now_ms,
-                            step=Step.FREE,
-                            reason=why,
-                        )
+            found = idle_start(state, job, cls.request)
+            if not isinstance(found, Reason):
+                self._placed[job.id, Claim.IDLE] = self._here()
+                why = because(Code.FitsIdle, free=resources_text(cls.request))
+                self.decisions.append(
+                    effects.start(
+                        state,
+                        job,
+                        found,
+                        claim=Claim.IDLE,
+                        now_ms=self._now_ms,
+                        step=Step.FREE,
+                        reason=why,
                     )
-                    self._ordering.touch(job.quota)
-                    return True
-                reason = because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
+                )
+                self._ordering.touch(job.quota)
+                return True
             several = len(job.spec.groups) > 1
             change = state.change if several else None
-            state.remember_idle(cls, Failure(reason, job.quota.tree.version, change=change))
+            state.remember_idle(cls, Failure(found, job.quota.tree.version, change=change))
             if job.spec.idle is Idle.ONLY:
-                self._tell(job, reason)
+                self._tell(job, found)
         return self._disappointed()
 
     def _disappointed(self) -> bool:

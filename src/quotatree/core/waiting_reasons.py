@@ -1,0 +1,194 @@
+"""Why does a job wait right now? Every waiting job has at least one reason, with figures (X1).
+
+The answers come from the planner's own code: an attempt that is rolled back, the same order of the queue, the same test for
+an idle start. Jobs of one class ask for the same with the same rights, so a list of jobs costs one attempt for each class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from quotatree.core.decisions import StepTried
+from quotatree.core.model.job import Idle, Job, JobId, Phase, missing_core, total_request
+from quotatree.core.model.policy import Strategy
+from quotatree.core.model.quota import Quota, QuotaId, shortage
+from quotatree.core.model.resources import GPU, amount_text
+from quotatree.core.model.tree import Tree
+from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
+from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.idle_start import idle_start
+from quotatree.core.planning.lasting import who_would_take_it_back
+from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.outcome import Decided, Failed, Outcome
+from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.state import State
+
+ATTEMPTS: Final = 100
+"""Most attempts made for one list of jobs; jobs of further classes have the reason they were told last."""
+
+
+class WhyWaiting(NamedTuple):
+    """All reasons of a waiting job, at least one, the foremost first; and the steps of P4 that were not enough."""
+
+    reasons: tuple[Reason, ...]
+    tried: tuple[StepTried, ...] = ()
+
+
+def why_waiting(state: State, job: Job, now_ms: int) -> WhyWaiting:
+    """Return why a job waits; the state is unchanged."""
+    return _Questions(state, now_ms).answer(job)
+
+
+def foremost_reasons(state: State, jobs: Iterable[Job], now_ms: int) -> dict[JobId, Reason]:
+    """Return the foremost reason of each of these jobs that waits; the state is unchanged."""
+    questions = _Questions(state, now_ms)
+    found: dict[JobId, Reason] = {}
+    for job in jobs:
+        if job.phase is not Phase.WAITING:
+            continue
+        if questions.attempts < ATTEMPTS or questions.knows(job):
+            found[job.id] = questions.answer(job).reasons[0]
+        elif job.told is not None:
+            found[job.id] = job.told
+    return found
+
+
+class _Questions:
+    """Answers about jobs of one moment; what is found for one is remembered for the others."""
+
+    def __init__(self, state: State, now_ms: int) -> None:
+        self._state, self._now_ms = state, now_ms
+        self._orderings: dict[tuple[Tree, ...], Ordering] = {}
+        self._heads: dict[QuotaId, Job | None] = {}
+        self._alike: dict[tuple[int, int], WhyWaiting] = {}
+        self.attempts = 0
+
+    def knows(self, job: Job) -> bool:
+        """Return whether the answer for this job needs no further attempt."""
+        return _alike(job) in self._alike
+
+    def answer(self, job: Job) -> WhyWaiting:
+        cls = job.quota.queue.of_job[job.id]
+        alike = _alike(job)
+        known = self._alike.get(alike)
+        if known is None:
+            self.attempts += 1
+            known = self._alike[alike] = self._why_class(job, cls)
+        reasons = list(known.reasons)
+        blocker = self._blocker(job, cls)
+        if blocker is not None:
+            strategy = job.quota.spec.strategy.value
+            after = sum(1 for reason in reasons if reason.code is Code.OverAmountLimit)
+            reasons.insert(after, because(Code.BehindHead, head=blocker, strategy=strategy))
+        if not reasons:
+            reasons.append(because(Code.NotYetTried))
+        return WhyWaiting(tuple(reasons), known.tried)
+
+    def _why_class(self, job: Job, cls: WaitClass) -> WhyWaiting:
+        """Return the reasons that all jobs of a class have, which may be none: the strategy is left aside."""
+        reasons = _over_limits(self._state, cls)
+        tried: tuple[StepTried, ...] = ()
+        if job.spec.idle is not Idle.ONLY:
+            outcome, taken_back_by = self._attempt(job, cls)
+            if taken_back_by is not None:
+                reasons.append(because(Code.WouldBeTaken, preemptor=taken_back_by))
+            if isinstance(outcome, Decided | Failed):
+                tried = outcome.tried
+            if isinstance(outcome, Failed):
+                reasons += [outcome.failure.reason]
+                reasons += [step.reason for step in tried if step.reason not in reasons]
+                reasons += [reason for reason in _shortages(job) if reason not in reasons]
+        if job.spec.idle is not Idle.NEVER:
+            refusal = idle_start(self._state, job, cls.request)
+            if isinstance(refusal, Reason):
+                reasons.append(refusal)
+        return WhyWaiting(tuple(reasons), tried)
+
+    def _attempt(self, job: Job, cls: WaitClass) -> tuple[Outcome, JobId | None]:
+        """Try the job once more, in a transaction that is rolled back; return how that ended and who would undo it (S8)."""
+        state = self._state
+        state.begin()
+        try:
+            outcome = Attempt(state, job, cls, self._now_ms, Surroundings()).run()
+            if not isinstance(outcome, Decided):
+                return outcome, None
+            return outcome, who_would_take_it_back(state, job, outcome.taken, self._now_ms)
+        finally:
+            state.rollback()
+
+    def _blocker(self, job: Job, cls: WaitClass) -> JobId | None:
+        """Return the head that keeps the strategy from trying this job; None if none does, or the job is head itself."""
+        quota, strategy = job.quota, job.quota.spec.strategy
+        if strategy is Strategy.TRAVERSE:
+            return None
+        top = self._head(quota)
+        if top is None or top is job or self._ordering(quota).passed(cls):
+            return None
+        if strategy is Strategy.INTELLIGENT and top.priority < FIFO_FROM:
+            return None
+        if strategy is Strategy.BALANCE and _inside_window(self._state, quota, job.id, self._now_ms):
+            return None
+        return top.id
+
+    def _head(self, quota: Quota) -> Job | None:
+        if quota.id not in self._heads:
+            self._heads[quota.id] = self._ordering(quota).head(quota)
+        return self._heads[quota.id]
+
+    def _ordering(self, quota: Quota) -> Ordering:
+        trees = quota.tree.together
+        if trees not in self._orderings:
+            self._orderings[trees] = Ordering(self._state, self._now_ms, trees)
+        return self._orderings[trees]
+
+
+def _alike(job: Job) -> tuple[int, int]:
+    """Return a key that jobs with the same reasons share: their class and, under a delay, since when they wait (P11)."""
+    return id(job.quota.queue.of_job[job.id]), job.queued_ms if job.quota.preemption_delay_ms else 0
+
+
+def _over_limits(state: State, cls: WaitClass) -> list[Reason]:
+    found = []
+    for limit in cls.limits:
+        used = state.limit_used.get(limit, 0)
+        if used + cls.request.gpu_milli > limit.gpu_milli:
+            found.append(
+                because(
+                    Code.OverAmountLimit, subject=limit.subject, priorities=f"{limit.low}-{limit.high}",
+                    limit=amount_text(GPU, limit.gpu_milli), used=amount_text(GPU, used),
+                    wanted=amount_text(GPU, cls.request.gpu_milli),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _inside_window(state: State, quota: Quota, job_id: JobId, now_ms: int) -> bool:
+    window = 1
+    for position, (_, since) in enumerate(quota.queue.stood):
+        if now_ms - since < state.settings.balance_timeout_ms:
+            break
+        window = position + 2
+    return any(stood == job_id for stood, _ in quota.queue.stood[:window])
+
+
+def _shortages(job: Job) -> list[Reason]:
+    """Return a reason for each further quota and resource on the path that is short beside the first (X1)."""
+    request = total_request(job, missing_core(job))
+    first = shortage(job.quota, request)
+    found: list[Reason] = []
+    for above in job.quota.path:
+        for i, bound in above.named:
+            free = bound - above.used[i]
+            if first is None or (above is first.quota and i == first.resource):
+                continue
+            if request[i] > free:
+                code = Code.OwnQuotaFull if above is job.quota else Code.AncestorFull
+                found.append(
+                    because(
+                        code, quota=above.id, free=amount_text(i, free),
+                        min=amount_text(i, bound), wanted=amount_text(i, request[i]),
+                    )
+                )  # fmt: skip
+    return found

@@ -1,0 +1,98 @@
+"""Every waiting job has a reason, and a list of jobs has the same one as explain (X1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from quotatree.core import events as ev
+from quotatree.core import waiting_reasons
+from quotatree.core.changes.apply import apply
+from quotatree.core.explanation import explain
+from quotatree.core.model.job import Idle, Job, JobId
+from quotatree.core.model.node import NodeSpec, NodeState
+from quotatree.core.model.policy import Strategy
+from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.plan import plan
+from quotatree.core.reasons import Code
+from quotatree.core.state import Settings, State
+from quotatree.core.waiting_reasons import foremost_reasons
+from tests.core.building import MINUTE, World, bounds, root, submit
+
+
+def test_an_idle_job_that_is_still_leaving_is_told_so_x1() -> None:
+    """A free GPU stands on n1, but what runs on n0 must end before the job runs again."""
+    state = State()
+    for name, gpus in (("n0", 2), ("n1", 1)):
+        apply(state, ev.NodeJoined(NodeSpec(name, gpus=gpus)), 0)
+    apply(state, ev.NodeChanged("n1", NodeState.CORDONED), 0)
+    apply(state, ev.QuotaCreated(root(3)), 0)
+    submit(state, "idle", "r", (1, 1000), idle=Idle.ONLY)
+    plan(state, 0)
+    apply(state, ev.NodeChanged("n1", NodeState.READY), 1)
+    submit(state, "wide", "r", (1, 2000), now_ms=1)
+    plan(state, 1)
+    told = explain(state, JobId("idle"), 1)
+    assert [(r.code, dict(r.facts)) for r in told.reasons] == [(Code.StillLeaving, {"replicas": "1"})]
+
+
+def test_an_idle_job_kept_from_the_nodes_of_a_guard_is_told_so_x1() -> None:
+    world = World(nodes=2, gpus=4)
+    world.state.settings = Settings(starvation_guard_ms=10 * MINUTE)
+    world.root(8, strategy=Strategy.TRAVERSE)
+    world.run("one", "r", 1)
+    world.run("two", "r", 4)
+    world.submit("gang", "r", 4)
+    world.plan()
+    world.plan(11 * MINUTE)
+    world.submit("idle", "r", 1, idle=Idle.ONLY)
+    world.plan()
+    (reason,) = explain(world.state, JobId("idle"), world.now_ms).reasons
+    assert reason.text == "r keeps 4 GPU free for gang, which has waited too long"
+    assert world.state.jobs[JobId("idle")].told == reason, "the plan says the same"
+
+
+def test_a_list_of_jobs_has_a_reason_for_each_and_one_attempt_for_all_that_are_alike_x1(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    world.root(8, strategy=Strategy.TRAVERSE)
+    world.run("full", "r", 8)
+    waiting = [world.submit(f"small-{number}", "r", 1) for number in range(50)]
+    waiting.append(world.submit("large", "r", 2))
+    world.plan()
+    assert waiting[1].told is None, "a plan tells only the first of those who are alike"
+    tried: list[str] = []
+
+    def counted(state: State, job: Job, *more: Any) -> Attempt:
+        tried.append(job.id)
+        return Attempt(state, job, *more)
+
+    monkeypatch.setattr(waiting_reasons, "Attempt", counted)
+    found = foremost_reasons(world.state, waiting, 0)
+    assert tried == ["small-0", "large"]
+    assert {found[job.id].code for job in waiting} == {Code.OwnQuotaFull}
+    assert dict(found[JobId("large")].facts)["wanted"] == "2 GPU"
+
+
+def test_who_stands_behind_a_head_has_another_reason_than_the_head_x1() -> None:
+    world = World()
+    world.root(8, strategy=Strategy.FIFO)
+    world.run("full", "r", 8)
+    waiting = [world.submit(name, "r", 1) for name in ("head", "second")]
+    world.plan()
+    found = foremost_reasons(world.state, waiting, 0)
+    assert [found[job.id].code for job in waiting] == [Code.OwnQuotaFull, Code.BehindHead]
+
+
+def test_beyond_so_many_attempts_a_list_says_what_was_told_last_x1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting_reasons, "ATTEMPTS", 2)
+    world = World()
+    world.root(8, strategy=Strategy.TRAVERSE)
+    world.run("full", "r", 8)
+    waiting = [world.submit(f"job-{gpus}", "r", gpus) for gpus in range(1, 5)]
+    world.plan()
+    world.event(ev.QuotaScaled("r", bounds(4), mode=ev.ScaleMode.LAZY))
+    found = foremost_reasons(world.state, waiting, 0)
+    assert [dict(found[job.id].facts)["min"] for job in waiting] == ["4 GPU", "4 GPU", "8 GPU", "8 GPU"]
