@@ -13,6 +13,7 @@ from quotatree.control.commands import values as do
 from quotatree.core import decisions as say
 from quotatree.core.errors import Refused
 from quotatree.core.events import ScaleMode
+from quotatree.core.model.job import JobId
 from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds
@@ -60,6 +61,20 @@ def test_names_of_other_teams_are_masked_in_queues_and_figures(server: Server):
         ask(server, queries.figures("eve", "a"))
     assert [report.id for report in ask(server, queries.tree("eve"))] == ["b"]
     assert [report.id for report in ask(server, queries.tree("root"))] == ["team", "a", "b"]
+
+
+def test_a_list_says_why_jobs_wait_now_not_why_they_were_evicted_x1(server: Server):
+    """The victim, and two jobs behind it that are alike: a plan tries the first of them alone."""
+    server.allow_preemption()
+    server.submit(gpus=4, quota="b", seconds=None)
+    low = server.submit(gpus=4, leaves_after=5)
+    server.submit(actor="pat", gpus=4, priority=7, seconds=None)
+    alike = [server.submit(gpus=2), server.submit(gpus=2)]
+    places = ask(server, queries.queue("root", "a"))
+    assert {place.job for place in places} == {low, *alike}
+    assert {place.reason_code for place in places} == {"OwnQuotaFull"}
+    why = ask(server, queries.reasons([JobId(job) for job in (low, *alike, "nobody")]))
+    assert [dict(why[JobId(job)].facts)["wanted"] for job in (low, *alike)] == ["4 GPU", "2 GPU", "2 GPU"]
 
 
 def test_a_preview_of_a_submit_names_the_victims_and_changes_nothing(server: Server):

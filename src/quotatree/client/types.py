@@ -313,8 +313,8 @@ class JobIn(TypedDict):
 
 
 class JobOut(TypedDict):
-    """`reason` says why it waits; `position` is its place in the queue of its quota, where it was asked
-    for; `ending` says of a failed job what went wrong.
+    """`reason` and its code say why it waits now; `position` is its place in the queue of its quota, where
+    it was asked for; `ending` says of a failed job what went wrong.
     """
 
     id: str

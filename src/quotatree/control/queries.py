@@ -6,7 +6,7 @@ the very command, with all its checks, then a plan, and takes everything back: n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple, TypeVar
@@ -26,7 +26,9 @@ from quotatree.core import (
     JobId,
     QuotaId,
     QuotaReport,
+    Reason,
     Refused,
+    foremost_reasons,
     plan,
     quota_report,
 )
@@ -121,12 +123,30 @@ def queue(actor: str, quota: str, after: int = 0, most: int = 500) -> Query[tupl
         reads = eyes(world, actor)
         aging_ms = world.state.settings.aging_interval_ms
         order = found.queue.jobs_in_order(now_ms, aging_ms, found.spec.strategy)
-        places = []
-        for position, (_, job_id) in islice(enumerate(order, 1), after, after + most):
-            job = world.state.jobs[job_id]
-            code = job.told.code.name if job.told is not None else job.reason
-            places.append(Queued(position, reads.job(job_id), job.priority, code))
-        return tuple(places)
+        jobs = [
+            (position, world.state.jobs[job_id])
+            for position, (_, job_id) in islice(enumerate(order, 1), after, after + most)
+        ]
+        why = foremost_reasons(world.state, [job for _, job in jobs], now_ms)
+        return tuple(
+            Queued(
+                position,
+                reads.job(job.id),
+                job.priority,
+                why[job.id].code.name if job.id in why else job.reason,
+            )
+            for position, job in jobs
+        )
+
+    return query
+
+
+def reasons(jobs: Sequence[JobId]) -> Query[dict[JobId, Reason]]:
+    """Why each of these jobs waits right now (X1), unmasked; jobs that do not wait, or not any more, are left out."""
+
+    def query(world: World, now_ms: int) -> dict[JobId, Reason]:
+        known = [world.state.jobs[job] for job in jobs if job in world.state.jobs]
+        return foremost_reasons(world.state, known, now_ms)
 
     return query
 

@@ -84,10 +84,12 @@ from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
+from quotatree.core.waiting_reasons import foremost_reasons
 
 __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.
     "State", "Settings", "apply", "plan", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
+    "foremost_reasons",
     # What happens, what is decided, and why.
     "events", "decisions", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure",
     "QuotaReport",

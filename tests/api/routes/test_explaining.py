@@ -55,6 +55,17 @@ def test_a_jobs_history_explanation_and_reason_name_nobody_else(taken: tuple[Api
     assert [(run["outcome"], len(run["places"])) for run in runs] == [("evicted", 1)]
 
 
+def test_every_waiting_job_of_a_list_has_the_reason_why_it_waits_now(api: Api):
+    """X1: two that are alike; a plan tries only the first of them."""
+    api.submit(gpus=4, seconds=1000)
+    waiting = {api.submit(gpus=2), api.submit(gpus=2)}
+    listed = [one for one in api.get("/jobs", "ann").json()["items"] if one["id"] in waiting]
+    single = [api.get(f"/jobs/{one}", "ann").json() for one in waiting]
+    for shown in (*listed, *single):
+        assert shown["reason"]["code"] == shown["reason_code"] == "OwnQuotaFull"
+        assert "a has 0 GPU free of its min 4 GPU, 2 GPU wanted" in shown["reason"]["text"]
+
+
 def test_a_preview_shows_victims_masked_with_their_cost_and_changes_nothing(api: Api):
     """X3: a quota admin sees what a scaling would cost others, without their names (W2)."""
     low = api.submit(gpus=4, seconds=1000)

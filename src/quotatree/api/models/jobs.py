@@ -155,7 +155,7 @@ class GroupOut(TypedDict):
 
 
 class JobOut(TypedDict):
-    """`reason` says why it waits; `position` is its place in the queue of its quota, where it was asked for; `ending`
+    """`reason` and its code say why it waits now; `position` is its place in the queue of its quota, where it was asked for; `ending`
     says of a failed job what went wrong."""
 
     id: str
@@ -239,9 +239,13 @@ class Runs(TypedDict):
     items: list[RunOut]
 
 
-def job_out(row: JobRow, reads: Reader, position: int | None = None, ending: str | None = None) -> JobOut:
+def job_out(
+    row: JobRow, reads: Reader, position: int | None, ending: str | None, waits_for: Reason | None
+) -> JobOut:
+    """The job as its row has it. `waits_for`: why it waits right now; None: what it was told last, if it waits."""
     record, card, spec = row.record, row.card, row.record.spec
-    told = None if record.told is None or row.phase != "Waiting" else reads.reason(record.told)
+    reason = waits_for or record.told
+    told = None if reason is None or row.phase != "Waiting" else reads.reason(reason)
     core = () if record.core is None else record.core.places
     places: list[PlaceOut] = [
         {"replica": place.replica, "node": place.node, "devices": list(place.devices), "surplus": surplus}
@@ -257,7 +261,7 @@ def job_out(row: JobRow, reads: Reader, position: int | None = None, ending: str
         "module": spec.module.value,
         "priority": row.priority,
         "phase": row.phase,
-        "reason_code": row.reason_code,
+        "reason_code": row.reason_code if told is None else told.code.name,
         "reason": None if told is None else reason_out(told),
         "ending": ending,
         "position": position,

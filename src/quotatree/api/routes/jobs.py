@@ -35,7 +35,7 @@ from quotatree.api.problems import problem_kept
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.queries import Query as Asked
-from quotatree.control.queries import eyes
+from quotatree.control.queries import eyes, reasons
 from quotatree.control.world import World
 from quotatree.core import JobId, Refused
 from quotatree.store import JobFilter, Store
@@ -109,10 +109,14 @@ async def list_jobs(
     reads = await caller.eyes()
     waiting = [row for row in page.items if row.phase == "Waiting"]
     places = await caller.ask(positions_of(waiting)) if positions and waiting else {}
+    why = await caller.ask(reasons([row.id for row in waiting])) if waiting else {}
 
     def told(store: Store) -> JobPage:
         endings = endings_of(store, page.items)
-        items = [job_out(row, reads, places.get(row.id), endings.get(row.id)) for row in page.items]
+        items = [
+            job_out(row, reads, places.get(row.id), endings.get(row.id), why.get(row.id))
+            for row in page.items
+        ]
         return {"items": items, "next": page.next}
 
     return JSONResponse(await caller.read(told))
@@ -174,11 +178,14 @@ async def get_job(
 ) -> Response:
     """One job, finished or not."""
     row = await visible_job(caller, Action.SEE_JOB, job)
-    places = await caller.ask(positions_of([row])) if positions and row.phase == "Waiting" else {}
+    waits = row.phase == "Waiting"
+    places = await caller.ask(positions_of([row])) if positions and waits else {}
+    why = await caller.ask(reasons([row.id])) if waits else {}
     reads = await caller.eyes()
 
     def told(store: Store) -> JobOut:
-        return job_out(row, reads, places.get(row.id), endings_of(store, [row]).get(row.id))
+        ending = endings_of(store, [row]).get(row.id)
+        return job_out(row, reads, places.get(row.id), ending, why.get(row.id))
 
     return JSONResponse(await caller.read(told))
 
