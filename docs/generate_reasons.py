@@ -91,7 +91,9 @@ WHEN: Final = {
     "StillLeaving": "An idle job that was taken back or stopped: it starts again once its replicas have left their devices.",
     "KeptForGuard": "There would be room, but the starvation guard keeps it for somebody else.",
     "LoanNotAllowed": "The quota is being scaled down in mode `lazy` and is still above its target.",
-    "WouldBeTaken": "The plan was made anew without this start, because a later decision would have evicted the job.",
+    "WouldBeTaken": "The start was left out because another job would evict this one, in the same plan or right after it.",
+    "TakesItsPlace": "`start` or `hold` of a preemptor after whose start nobody has to stop: its victim finds room, so it stays instead.",
+    "KeptRunning": "Why a job is `Running` that a plan would have stopped and started again elsewhere.",
     "NotYetTried": "`explain`: tried now, it would start; the next plan will see to it.",
 }
 

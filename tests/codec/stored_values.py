@@ -196,6 +196,7 @@ PREEMPTIONS: Final = (
         highest_priority=3,
         tried=(StepTried(Step.FREE, because(Code.NoEligibleVictims, step="FREE")),),
     ),
+    Preemption(TAKER, Step.OWN, (), (), 0, 0, 0, (), kept=(JOB, OTHER)),
 )
 
 STARTS: Final = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
+from unittest.mock import patch
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
@@ -57,7 +59,8 @@ class Walk:
         if not check:
             return plan(self.state, self.now_ms)
         before = Model.of(self.state)
-        made = plan(self.state, self.now_ms)
+        with step_by_step():
+            made = plan(self.state, self.now_ms)
         replay = Replay(before, made, self.settings.eas_outage_ms)
         replay.run()
         self.preemptions += replay.preemptions
@@ -128,6 +131,13 @@ class Walk:
             if not made.decisions and not self.state.leaving_jobs:
                 return
         raise AssertionError("the cluster does not come to rest")
+
+
+@contextmanager
+def step_by_step() -> Iterator[None]:
+    """Let plans tell every step as it was decided, not their net effect (P8; test_net_effect.py)."""
+    with patch("quotatree.core.planning.plan.keep_running"):
+        yield
 
 
 def rerun(log: Log, settings: Settings | None = None) -> list[say.Plan]:

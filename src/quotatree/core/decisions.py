@@ -54,6 +54,8 @@ class Preemption:
     cost_without_ladder: int
     highest_priority: int
     tried: tuple[StepTried, ...]
+    kept: tuple[JobId, ...] = ()
+    """Jobs that would have been stopped and started again: they keep running, and what they would have moved to is taken."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,9 +76,11 @@ class Code(Enum):
     IdleNoPlacement = "idle room is there, but no free devices for {shape}"
     KeptForGuard = "{quota} keeps {kept} free for {head}, which has waited too long"
     LoanNotAllowed = "{quota} takes no new loan while it shrinks"
-    WouldBeTaken = "starting it now would only make it a victim of {preemptor} in the same plan"
+    WouldBeTaken = "starting it now would only make it a victim of {preemptor}"
     NotYetTried = "not tried yet: it comes up at the next plan"
     StillLeaving = "its last run has not ended yet: {replicas} replica(s) are still leaving"
+    TakesItsPlace = "takes the place to which {kept} would have moved, so that {kept} keeps running"
+    KeptRunning = "keeps running: it would have been stopped and started again in one plan"
 
 
 RULES: Final[dict[Code, tuple[str, ...]]] = {
@@ -139,6 +141,8 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.WouldBeTaken: ("S8",),
     Code.NotYetTried: ("X1",),
     Code.StillLeaving: ("P9",),
+    Code.TakesItsPlace: ("P8",),
+    Code.KeptRunning: ("P8",),
 }
 """The rules (docs/reference/rules.md) that each reason follows from."""
 

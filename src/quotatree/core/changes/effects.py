@@ -5,6 +5,8 @@ Used by the planner and by commands (drain, lost nodes, scaling with reclaim), s
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.policy import Module
@@ -214,6 +216,34 @@ def change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) ->
     state.tell(job, now_ms, why)
     if job.queued:
         state.enqueue(job)
+
+
+class Stopped(NamedTuple):
+    """What an eviction changed in a job whose core it took, so that it can be said never to have happened (P8)."""
+
+    unit: Unit
+    preempted_by: JobId | None
+    lost_last: int
+    queued_ms: int
+
+
+def stopped(unit: Unit) -> Stopped:
+    """Return what an eviction of this core is about to change."""
+    job = unit.job
+    return Stopped(unit, job.preempted_by, job.lost_last, job.queued_ms)
+
+
+def keep(state: State, job: Job, before: Stopped, now_ms: int) -> None:
+    """Let a victim of this plan run on where it was, with a regular claim; its hold is gone, and its replicas do not leave."""
+    old = before.unit
+    state.end_by_eviction(job, before.preempted_by, before.lost_last)
+    state.set_queued(job, before.queued_ms)
+    state.move(job, Phase.RUNNING, now_ms, Code.KeptRunning.name)
+    core = state.make_unit(job, UnitKind.CORE, Claim.REGULAR, old.places, old.started_ms)
+    state.place(core)
+    state.set_core(job, core)
+    if job.core_replicas < job.spec.total_replicas:
+        state.put_entry(job.quota.tree.elastic, job.id, job)
 
 
 def leavers_on(state: State, places: tuple[Placed, ...], nodes: Nodes | None = None) -> tuple[JobId, ...]:

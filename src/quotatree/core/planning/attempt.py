@@ -259,6 +259,7 @@ class Attempt:
         victims: list[say.VictimCost] = []
         demoted: list[Unit] = []
         evictions: list[say.Decision] = []
+        stopped: list[effects.Stopped] = []
         reasons: dict[UnitClass, Reason] = {}
         for unit in found.units:
             if unit in found.demoted:
@@ -269,6 +270,8 @@ class Attempt:
             why = reasons.get(unit.cls)
             if why is None:
                 why = reasons[unit.cls] = self._why_taken(signature, unit)
+            if unit.cls.kind is UnitKind.CORE:
+                stopped.append(effects.stopped(unit))
             eviction = effects.evict(state, unit, now_ms, why, job.id, True)
             victims.append(victim_cost(unit, eviction))
             evictions.append(eviction)
@@ -287,7 +290,7 @@ class Attempt:
         if places is None:
             raise AssertionError(f"{job.id} does not fit after its victims left: {found}")
         begun = self._begin(*places, step, reason, preemption)
-        return Decided((*evictions, begun), tuple(self._tried), found.units)
+        return Decided((*evictions, begun), tuple(self._tried), found.units, tuple(stopped))
 
     # -- why ---------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quotatree.core import decisions as say
+from quotatree.core.changes.effects import Stopped
 from quotatree.core.model.job import Job
 from quotatree.core.model.unit import Unit
 from quotatree.core.model.wait_queue import Failure, WaitClass
@@ -15,11 +16,15 @@ Tried = tuple[say.StepTried, ...]
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The job was helped; the decisions are applied to the state. `taken` are the units that left for it, or turned idle."""
+    """The job was helped; the decisions are applied to the state.
+
+    `taken` are the units that left for it or turned idle; `stopped` tells of those that were cores and left.
+    """
 
     decisions: tuple[say.Decision, ...]
     tried: Tried = ()
     taken: tuple[Unit, ...] = ()
+    stopped: tuple[Stopped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

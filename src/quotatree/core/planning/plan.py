@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
+from quotatree.core.changes.effects import Stopped
 from quotatree.core.changes.preemption_count import count_preemption
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, Placed
 from quotatree.core.model.quota import has_loan, shortage
@@ -23,6 +24,7 @@ from quotatree.core.planning.attempt import Attempt
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
+from quotatree.core.planning.net_effect import keep_running
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, TryFirst
 from quotatree.core.planning.plan_context import Surroundings
@@ -81,13 +83,14 @@ class _Planner(Surroundings):
         self._postponed: dict[
             tuple[JobId, Claim], JobId
         ] = {}  # starts left out, each with who would evict it
+        self._stopped: dict[JobId, Stopped] = {}  # the first eviction of each core in this plan
         self._placed: dict[tuple[JobId, Claim], _Placing] = {}  # jobs that got places in this plan
         self._chain: list[JobId] = []  # jobs being tried, each for the sake of the one before it
         self._last = False  # no other job can be helped any more; see _last_pass
         self._ordering = Ordering(state, now_ms, trees)
         self._waits: dict[JobId, say.Wait] = {}
         self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, and the last change by then
-        self._settled: set[int] = set()  # evictions, by position, whose preemption was counted
+        self._settled: set[JobId] = set()  # victims whose preemption was counted
         self._returns = 0  # how often the plan went back to an earlier point; see _go_back
         self.decisions: list[say.Decision] = []
 
@@ -109,6 +112,7 @@ class _Planner(Surroundings):
         self._ordering.close()
         for cls, _ in self._idle_hopes:
             self._forget_hope(cls)
+        keep_running(self._state, self._now_ms, self.decisions, list(self._stopped.values()))
         self._settle_victims()
         self.decisions += self._news()
 
@@ -324,6 +328,8 @@ class _Planner(Surroundings):
             if isinstance(decision, say.Start | say.Hold):
                 self._placed[decision.job, Claim.REGULAR] = before
         self.decisions += outcome.decisions
+        for victim in outcome.stopped:
+            self._stopped.setdefault(victim.unit.job.id, victim)
         self._ordering.touch(job.quota)
 
     # -- going back (S8) -------------------------------------------------------------------------------------
@@ -350,7 +356,10 @@ class _Planner(Surroundings):
         del self.decisions[to.decisions :]
         self._placed = dict(list(self._placed.items())[: to.placings])
         self._last = to.last
-        self._settled = {position for position in self._settled if position < to.decisions}
+        evicted = {decision.job for decision in self.decisions if isinstance(decision, say.Evict)}
+        failed = {decision.job for decision in self.decisions if isinstance(decision, say.Fail)}
+        self._settled &= failed
+        self._stopped = {name: victim for name, victim in self._stopped.items() if name in evicted}
         self._waits = {
             name: wait for name, wait in self._waits.items() if self._state.jobs[name].told is wait.reason
         }
@@ -460,13 +469,13 @@ class _Planner(Surroundings):
         They leave their queues now, so that they do not block other jobs.
         """
         failed = False
-        for position, decision in enumerate(list(self.decisions)):
-            if not isinstance(decision, say.Evict) or not decision.counts or position in self._settled:
+        for decision in list(self.decisions):
+            if not isinstance(decision, say.Evict) or not decision.counts or decision.job in self._settled:
                 continue
             job = self._state.jobs[decision.job]
             limit = job.spec.max_preemptions
             if job.phase is Phase.WAITING and limit is not None and len(job.preempted_ms) + 1 > limit:
-                self._settled.add(position)
+                self._settled.add(job.id)
                 self.decisions += count_preemption(self._state, job, self._now_ms)
                 self._ordering.touch(job.quota)
                 failed = True
@@ -485,7 +494,7 @@ class _Planner(Surroundings):
             if job.phase in (Phase.HELD, Phase.RUNNING):
                 self.decisions[position] = replace(decision, moved=True, counts=False)
                 continue
-            if decision.counts and position not in self._settled:
+            if decision.counts and job.id not in self._settled:
                 self.decisions += count_preemption(state, job, self._now_ms)
 
     def wakeups(self) -> list[int]:

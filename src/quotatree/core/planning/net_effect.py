@@ -1,0 +1,193 @@
+"""Which jobs that a plan stops and starts again can keep running where they are (P8)?
+
+A preemptor takes a victim, and the victim finds room elsewhere, perhaps by taking somebody itself. In the end both run, on each
+other's account: then the victim need not move. It keeps running, and its preemptor gets the places that it was to move to, if
+it fits there. An engine is told only that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from quotatree.core import decisions as say
+from quotatree.core.changes import effects
+from quotatree.core.changes.effects import Stopped
+from quotatree.core.model.job import Claim, Job, JobId, Phase, Placed
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.unit import UnitKind
+from quotatree.core.planning.attempt_facts import cost_text, passes_guard
+from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.search.placement import find_places
+from quotatree.core.state import State
+
+
+def keep_running(state: State, now_ms: int, decisions: list[say.Decision], stopped: list[Stopped]) -> None:
+    """Let each of these victims stay that was promised other places in this plan; in the order of their evictions.
+
+    The decisions are changed in place. A transaction must be open.
+    """
+    effect = _NetEffect(state, now_ms, decisions)
+    for victim in stopped:
+        job = victim.unit.job
+        if job.phase is Phase.HELD and job.hold is not None and effect.evicted(job.id) is not None:
+            mark, before = state.mark(), list(decisions)
+            if not effect.stays(job, victim):
+                state.rollback_to(mark)
+                decisions[:] = before
+
+
+@dataclass(slots=True)
+class _NetEffect:
+    """The decisions of a plan, made shorter by every victim that can stay."""
+
+    state: State
+    now_ms: int
+    decisions: list[say.Decision]
+
+    def stays(self, job: Job, victim: Stopped) -> bool:
+        """Let a victim stay, and its preemptors have the places it was promised; return False if these do not fit there."""
+        state = self.state
+        places = tuple(job.leaving.values())
+        if set(places) != set(victim.unit.places):
+            return (
+                False  # replicas beyond its core left with it, or others of an earlier run are still leaving
+            )
+        preemptors = [other for other in state.awaited.get(job.id, {}).values() if other is not job]
+        if any(self._held_by(other.id) is None or other.hold is None for other in preemptors):
+            return False  # a promise of an earlier plan stands
+        preemptors.sort(key=lambda other: (-other.priority, other.spec.submitted_ms, other.id))
+        wanted = {other.id: other.hold.unit.places for other in preemptors if other.hold is not None}
+        for one in (job, *preemptors):
+            effects.drop_hold(state, one, leaves=False)
+        state.end_leaving(job, places)
+        if not _free(state, places):
+            return False
+        effects.keep(state, job, victim, self.now_ms)
+        moved_to = self._held_by(job.id)
+        assert moved_to is not None
+        self._forget(job.id)
+        for other in preemptors:
+            if not self._placed_anew(other, wanted[other.id], job, moved_to):
+                return False
+        if preemptors:
+            self._taken_for(preemptors[0].id, job.id)
+        if victim.unit.cls.claim is Claim.IDLE:
+            self.decisions.append(say.Promote(job.id, because(Code.Promoted)))
+        return True
+
+    def _placed_anew(self, job: Job, before: tuple[Placed, ...], kept: Job, moved_to: say.Hold) -> bool:
+        """Give a preemptor other places than those of the job that is kept; return False if there are none."""
+        state = self.state
+        wanted = [(place.replica, place.shape) for place in before]
+        avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
+        root = job.quota.root
+        places = None if job.leaving else find_places(state, root, wanted, now=True, avoid=avoid)
+        now = places is not None
+        if places is None:
+            places = find_places(state, root, wanted, now=False, avoid=avoid)
+        if places is None:
+            return False
+        told = self._held_by(job.id)
+        assert told is not None
+        self.decisions.remove(told)
+        ledger = _merged(told.preemption, moved_to.preemption, kept.id)
+        reason = _why(ledger, kept.id)
+        if now:
+            self.decisions.append(
+                effects.start(
+                    state,
+                    job,
+                    places,
+                    claim=Claim.REGULAR,
+                    now_ms=self.now_ms,
+                    step=told.step,
+                    reason=reason,
+                    preemption=ledger,
+                )
+            )
+        else:
+            self.decisions.append(
+                effects.hold(
+                    state, job, places, now_ms=self.now_ms, step=told.step, reason=reason, preemption=ledger
+                )
+            )
+        return True
+
+    def _taken_for(self, preemptor: JobId, kept: JobId) -> None:
+        """Say of the victims of a job that is kept for whom they go in the end."""
+        for position, decision in enumerate(self.decisions):
+            if not isinstance(decision, say.Evict | say.Demote) or decision.preemptor != kept:
+                continue
+            facts = tuple(
+                (name, preemptor if name == "preemptor" else value) for name, value in decision.reason.facts
+            )
+            reason = decision.reason._replace(facts=facts)
+            self.decisions[position] = replace(decision, preemptor=preemptor, reason=reason)
+            victim = self.state.jobs[decision.job]
+            if isinstance(decision, say.Evict) and decision.kind is UnitKind.CORE:
+                self.state.end_by_eviction(victim, preemptor, victim.lost_last)
+
+    def _forget(self, job: JobId) -> None:
+        """Drop the eviction of a job that stays, and the hold that it was given for it."""
+        gone = (self.evicted(job), self._held_by(job))
+        self.decisions[:] = [decision for decision in self.decisions if decision not in gone]
+
+    def evicted(self, job: JobId) -> say.Evict | None:
+        for decision in self.decisions:
+            if isinstance(decision, say.Evict) and decision.job == job and decision.kind is UnitKind.CORE:
+                return decision
+        return None
+
+    def _held_by(self, job: JobId) -> say.Hold | None:
+        for decision in reversed(self.decisions):
+            if isinstance(decision, say.Hold) and decision.job == job and decision.replicas:
+                return decision
+        return None
+
+
+def _free(state: State, places: tuple[Placed, ...]) -> bool:
+    """Return whether nobody else stands on these places or was promised them."""
+    devices: dict[tuple[int, int], int] = {}
+    beside: dict[int, tuple[int, int]] = {}
+    for place in places:
+        for device in place.devices:
+            milli = devices.get((place.node, device), 0)
+            devices[place.node, device] = milli + min(place.shape.gpu_milli, WHOLE_GPU)
+        cpu, memory = beside.get(place.node, (0, 0))
+        beside[place.node] = (cpu + place.shape.cpu_milli, memory + place.shape.memory_mib)
+    return all(state.nodes[node].free[device] >= milli for (node, device), milli in devices.items()) and all(
+        state.nodes[node].free_cpu >= cpu and state.nodes[node].free_memory >= memory
+        for node, (cpu, memory) in beside.items()
+    )
+
+
+def _merged(
+    first: say.Preemption | None, second: say.Preemption | None, kept: JobId
+) -> say.Preemption | None:
+    """Return the record of a preemptor without the victim that stays, with the victims that one had in its turn."""
+    if first is None:
+        return None
+    victims = tuple(v for v in first.victims if v.job != kept)
+    if second is None:
+        cost = sum(v.cost for v in victims)
+        return replace(
+            first, victims=victims, cost=cost, cost_without_ladder=min(cost, first.cost_without_ladder),
+            highest_priority=max((v.priority for v in victims), default=0), kept=(*first.kept, kept),
+        )  # fmt: skip
+    victims += second.victims
+    cost = sum(v.cost for v in victims)
+    return replace(
+        first, victims=victims, demoted=first.demoted + second.demoted, cost=cost,
+        cost_without_ladder=min(cost, first.cost_without_ladder + second.cost_without_ladder),
+        highest_priority=max(first.highest_priority, second.highest_priority),
+        kept=(*first.kept, *second.kept, kept),
+    )  # fmt: skip
+
+
+def _why(ledger: say.Preemption | None, kept: JobId) -> Reason:
+    if ledger is None or not ledger.victims:
+        return because(Code.TakesItsPlace, kept=kept)
+    return because(
+        Code.AfterPreemption, victims=len(ledger.victims), rule=ledger.step.value,
+        highest=ledger.highest_priority, cost=cost_text(ledger.cost),
+    )  # fmt: skip
