@@ -1,0 +1,225 @@
+"""Which clusters make a plan work hardest? Families of states that grow with one number n, each ready for one plan.
+
+A family is as hard as `size` says, on as many GPUs as it needs. Each was once quadratic or worse; what a plan does with
+them is decided by the rules, not here. All nodes have eight GPUs, all times are milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from quotatree.core import (
+    WHOLE_GPU,
+    Bounds,
+    ChildLevel,
+    JobId,
+    JobSpec,
+    Module,
+    NodeSpec,
+    Priorities,
+    QuotaId,
+    QuotaSpec,
+    ReplicaGroup,
+    Resources,
+    Scope,
+    SelfLevel,
+    Shape,
+    State,
+    Strategy,
+    apply,
+)
+from quotatree.core import events as ev
+
+ALL: Final = frozenset(Module)
+NODE_GPUS: Final = 8
+NODE_CPU_MILLI: Final = 128_000
+HOUR: Final = 3_600_000
+LATER: Final = 600_000
+"""When the plan that is measured is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """States that grow with n: how they are made, the first n to measure, and the largest, on at most 1,000 GPUs."""
+
+    name: str
+    build: Callable[[int], State]
+    first: int
+    largest: int
+
+
+def put_off_starts(trees: int) -> State:
+    """Return trees in each of which one start would only be taken again, since a victim is larger than needed (S8)."""
+    state = State()
+    for tree in range(trees):
+        _nodes(state, NODE_GPUS, pool=f"pool-{tree}")
+        top = ChildLevel(Priorities(6, 8), ALL)
+        _root(state, f"r{tree}", 4, pool=f"pool-{tree}", child_level=top)
+        own = SelfLevel(Priorities(4, 9), Priorities(1, 3), ALL, Scope.OWN)
+        _child(state, f"a{tree}", f"r{tree}", 4, self_level=own, strategy=Strategy.TRAVERSE)
+        _run(state, f"big-{tree}", f"a{tree}", 2, priority=2)
+        _run(state, f"other-{tree}", f"r{tree}", 1, priority=5)
+    for tree in range(trees):
+        _submit(state, f"top-{tree}", f"r{tree}", 2, priority=8)
+        _submit(state, f"small-{tree}", f"a{tree}", 1, priority=8)
+        _submit(state, f"mid-{tree}", f"a{tree}", 1, priority=7)
+    return state
+
+
+def services(count: int) -> State:
+    """Return services of four replicas that all fit, of which only one each is the core (P12)."""
+    state = State()
+    _nodes(state, 4 * count)
+    _root(state, "org", 4 * count)
+    for number in range(count):
+        _submit(
+            state, f"service-{number:05}", "org", 1, replicas=4, module=Module.EAS, min_replicas=1, priority=1
+        )
+    return state
+
+
+def protected_shapes(count: int) -> State:
+    """Return a full cluster under min_runtime, each job protected until another time, and as many shapes that wait (P11)."""
+    state = State()
+    _nodes(state, count)
+    _root(state, "org", count, min_runtime_ms=HOUR, self_level=_levels(Scope.OWN))
+    for number in range(count):
+        _run(state, f"runs-{number:05}", "org", 1, priority=1, started_ms=number)
+    _wait_in_shapes(state, "org", count, priority=6)
+    return state
+
+
+def reserved_siblings(count: int) -> State:
+    """Return siblings with reserved parts; whatever one of each pair borrows from the other, the other may have back (Q8, P15)."""
+    state = State()
+    gpus = NODE_GPUS * count
+    _nodes(state, gpus)
+    _root(state, "org", gpus)
+    beside = _levels(Scope.SIBLINGS)
+    for number in range(count):
+        policy = beside if number % 2 else None
+        reserved = Resources(2 * WHOLE_GPU)
+        _child(state, f"team-{number:03}", "org", NODE_GPUS, reserved=reserved, self_level=policy)
+    for job in range(NODE_GPUS):  # one after the other, so that every node has work of eight siblings
+        for number in range(count):
+            priority = 9 if number % 2 else 1 + job % 5
+            _run(state, f"runs-{number:03}-{job}", f"team-{number:03}", 1, priority, started_ms=job * number)
+    for number in range(count):
+        _submit(state, f"waits-{number:03}", f"team-{number:03}", 2 + 2 * (number % 2), priority=6)
+    return state
+
+
+def levels(depth: int) -> State:
+    """Return two chains of quotas, one below the other, with work running and waiting at every level."""
+    state = State()
+    gpus = 64 * depth
+    _nodes(state, gpus)
+    below = ChildLevel(Priorities(1, 9), ALL)
+    _root(state, "level-0", gpus, child_level=below)
+    for level in range(1, depth):
+        _child(
+            state,
+            f"level-{level}",
+            f"level-{level - 1}",
+            gpus - 64 * level,
+            child_level=below,
+            self_level=_levels(Scope.LEVEL),
+        )
+        _child(state, f"beside-{level}", f"level-{level - 1}", 64, self_level=_levels(Scope.LEVEL))
+    for level in range(depth):
+        for job in range(64):
+            _run(state, f"runs-{level}-{job:02}", f"level-{level}", 1, priority=1 + job % 9, started_ms=job)
+    for level in range(depth):
+        for job in range(16):
+            _submit(
+                state,
+                f"waits-{level}-{job:02}",
+                f"level-{level}",
+                1 + job % 8,
+                priority=1 + (job + level) % 9,
+            )
+    return state
+
+
+def waiting_shapes(count: int) -> State:
+    """Return 125 nodes with a free GPU and too little CPU each, and jobs waiting that all ask for something else."""
+    state = State()
+    _nodes(state, 1_000)
+    _root(state, "org", 1_000, self_level=_levels(Scope.OWN))
+    each = (NODE_GPUS - 1, NODE_CPU_MILLI - 1)
+    for number in range(125):
+        _run(state, f"runs-{number:03}", "org", each[0], priority=9, cpu_milli=each[1])
+    _wait_in_shapes(state, "org", count, priority=6)
+    return state
+
+
+def quotas(count: int) -> State:
+    """Return siblings with room for one job each, and two jobs waiting in each."""
+    state = State()
+    _nodes(state, 2 * count)
+    _root(state, "org", 2 * count)
+    for number in range(count):
+        _child(state, f"team-{number:03}", "org", 2, self_level=_levels(Scope.LEVEL))
+    for number in range(count):
+        _run(state, f"runs-{number:03}", f"team-{number:03}", 1, priority=1)
+    for number in range(count):
+        for job in range(2):
+            _submit(state, f"waits-{number:03}-{job}", f"team-{number:03}", 1, priority=6)
+    return state
+
+
+FAMILIES: Final = (
+    Family("put-off starts in n trees", put_off_starts, 25, 125),
+    Family("n services of four replicas", services, 300, 250),
+    Family("n protected shapes", protected_shapes, 1_000, 1_000),
+    Family("n reserved siblings", reserved_siblings, 10, 50),
+    Family("n levels", levels, 2, 8),
+    Family("n waiting shapes", waiting_shapes, 1_250, 5_000),
+    Family("n quotas", quotas, 125, 500),
+)
+
+
+def _levels(scope: Scope) -> SelfLevel:
+    return SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, scope)
+
+
+def _nodes(state: State, gpus: int, pool: str = "default") -> None:
+    for number in range(-(-gpus // NODE_GPUS)):
+        apply(
+            state,
+            ev.NodeJoined(NodeSpec(f"{pool}-{number:04}", pool, gpus=NODE_GPUS, cpu_milli=NODE_CPU_MILLI)),
+            0,
+        )
+
+
+def _root(state: State, name: str, gpus: int, pool: str = "default", **fields: Any) -> None:
+    draws = ((pool, Bounds(gpus * WHOLE_GPU)),)
+    apply(state, ev.QuotaCreated(QuotaSpec(QuotaId(name), draws=draws, **fields)), 0)
+
+
+def _child(state: State, name: str, parent: str, gpus: int, **fields: Any) -> None:
+    spec = QuotaSpec(QuotaId(name), QuotaId(parent), Bounds(gpus * WHOLE_GPU), **fields)
+    apply(state, ev.QuotaCreated(spec), 0)
+
+
+def _run(
+    state: State, name: str, quota: str, gpus: int, priority: int, started_ms: int = 0, cpu_milli: int = 0
+) -> None:
+    group = ReplicaGroup(1, Shape(gpus * WHOLE_GPU, cpu_milli, 0))
+    spec = JobSpec(JobId(name), quota, (group,), 0, priority=priority)
+    apply(state, ev.JobAdopted(spec, started_ms), 0)
+
+
+def _submit(state: State, name: str, quota: str, gpus: int, replicas: int = 1, **fields: Any) -> None:
+    group = ReplicaGroup(replicas, Shape(gpus * WHOLE_GPU, 0, 0))
+    apply(state, ev.JobSubmitted(JobSpec(JobId(name), quota, (group,), LATER, **fields)), LATER)
+
+
+def _wait_in_shapes(state: State, quota: str, count: int, priority: int) -> None:
+    """Submit one-GPU jobs that each ask for another amount of CPU."""
+    for number in range(count):
+        group = ReplicaGroup(1, Shape(WHOLE_GPU, 2 + number, 0))
+        spec = JobSpec(JobId(f"waits-{number:05}"), quota, (group,), LATER, priority=priority)
+        apply(state, ev.JobSubmitted(spec), LATER)
