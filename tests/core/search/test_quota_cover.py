@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quotatree.core import decisions as say
-from quotatree.core.model.policy import ChildLevel, Priorities, Scope
+from quotatree.core.model.policy import ChildLevel, Priorities, Scope, Strategy
 from quotatree.core.model.resources import Resources
 from quotatree.core.planning.plan import plan
 from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
@@ -50,3 +50,21 @@ def test_a_cover_leaves_out_who_may_not_go_and_is_still_the_cheapest() -> None:
     submit(state, "top", "r", (1, 1000), now_ms=200_000, priority=9)
     taken = {d.job for d in plan(state, 200_000).decisions if isinstance(d, say.Evict)}
     assert taken == {"small, old", "small, new"}
+
+
+def test_too_little_once_is_not_too_little_for_who_asks_for_less_p7() -> None:
+    """P11: `new` is protected. Four GPUs cannot be freed, and that is noted; `two` wants less, `later` comes in time."""
+    world = World(nodes=1)
+    world.root(8)
+    own = self_level(6, 1, Scope.OWN)
+    world.quota("a", 4, self_level=own, min_runtime_ms=60 * MINUTE, strategy=Strategy.TRAVERSE)
+    world.run("old", "a", 2)
+    world.now_ms = 30 * MINUTE
+    world.run("new", "a", 2)
+    world.now_ms = 60 * MINUTE
+    world.submit("four", "a", 4, priority=7)
+    world.submit("two", "a", 2, priority=6)
+    assert world.plan() == [("Evict", "old"), ("Start", "two")]
+    world.submit("later", "a", 2, priority=6)
+    assert world.plan(80 * MINUTE) == []
+    assert world.plan(90 * MINUTE) == [("Evict", "new"), ("Start", "later")]

@@ -15,7 +15,7 @@ from quotatree.core.model.policy import Module, Scope
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.core.building import World, cluster, root, self_level
+from tests.core.building import MINUTE, World, cluster, root, self_level
 
 NODES = 6
 POLICY = self_level(6, 5, Scope.OWN)
@@ -104,3 +104,28 @@ def test_nobody_goes_beside_a_core_whose_surplus_is_enough_p8() -> None:
     world.run("kept", "a", 2, priority=8)
     world.submit("big", "a", 4, priority=9)
     assert world.plan() == [("Evict", "elastic"), ("Start", "big")]
+
+
+def test_who_was_protected_is_found_once_the_clock_allows_it() -> None:
+    """P11: while `runs` is protected no eviction helps `thirsty`, and no node is looked at; an hour later one is."""
+    world = World(nodes=2, gpus=1)
+    world.root(2, min_runtime_ms=60 * MINUTE, self_level=self_level(6, 5, Scope.OWN))
+    for name in ("runs", "other"):
+        world.run(name, "r", 1, cpus=100, priority=1)
+    world.submit("thirsty", "r", 1, cpus=64, priority=6)
+    assert world.plan(MINUTE) == []
+    assert world.plan(60 * MINUTE) == [("Evict", "other"), ("Hold", "thirsty")]
+
+
+def test_what_no_node_could_hold_is_looked_for_again_after_a_change() -> None:
+    """P7: the p9 leaves, and only then an eviction gives so much CPU to who asks for it."""
+    world = World(nodes=1, gpus=3)
+    world.root(3, self_level=self_level(6, 5, Scope.OWN))
+    world.run("high", "r", 1, cpus=100, priority=9)
+    world.run("low", "r", 1, cpus=20, priority=1)
+    world.submit("thirsty", "r", 1, cpus=120, priority=6)
+    assert world.plan() == []
+    world.event(ev.JobEnded(JobId("high")))
+    world.event(ev.JobCancelled(JobId("thirsty")))
+    world.submit("as-thirsty", "r", 1, cpus=121, priority=6)
+    assert world.plan() == [("Evict", "low"), ("Hold", "as-thirsty")]

@@ -14,6 +14,7 @@ from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.room import room_of
 from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 256
@@ -54,7 +55,7 @@ class FreeIndex:
         self.racks: dict[str, int] = {}
         self._cursor, self._epoch = len(state.changes), state.changes_epoch
         self._nodes_version = state.nodes_version
-        for node in state.nodes:
+        for node in room_of(state, self._pools).nodes_for(self._shape):
             self._count(node)
         self._rank_anew()
 
@@ -116,10 +117,12 @@ class FreeIndex:
         state = self._state
         self._picture = state.picture
         self._typicals = {pool: state.typical(pool) for pool in self._pools}
-        self._heap = [
-            (self.rank(node), node.index, node.stamp) for node in state.nodes if self.slots[node.index]
-        ]
-        heapify(self._heap)
+        self._heap = []
+        if self.total:
+            self._heap = [
+                (self.rank(node), node.index, node.stamp) for node in state.nodes if self.slots[node.index]
+            ]
+            heapify(self._heap)
 
     def _count(self, node: Node) -> int:
         """Count how many replicas fit on a node, enter that in the totals, and return it."""
@@ -187,14 +190,15 @@ def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
     """Return the index for a shape in a tree's pools, brought up to date."""
     now = now and state.leaving_replicas > 0
     pools = frozenset([pool for pool, _ in root.spec.draws])
-    key = ("free", shape, pools, now)
-    index: FreeIndex | None = state.indexes.pop(key, None)
+    key = (shape, pools, now)
+    table = state.index_table("free")
+    index: FreeIndex | None = table.pop(key, None)
     if index is None:
         index = FreeIndex(state, shape, pools, now)
         state.keep_indexes("free", INDEXES_KEPT)
     else:
         index.refresh()
-    state.indexes[key] = index
+    table[key] = index
     return index
 
 

@@ -112,10 +112,15 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
                 freed[i][entitled.rung] += cls.standing[i] - sum(unit.footprint[i] for unit in gone)
     present[0] = present[0] or overlay.idle_units(request.quota.tree) > 0
     totals: list[tuple[list[int], int]] = [(list(accumulate(freed[i])), request.deficit[i]) for i in short]
-    if not request.nodes_fit:
-        totals += _reached_on_nodes(request, overlay)
-    rungs = range(min(LADDER, request.highest + 1))
-    return [p for p in rungs if present[p] and all(total[p] >= need for total, need in totals)]
+    rungs = [p for p in range(min(LADDER, request.highest + 1)) if present[p] and _enough(totals, p)]
+    if not rungs or request.nodes_fit:
+        return rungs
+    reached = _reached_on_nodes(request, overlay)
+    return [p for p in rungs if _enough(reached, p)]
+
+
+def _enough(totals: list[tuple[list[int], int]], rung: int) -> bool:
+    return all(total[rung] >= need for total, need in totals)
 
 
 def _reached_on_nodes(request: Request, overlay: Overlay) -> list[tuple[list[int], int]]:

@@ -81,6 +81,15 @@ class NodeIndex:
         self._cursor, self._epoch = len(state.changes), state.changes_epoch
         self._nodes_version = state.nodes_version
         self._expiry: list[tuple[int, int]] = []
+        self._stale_ms: int | None = None
+        if self.shape.cpu_milli or self.shape.memory_mib:
+            nodes = [node for node in state.nodes if node.spec.pool in self._pools]
+            widest = self._materials.widest(nodes, state.all_changes, now_ms)
+            if widest.excludes(self.shape):  # no need to look at each node until the clock changes that
+                self._stale_ms = widest.expires_ms
+                self._offers = [NO_OFFER] * len(state.nodes)
+                self.total, self._rungs = [0] * LADDER, {}
+                return
         self._offers = [self._look_at(node, now_ms) for node in state.nodes]
         heapify(self._expiry)
         self.total = [sum(column) for column in zip(*(o.reach for o in self._offers), strict=True)]
@@ -113,7 +122,8 @@ class NodeIndex:
     def refresh(self, now_ms: int) -> None:
         """Catch up with the change log and with the clock."""
         state = self._state
-        if self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
+        stale = self._stale_ms is not None and self._stale_ms <= now_ms
+        if stale or self._epoch != state.changes_epoch or self._nodes_version != state.nodes_version:
             self._rebuild(now_ms)
             return
         fresh = state.changes[self._cursor :]
@@ -266,11 +276,12 @@ def _less(total: list[int], offers: Iterable[Offer]) -> list[int]:
 
 
 def materials_of(state: State, signature: Signature, by_share: bool) -> Materials:
-    key = ("materials", signature.key, by_share)
-    found: Materials | None = state.indexes.get(key)
+    key = (signature.key, by_share)
+    table = state.index_table("materials")
+    found: Materials | None = table.get(key)
     if found is None:
         state.keep_indexes("materials", MATERIALS_KEPT)
-        found = state.indexes[key] = Materials(signature, by_share)
+        found = table[key] = Materials(signature, by_share)
     return found
 
 
@@ -278,15 +289,16 @@ def node_index(
     state: State, signature: Signature, shape: Shape, root: Quota, by_share: bool, now_ms: int
 ) -> NodeIndex:
     """Return the index for a signature and shape in the pools of a root, brought up to date."""
-    key = ("victims", signature.key, shape, by_share)
-    index: NodeIndex | None = state.indexes.pop(key, None)
+    key = (signature.key, shape, by_share)
+    table = state.index_table("victims")
+    index: NodeIndex | None = table.pop(key, None)
     if index is None:
         pools = frozenset(pool for pool, _ in root.spec.draws)
         index = NodeIndex(state, signature, shape, pools, by_share, now_ms)
         state.keep_indexes("victims", INDEXES_KEPT)
     else:
         index.refresh(now_ms)
-    state.indexes[key] = index
+    table[key] = index
     return index
 
 

@@ -29,6 +29,10 @@ NO_TIE: Final[Tie] = (0, ("", 0))
 LAST_NAME: Final = ("\U0010ffff", 0)
 
 
+Most = tuple[int, int, int]
+"""Entire devices, milli-CPU and MiB that would be free on a node without all units on offer there."""
+
+
 class Offer(NamedTuple):
     """What one node offers. `reach[p]`: replicas that fit once all eligible units up to rung p have left."""
 
@@ -49,16 +53,18 @@ class Material(NamedTuple):
     freed: list[int]  # GPUs that become free at each rung
     expires_ms: int | None
     tie: Tie
+    most: Most
 
 
 class Materials:
     """The material of every node for one signature, computed anew when the node has changed or it has expired."""
 
-    __slots__ = ("_by_share", "_known", "_signature")
+    __slots__ = ("_by_share", "_known", "_signature", "_widest")
 
     def __init__(self, signature: Signature, by_share: bool) -> None:
         self._signature, self._by_share = signature, by_share
         self._known: dict[int, tuple[int, Material]] = {}
+        self._widest: Widest | None = None
 
     def of(self, node: Node, now_ms: int) -> Material:
         known = self._known.get(node.index)
@@ -69,6 +75,52 @@ class Materials:
         made = _material(node, self._signature, now_ms, self._by_share)
         self._known[node.index] = (node.stamp, made)
         return made
+
+    def widest(self, nodes: list[Node], seen: object, now_ms: int) -> Widest:
+        """Return how much evictions could free at most on any of these nodes.
+
+        `seen` stands for all that has happened to the nodes: while it is equal, only the clock can change the answer.
+        """
+        known = self._widest
+        if known is not None and known.holds(seen, now_ms):
+            return known
+        expires: int | None = None
+        most: list[Most] = [(0, 0, 0)]
+        for node in nodes:
+            material = self.of(node, now_ms)
+            expires = _sooner(expires, material.expires_ms)
+            whole = material.most[0]
+            most += [(0, 0, 0)] * (whole + 1 - len(most))
+            most[whole] = _each_larger(most[whole], material.most)
+        for whole in reversed(range(len(most) - 1)):
+            most[whole] = _each_larger(most[whole], most[whole + 1])
+        self._widest = found = Widest(most, seen, now_ms, expires)
+        return found
+
+
+class Widest(NamedTuple):
+    """By entire devices free, the most of everything that evictions could free on any node with at least that many."""
+
+    most: list[Most]
+    seen: object
+    from_ms: int
+    expires_ms: int | None  # when the clock alone may make more possible
+
+    def holds(self, seen: object, now_ms: int) -> bool:
+        in_time = self.from_ms <= now_ms and (self.expires_ms is None or now_ms < self.expires_ms)
+        return in_time and self.seen == seen
+
+    def excludes(self, shape: Shape) -> bool:
+        """Return whether it is certain that no evictions on any of the nodes make room for one replica."""
+        whole = shape.whole_gpus
+        if whole >= len(self.most):
+            return True
+        _, cpu_milli, memory_mib = self.most[whole]
+        return shape.cpu_milli > cpu_milli or shape.memory_mib > memory_mib
+
+
+def _each_larger(a: Most, b: Most) -> Most:
+    return max(a[0], b[0]), max(a[1], b[1]), max(a[2], b[2])
 
 
 def offer_of(
@@ -81,11 +133,16 @@ def offer_of(
     """
     wanted = shape[0] // WHOLE_GPU
     if not wanted or shape[1] or shape[2]:
+        if materials is not None:
+            known = materials.of(node, now_ms)
+            whole, cpu_milli, memory_mib = known.most
+            if wanted > whole or shape[1] > cpu_milli or shape[2] > memory_mib:
+                return Offer(1, [], NO_REACH, known.expires_ms, known.tie)
         return _offer_in_full(node, shape, signature, now_ms, by_share)
     if materials is None:
-        rows, freed, expires, tie = _material(node, signature, now_ms, by_share)
+        rows, freed, expires, tie, _ = _material(node, signature, now_ms, by_share)
     else:
-        rows, freed, expires, tie = materials.of(node, now_ms)
+        rows, freed, expires, tie, _ = materials.of(node, now_ms)
     free = node.whole_free
     need = wanted - (free % wanted if by_share else free)
     reach = []
@@ -102,6 +159,7 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
     devices: dict[int, list[int]] = {}  # shared device -> milli freed, rung, cost at time 0, slope
     entitled_of = signature.entitled
     newest, first = 0, LAST_NAME
+    cpu, memory = node.free_cpu, node.free_memory
     for unit, share in node.units.items():
         entitled = entitled_of(unit.cls)
         if entitled is None:
@@ -115,6 +173,8 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
             first = unit.name
         rung = entitled.rung
         gpus = share.whole
+        cpu += share.cpu_milli
+        memory += share.memory_mib
         slope = unit.slope
         if (
             unit.interval_ms is None
@@ -137,7 +197,8 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
         if node.free[device] + milli == WHOLE_GPU:
             rows.append((rung, 1, at_zero, slope, None))
             freed[rung] += 1
-    return Material(rows, freed, expires, (-newest, first))
+    most = (node.whole_free + sum(freed), cpu, memory)
+    return Material(rows, freed, expires, (-newest, first), most)
 
 
 def _share_device(devices: dict[int, list[int]], device: int, milli: int, row: Row) -> None:

@@ -21,6 +21,8 @@ from quotatree.core.search.trial import NOTHING, Proposal, Trial, propose, with_
 EXACT_CELLS: Final = 60_000
 """Largest table, in items times amounts, that is solved exactly."""
 
+UNBOUNDED: Final = 1 << 200
+
 SCALE: Final = 840 * 840
 """Ratios are compared as integers, in units of one part in SCALE."""
 
@@ -38,7 +40,13 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
     if not short:
         return NOTHING
     main = GPU if GPU in short else short[0]
+    if left[main] > _known_total(trial, main):
+        return None
     items = _prefixes(trial, left, main)
+    total = sum([unit.footprint[main] for _, unit in items])
+    if total < left[main]:
+        _note_total(trial, main, total)
+        return None
     if len(short) == 1:
         found = _exact_if_lawful(trial, items, left, main)
         if found is None and trial.protections is not None:  # only units that may go alone
@@ -80,6 +88,24 @@ def _size(unit: Unit) -> int:
 
 
 # -- the units to choose from --------------------------------------------------------------------------------------
+
+
+def _known_total(trial: Trial, main: int) -> int:
+    """Return what all units on offer have of a resource, if a search that went through all of them noted it; else no bound.
+
+    It was noted by a search that found too little, so that the next ones, for other amounts, need not go through them again.
+    """
+    noted = trial.state.index_table("too little").get((trial.signature.key, trial.rung, main))
+    if noted is None or trial.taken or trial.overlay.off:
+        return UNBOUNDED
+    seen, now_ms, total = noted
+    return total if seen == trial.state.all_changes and now_ms == trial.now_ms else UNBOUNDED
+
+
+def _note_total(trial: Trial, main: int, total: int) -> None:
+    if trial.signature.key and not trial.taken and not trial.overlay.off:
+        noted = (trial.state.all_changes, trial.now_ms, total)
+        trial.state.index_table("too little")[trial.signature.key, trial.rung, main] = noted
 
 
 def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:

@@ -90,6 +90,11 @@ class NodeChanges(Facts):
             self.changes = []
             self.changes_epoch += 1
 
+    @property
+    def all_changes(self) -> tuple[int, int, int]:
+        """What differs whenever a node or what stands on it has changed: epoch and length of the log, version of the nodes."""
+        return self.changes_epoch, len(self.changes), self.nodes_version
+
     def _bump_everyone(self) -> None:
         for tree in self.trees:
             self._raise_version(tree)

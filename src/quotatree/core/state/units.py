@@ -5,6 +5,8 @@ Units are kept by class (what policies look at), so that indexes can memoise by 
 
 from __future__ import annotations
 
+from typing import Any
+
 from quotatree.core.model.job import Claim, Job, Placed
 from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota, charge, followed_down, has_loan
@@ -128,11 +130,18 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         """Return all classes of units of a tree, also those without units now; the list only grows until it is remade."""
         return self._classes_of.get(root.id, [])
 
+    def index_table(self, kind: str) -> dict[Any, Any]:
+        """Return the search indexes of one kind, the one not used for longest first."""
+        found: dict[Any, Any] | None = self.indexes.get(kind)
+        if found is None:
+            found = self.indexes[kind] = {}
+        return found
+
     def keep_indexes(self, kind: str, most: int) -> None:
         """Make room for one more index of a kind: where there are `most`, drop the one not used for longest."""
-        same = [key for key in self.indexes if key[0] == kind]
-        if len(same) >= most:
-            del self.indexes[same[0]]
+        table = self.index_table(kind)
+        if len(table) >= most:
+            del table[next(iter(table))]
 
     def forget_indexes(self) -> None:
         """Drop all search indexes after rights have changed, and again when that is undone."""
