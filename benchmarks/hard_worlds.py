@@ -170,6 +170,42 @@ def quotas(count: int) -> State:
     return state
 
 
+def crowded_nodes(units: int) -> State:
+    """Return nodes full of shares of a GPU, on each as many as given; some must go where reserved parts bind (P5, Q8)."""
+    state = State()
+    nodes = 20
+    _nodes(state, NODE_GPUS * nodes)
+    _root(state, "org", NODE_GPUS * nodes)
+    _child(state, "high", "org", NODE_GPUS * nodes // 2, self_level=_levels(Scope.LEVEL))
+    _child(state, "low", "org", NODE_GPUS * nodes // 2, reserved=Resources(WHOLE_GPU))
+    shape = Shape(NODE_GPUS * WHOLE_GPU // units, 100, 0)
+    for number in range(nodes * units):
+        spec = JobSpec(
+            JobId(f"runs-{number:05}"), "low", (ReplicaGroup(1, shape),), 0, priority=1 + number % 5
+        )
+        apply(state, ev.JobAdopted(spec, number * 7_919 % LATER), 0)
+    for number in range(4):
+        group = ReplicaGroup(1, Shape(WHOLE_GPU, NODE_CPU_MILLI - 2_000, 0))
+        spec = JobSpec(JobId(f"waits-{number}"), "high", (group,), LATER, priority=6)
+        apply(state, ev.JobSubmitted(spec), LATER)
+    return state
+
+
+def gang_with_cpu(replicas: int) -> State:
+    """Return a full cluster and a gang of whole nodes that also asks for CPU, which each victim has some of."""
+    state = State()
+    gpus = NODE_GPUS * replicas
+    _nodes(state, gpus + gpus // 4)
+    _root(state, "org", gpus + gpus // 4, child_level=ChildLevel(Priorities(1, 9), ALL))
+    _child(state, "team", "org", gpus + gpus // 4)
+    each = NODE_CPU_MILLI // NODE_GPUS
+    for number in range(gpus + gpus // 4):
+        _run(state, f"runs-{number:05}", "team", 1, 1 + number % 3, started_ms=number, cpu_milli=each)
+    group = ReplicaGroup(replicas, Shape(NODE_GPUS * WHOLE_GPU, NODE_CPU_MILLI // 2, 0))
+    apply(state, ev.JobSubmitted(JobSpec(JobId("gang"), "org", (group,), LATER, priority=9)), LATER)
+    return state
+
+
 FAMILIES: Final = (
     Family("put-off starts in n trees", put_off_starts, 25, 125),
     Family("n services of four replicas", services, 300, 250),
@@ -178,6 +214,8 @@ FAMILIES: Final = (
     Family("n levels", levels, 2, 8),
     Family("n waiting shapes", waiting_shapes, 1_250, 5_000),
     Family("n quotas", quotas, 125, 500),
+    Family("n units on a node", crowded_nodes, 16, 80),
+    Family("n replicas of a gang", gang_with_cpu, 25, 100),
 )
 
 

@@ -20,7 +20,8 @@ from quotatree.core.search.gang_slots import Way, cheapest_way
 from quotatree.core.search.node_index import node_view
 from quotatree.core.search.one_node import available
 from quotatree.core.search.quota_cover import cheapest_cover
-from quotatree.core.search.slot_trial import SlotTrial, slots_without
+from quotatree.core.search.slot_trial import SlotTrial
+from quotatree.core.search.tally import brought_by
 from quotatree.core.search.trial import Proposal, Trial, let_stay
 
 MOVES: Final = 64
@@ -218,26 +219,29 @@ class GangSearch(SlotTrial):
         Units are added cheapest first until there is a slot; then those not needed are dropped, dearest first.
         """
         node = self._nodes[node_index]
-        gone_here = self._taken_on(node_index)
-        goal = slots_without(node, self.shape, gone_here) + 1
+        free = self._free_on(node_index)
+        goal = free.slots(self.shape) + 1
         order = sorted(left, key=lambda s: (self._charge(s.unit, max(1, s.whole), rule), s.unit.name))
-        chosen: list[Unit] = []
+        chosen: dict[Unit, list[Share]] = {}
         for share in order:
-            chosen.append(share.unit)
-            if slots_without(node, self.shape, gone_here + chosen) >= goal:
+            chosen[share.unit] = brought_by(node, share.unit)
+            free.add(chosen[share.unit])
+            if free.slots(self.shape) >= goal:
                 break
         else:
             return None
 
         def spare(unit: Unit) -> bool:
-            rest = [u for u in chosen if u is not unit]
-            spared = slots_without(node, self.shape, gone_here + rest) >= goal
-            if spared:
-                chosen.remove(unit)
-            return spared
+            free.remove(chosen[unit])
+            if free.slots(self.shape) >= goal:
+                del chosen[unit]
+                return True
+            free.add(chosen[unit])
+            return False
 
-        let_stay(chosen, self.cost_of, spare)
-        return Way(sum(self._charge(u, max(1, node.units[u].whole), rule) for u in chosen), 1, chosen)
+        let_stay(list(chosen), self.cost_of, spare)
+        units = list(chosen)
+        return Way(sum(self._charge(u, max(1, node.units[u].whole), rule) for u in units), 1, units)
 
     def _shares_of(self, node_index: int) -> list[Share]:
         found = self._shares.get(node_index)

@@ -1,32 +1,18 @@
 """The cheapest way to make one replica fit on one node, exactly (P5).
 
 The usual case is a knapsack over devices: a unit with whole GPUs is an item, a shared device with all its sharers is an
-item. When CPU or memory is short, when protections bind, when a service has core and surplus side by side or a unit spans
-several shared devices, a small branch and bound over the units answers instead, with a counted budget.
+item. When CPU or memory is short, when protections do not allow the cheapest items, when a service has core and surplus
+side by side or a unit spans several shared devices, branch and bound over the units answers instead (branching.py).
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Final
 
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, eviction_cost
-from quotatree.core.search.slot_trial import room_without
-from quotatree.core.search.trial import (
-    NOTHING,
-    Proposal,
-    Trial,
-    implied,
-    propose,
-    with_companions,
-    without_implied,
-)
-
-BRANCHES: Final = 20_000
-"""Number of subsets after which the branch and bound returns the best found so far."""
+from quotatree.core.search.branching import Complete, cheapest_subset
+from quotatree.core.search.trial import NOTHING, Proposal, Trial, propose, without_implied
 
 
 def available(trial: Trial, node: Node) -> list[Share]:
@@ -48,10 +34,6 @@ def _share_name(share: Share) -> tuple[str, int]:
     return share.unit.name
 
 
-Complete = Callable[[Proposal], Proposal | None]
-"""Adds units elsewhere that must go for the quota to a node's victims: the same object if none, None if it cannot."""
-
-
 def cheapest_on_node(
     trial: Trial, node: Node, shape: Shape, complete: Complete | None = None
 ) -> Proposal | None:
@@ -61,17 +43,21 @@ def cheapest_on_node(
     """
     now_ms = trial.now_ms
     shares = available(trial, node)
-    entangled = trial.protections is not None or any(_entangled(s) for s in shares)
-    if not entangled:
+    if not any(_entangled(s) for s in shares):
         found = _whole_devices(node, shape, shares, now_ms) if shape.whole_gpus else None
         if shape.fraction_milli:
             found = _fraction(node, shape.fraction_milli, shares, now_ms)
         if shape.gpu_milli and found is None:
             return None
-        fits = found is not None and _rest_fits(node, shape, found.units)
-        if found is not None and fits and (complete is None or complete(found) is found):
+        if (
+            found is not None
+            and _rest_fits(node, shape, found.units)
+            and (trial.protections is None or trial.protections.allow(found.units))
+            and (complete is None or complete(found) is found)
+        ):
             return found
-    return _branch_and_bound(trial, node, shape, shares, complete)
+    found = cheapest_subset(trial, node, shape, shares, complete)
+    return None if found is None else without_implied(found, now_ms)
 
 
 def _entangled(share: Share) -> bool:
@@ -164,45 +150,3 @@ def _cover(need: int, items: list[tuple[int, Unit]], now_ms: int) -> Proposal | 
             if total not in reached or both < reached[total]:
                 reached[total] = both
     return reached.get(need)
-
-
-def _branch_and_bound(
-    trial: Trial, node: Node, shape: Shape, shares: list[Share], complete: Complete | None
-) -> Proposal | None:
-    """Return the cheapest lawful subset of the units without which the shape fits, or None.
-
-    Subsets are tried with the cheapest units first; a core takes its surplus along. Exact unless BRANCHES run out.
-    """
-    now_ms, protections = trial.now_ms, trial.protections
-    units = sorted((s.unit for s in shares), key=lambda u: (eviction_cost(u, now_ms), -u.started_ms, u.name))
-    costs = [eviction_cost(u, now_ms) for u in units]
-    if not room_without(node, shape, units):
-        return None
-    best: Proposal | None = None
-    budget = BRANCHES
-    chosen: list[Unit] = []
-
-    def explore(position: int, cost: int) -> None:
-        nonlocal best, budget
-        budget -= 1
-        if budget < 0 or (best is not None and cost > best.cost):
-            return
-        if room_without(node, shape, chosen):
-            if protections is None or protections.allow(with_companions(chosen)):
-                found: Proposal | None = propose(list(chosen), cost)
-                if complete is not None and found is not None:
-                    found = complete(found)
-                if found is not None and (best is None or found < best):
-                    best = found
-            return
-        if position == len(units) or not room_without(node, shape, chosen + units[position:]):
-            return
-        unit = units[position]
-        if not implied(unit, chosen):
-            chosen.append(unit)
-            explore(position + 1, cost + costs[position])
-            chosen.pop()
-        explore(position + 1, cost)
-
-    explore(0, 0)
-    return None if best is None else without_implied(best, now_ms)

@@ -7,11 +7,10 @@ no node is copied.
 from __future__ import annotations
 
 from quotatree.core.model.job import Shape
-from quotatree.core.model.node import Node
-from quotatree.core.model.resources import WHOLE_GPU
-from quotatree.core.model.unit import Unit, companions
+from quotatree.core.model.unit import Unit
 from quotatree.core.search.free_index import free_view
-from quotatree.core.search.trial import Trial, with_companions
+from quotatree.core.search.tally import Tally
+from quotatree.core.search.trial import Trial
 
 
 class SlotTrial(Trial):
@@ -36,6 +35,7 @@ class SlotTrial(Trial):
         self.slots = self._base
         self._node_slots: dict[int, int] = {}
         self._node_freed: dict[int, int] = {}
+        self._tallies: dict[int, Tally] = {}  # what is free, on nodes where not only whole devices count
 
     def enough(self) -> bool:
         return self.slots >= self.count and self.quota_is_free()
@@ -58,12 +58,25 @@ class SlotTrial(Trial):
             if self._simple_shape and not node.shared:
                 after = (node.whole_free + freed_here) // self._gpus
             else:
-                after = slots_without(node, self.shape, self._taken_on(node_index))
+                tally = self._tallies.get(node_index)
+                if tally is None:
+                    tally = self._tallies[node_index] = Tally(node)
+                if sign > 0:
+                    tally.add((share,))
+                else:
+                    tally.remove((share,))
+                after = tally.slots(self.shape)
             self._node_slots[node_index] = after
             self.slots += after - before
 
-    def _taken_on(self, node_index: int) -> list[Unit]:
-        return [u for u in self.taken if _stands_on(u, node_index)]
+    def _free_on(self, node_index: int) -> Tally:
+        """Return a new count of what is free on a node without what has been taken."""
+        node, taken = self._nodes[node_index], self.taken
+        tally = Tally(node)
+        for unit, share in node.units.items():
+            if unit in taken or (unit.job.composite and unit.job.core in taken):
+                tally.add((share,))
+        return tally
 
     def _usable(self, node_index: int) -> bool:
         """Return whether a replica may stand on the node: idle work of other roots may stand in pools this one does not draw on."""
@@ -88,44 +101,3 @@ class SlotTrial(Trial):
             left = node.whole_free + self._node_freed[node_index] - node.units[unit].whole
             spare -= self._node_slots[node_index] - left // self._gpus
         return spare < 0
-
-
-def _stands_on(unit: Unit, node_index: int) -> bool:
-    if node_index in unit.nodes:
-        return True
-    return any(node_index in piece.nodes for piece in companions(unit))
-
-
-def room_without(node: Node, shape: Shape, units: list[Unit]) -> bool:
-    """Return whether one replica of `shape` would fit without these units and what their cores take along (P12)."""
-    return slots_without(node, shape, units) > 0
-
-
-def slots_without(node: Node, shape: Shape, units: list[Unit] | set[Unit]) -> int:
-    """Return how many replicas of `shape` would fit without these units and what their cores take along (P12)."""
-    cpu, memory, whole = node.free_cpu, node.free_memory, node.whole_free
-    freed: dict[int, int] = {}
-    for unit in with_companions(list(units)):
-        share = node.units.get(unit)
-        if share is None:
-            continue
-        whole += share.whole
-        cpu += share.cpu_milli
-        memory += share.memory_mib
-        for device, milli in share.fractions:
-            freed[device] = freed.get(device, 0) + milli
-    gpu_milli = shape.gpu_milli
-    if gpu_milli >= WHOLE_GPU:
-        whole += sum(1 for device, milli in freed.items() if node.free[device] + milli == WHOLE_GPU)
-        count = whole // shape.whole_gpus
-    elif gpu_milli:
-        free = node.free
-        count = (whole - node.whole_free) * (WHOLE_GPU // gpu_milli)
-        count += sum((free[d] + freed.get(d, 0)) // gpu_milli for d in range(len(free)))
-    else:
-        count = 1 << 30
-    if shape.cpu_milli:
-        count = min(count, cpu // shape.cpu_milli)
-    if shape.memory_mib:
-        count = min(count, memory // shape.memory_mib)
-    return max(0, count)

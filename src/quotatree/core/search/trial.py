@@ -21,6 +21,16 @@ from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State
 
+BRANCHES: Final = 20_000
+"""Sets that branch and bound may try in one search, whatever the number of nodes and rungs."""
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many more sets may be tried. It is counted, so that the same question always gets the same answer (A3)."""
+
+    left: int
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -41,6 +51,9 @@ class Request:
     past_guard: bool = True
     gives_way: Signature | None = None  # units taken without a policy; None: `signature` has no others
     highest: int = HIGHEST_PRIORITY  # the highest rung that may be touched
+    effort: Effort = field(
+        default_factory=lambda: Effort(BRANCHES)
+    )  # of the whole search, all rungs together
 
     @property
     def root(self) -> Quota:

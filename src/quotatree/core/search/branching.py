@@ -1,0 +1,140 @@
+"""The cheapest set of a node's units where they are no simple items of a knapsack: branch and bound (P5).
+
+CPU or memory may be short, protections may bind, a service may have core and surplus side by side. Sets are tried with the
+cheapest units first. What a search may try is counted: beyond that the best set found so far is returned, at least what
+taking the cheapest first and giving back what is superfluous finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quotatree.core.model.job import Shape
+from quotatree.core.model.node import Node, Share
+from quotatree.core.model.unit import Unit
+from quotatree.core.search.tally import Tally, brought_by
+from quotatree.core.search.trial import Proposal, Trial, implied, let_stay, propose, with_companions
+
+Complete = Callable[[Proposal], Proposal | None]
+"""Adds units elsewhere that must go for the quota to a node's victims: the same object if none, None if it cannot."""
+
+
+def cheapest_subset(
+    trial: Trial, node: Node, shape: Shape, shares: list[Share], complete: Complete | None
+) -> Proposal | None:
+    """Return the cheapest lawful set found of these units without which the shape fits, or None.
+
+    A core takes its surplus along. Exact unless the effort of the search is used up.
+    """
+    units = sorted((s.unit for s in shares), key=lambda u: (trial.cost_of(u), -u.started_ms, u.name))
+    return Branching(trial, node, shape, units, complete).best()
+
+
+class Branching:
+    """One search. Each unit, in order, is taken or left; `_now` is what is free without those taken, `_could` also
+    without those not decided yet."""
+
+    def __init__(
+        self, trial: Trial, node: Node, shape: Shape, units: list[Unit], complete: Complete | None
+    ) -> None:
+        self._trial, self._node, self._shape, self._units, self._complete = (
+            trial,
+            node,
+            shape,
+            units,
+            complete,
+        )
+        self._costs = [trial.cost_of(u) for u in units]
+        self._brought = [brought_by(node, unit) for unit in units]
+        self._chosen: list[Unit] = []
+        self._best: Proposal | None = None
+        self._now, self._could = Tally(node), Tally(node)
+        for shares in self._brought:
+            self._could.add(shares)
+
+    def best(self) -> Proposal | None:
+        """Try sets until all have been tried or the effort is used up; return the best."""
+        if not self._could.fits(self._shape):
+            return None
+        self._offer(*self._cheapest_first())
+        effort = self._trial.request.effort
+        decided: list[bool] = []  # whether each unit, up to the one looked at, was taken
+        cost = 0
+        deeper = True
+        while effort.left > 0:
+            if deeper:
+                effort.left -= 1
+                deeper = self._promising(len(decided), cost)
+            if deeper:
+                position = len(decided)
+                takes = not implied(self._units[position], self._chosen)
+                cost += self._decide(position, takes)
+                decided.append(takes)
+                continue
+            while decided and not decided[-1]:
+                self._could.add(self._brought[len(decided) - 1])
+                decided.pop()
+            if not decided:
+                break
+            position = len(decided) - 1
+            self._chosen.pop()
+            self._now.remove(self._brought[position])
+            cost -= self._costs[position]
+            decided[-1] = False
+            self._decide(position, False)
+            deeper = True
+        return self._best
+
+    def _promising(self, position: int, cost: int) -> bool:
+        """Return whether to go on from here: not if it is too dear, enough already, or can never be enough."""
+        if self._best is not None and cost > self._best.cost:
+            return False
+        if self._now.fits(self._shape):
+            if self._best is None or (cost, len(self._chosen)) <= (self._best.cost, self._best.jobs):
+                self._trial.request.effort.left -= len(self._chosen)  # a set is made as long as it is
+                self._offer(list(self._chosen), cost)
+            return False
+        return position < len(self._units) and self._could.fits(self._shape)
+
+    def _decide(self, position: int, takes: bool) -> int:
+        """Take or leave a unit; return what that costs."""
+        if not takes:
+            self._could.remove(self._brought[position])
+            return 0
+        self._chosen.append(self._units[position])
+        self._now.add(self._brought[position])
+        return self._costs[position]
+
+    def _offer(self, chosen: list[Unit], cost: int) -> None:
+        """Keep a set that is enough, if it is lawful, can be completed and is better than the best."""
+        protections = self._trial.protections
+        if protections is not None and not protections.allow(with_companions(chosen)):
+            return
+        found: Proposal | None = propose(chosen, cost)
+        if self._complete is not None and found is not None:
+            found = self._complete(found)
+        if found is not None and (self._best is None or found < self._best):
+            self._best = found
+
+    def _cheapest_first(self) -> tuple[list[Unit], int]:
+        """Return the cheapest units that are enough together, without those that are superfluous, and their cost."""
+        node, shape = self._node, self._shape
+        tally = Tally(node)
+        chosen: dict[Unit, list[Share]] = {}
+        for unit, shares in zip(self._units, self._brought, strict=True):
+            if tally.fits(shape):
+                break
+            if not implied(unit, chosen):
+                chosen[unit] = shares
+                tally.add(shares)
+
+        def spare(unit: Unit) -> bool:
+            tally.remove(chosen[unit])
+            if tally.fits(shape):
+                del chosen[unit]
+                return True
+            tally.add(chosen[unit])
+            return False
+
+        let_stay(list(chosen), self._trial.cost_of, spare)
+        return list(chosen), sum(self._trial.cost_of(u) for u in chosen)
