@@ -57,7 +57,6 @@ THROUGH = {
     "core/search/solvers.py": "core/search/test_victims.py",
     "core/snapshots.py": "property/test_snapshot.py",
     "core/state/facts.py": "property/test_snapshot.py",
-    "core/state/nodes.py": "core/changes/test_nodes.py",
     "core/state/units.py": "property/test_promises.py",
     "core/state/nodes.py": "property/test_snapshot.py",
     "engines/base.py": "engines/test_contract.py",
