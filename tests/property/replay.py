@@ -388,9 +388,15 @@ class Replay:
         assert ledger.cost_without_ladder <= ledger.cost
         assert {v.job for v in ledger.victims} == {p.job for p in paid}
         assert set(ledger.demoted) == {p.job for p in demoted}
+        told = {(v.job, v.kind, v.replicas): v for v in ledger.victims}
         for decision in pending:
             if isinstance(decision, say.Evict):
-                assert decision.cost == paid[self._piece(decision)]
+                piece, line = self._piece(decision), told[decision.job, decision.kind, decision.replicas]
+                gone = [piece, *(p for p in model.jobs[piece.job].pieces() if self._goes_along(p, [piece]))]
+                lost = sum(rights.lost_work(model, p, self.now_ms, self.outage_ms) for p in gone)
+                assert decision.cost == paid[piece]
+                assert decision.lost_work == line.lost_work == lost
+                assert line.freed == tuple(sum(p.size[i] for p in gone) for i in range(3))
 
     def _best(
         self, taker: JobView, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption

@@ -20,7 +20,10 @@ class ReplicaPlace(NamedTuple):
 
 
 class VictimCost(NamedTuple):
-    """What one evicted unit was charged with (P5, P6), in milli-GPU x milliseconds."""
+    """What one evicted unit was charged with (P5, P6), in milli-GPU x milliseconds, and what it freed.
+
+    Work lost, cost and what was freed are with all the unit took along: surplus, or the hold for a larger core (P12).
+    """
 
     job: JobId
     kind: UnitKind

@@ -9,6 +9,8 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Claim, Idle, Phase, ReplicaGroup
 from quotatree.core.model.policy import Module, Scope
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.unit import GPU_SECOND
 from quotatree.core.planning.plan import plan
 from tests.core.building import MINUTE, World, child, cluster, root, self_level, submit
 
@@ -46,3 +48,31 @@ def test_a_larger_core_waits_for_the_preemption_delay_p11() -> None:
     world.event(ev.JobResized(job.id, 4))
     assert world.plan() == [("Promote", "service")]
     assert ("Evict", "victim") in world.plan(65 * MINUTE)
+
+
+def test_a_victim_is_booked_with_the_surplus_that_it_takes_along_p13() -> None:
+    """A service of 2 + 6 GPUs goes as a whole: 8 GPUs are freed, and each replica's restart is lost."""
+    world = World()
+    world.root(8, self_level=self_level(9, 1, Scope.OWN))
+    service = world.run("service", "r", 1, 8, module=Module.EAS, min_replicas=2)
+    world.submit("large", "r", 8, priority=9)
+    made = plan(world.state, 0).decisions
+    (eviction,) = [d for d in made if isinstance(d, say.Evict)]
+    (hold,) = [d for d in made if isinstance(d, say.Hold)]
+    assert hold.preemption is not None
+    (victim,) = hold.preemption.victims
+    core, surplus = 2 * (40 + 3600), 6 * 40
+    assert victim.freed == Resources(8000)
+    assert victim.lost_work == eviction.lost_work == service.lost_last == (core + surplus) * GPU_SECOND
+    assert victim.cost == eviction.cost == victim.lost_work, "priority 1 weighs 1, as surplus does"
+
+
+def test_what_idle_borrowers_gave_back_includes_their_surplus_p13() -> None:
+    world = World()
+    world.root(8)
+    spec = world.spec("service", "r", 1, 4, module=Module.EAS, min_replicas=1, idle=Idle.ONLY)
+    world.event(ev.JobAdopted(spec, 0, idle=True))
+    world.run("other", "r", 4)
+    world.submit("large", "r", 4)
+    (hold,) = [d for d in plan(world.state, 0).decisions if isinstance(d, say.Hold)]
+    assert hold.reason.text == "took back 4 GPU from idle borrowers or surplus replicas"

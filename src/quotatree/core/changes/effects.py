@@ -11,7 +11,7 @@ from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.policy import Module
 from quotatree.core.model.resources import WHOLE_GPU, ZERO
-from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
+from quotatree.core.model.unit import Unit, UnitKind, eviction_cost, eviction_lost_work
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.state import HOLD_MARGIN_MS, State
@@ -133,7 +133,11 @@ def evict(
     `preemptor`: None if no job takes its place. `counts`: whether this is a preemption of the job, if its core was regular.
     """
     job, kind = unit.job, unit.cls.kind
-    cost, lost_work, grace_ms = eviction_cost(unit, now_ms), unit.lost_work(now_ms), job.spec.grace_ms
+    cost, lost_work, grace_ms = (
+        eviction_cost(unit, now_ms),
+        eviction_lost_work(unit, now_ms),
+        job.spec.grace_ms,
+    )
     if kind is UnitKind.HOLD:
         release(state, job, now_ms, reason, again=False)
         replicas: tuple[int, ...] = ()

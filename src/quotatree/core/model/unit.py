@@ -217,3 +217,16 @@ def eviction_cost(unit: Unit, now_ms: int) -> int:
     if unit.cls.kind is UnitKind.CORE and unit.job.surplus:
         cost += sum(s.cost(now_ms) for s in unit.job.surplus.values())
     return cost
+
+
+def eviction_lost_work(unit: Unit, now_ms: int) -> int:
+    """Return the work that evicting `unit` with all it takes along loses, in milli-GPU x milliseconds (P6)."""
+    return unit.lost_work(now_ms) + sum(other.lost_work(now_ms) for other in companions(unit))
+
+
+def eviction_frees(unit: Unit) -> Resources:
+    """Return what evicting `unit` with all it takes along frees."""
+    freed = unit.footprint
+    for other in companions(unit):
+        freed = freed.plus(other.footprint)
+    return freed

@@ -14,7 +14,7 @@ from quotatree.core.model.job import Claim, Idle, Job, Placed, missing_core
 from quotatree.core.model.quota import Shortage, idle_room, loan, shortage
 from quotatree.core.model.resources import GPU, amount_text, resources_text
 from quotatree.core.model.rights import may_borrow
-from quotatree.core.model.unit import Unit, UnitClass, UnitKind
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind, eviction_frees
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.attempt_facts import (
     cost_text,
@@ -272,10 +272,11 @@ class Attempt:
                 why = reasons[unit.cls] = self._why_taken(signature, unit)
             if unit.cls.kind is UnitKind.CORE:
                 stopped.append(effects.stopped(unit))
+            freed = eviction_frees(unit)
             eviction = effects.evict(state, unit, now_ms, why, job.id, True)
-            victims.append(victim_cost(unit, eviction))
+            victims.append(victim_cost(unit, eviction, freed))
             evictions.append(eviction)
-        reason = self._why_started(step, found, len(victims))
+        reason = self._why_started(step, found, victims)
         preemption = say.Preemption(
             preemptor=job.id,
             step=step,
@@ -332,12 +333,12 @@ class Attempt:
             by = next(q for q in unit.job.quota.path if q.parent is self._quota.parent)
         return because(entitled.rule, preemptor=self._job.id, quota=by.id)
 
-    def _why_started(self, step: Step, found: Found, count: int) -> Reason:
+    def _why_started(self, step: Step, found: Found, victims: list[say.VictimCost]) -> Reason:
         if step in (Step.IDLE, Step.LOAN):
-            freed = sum(u.footprint.gpu_milli for u in found.units)
+            freed = sum(victim.freed.gpu_milli for victim in victims)
             return because(Code.AfterIdleBorrowers, freed=amount_text(GPU, freed))
         return because(
-            Code.AfterPreemption, victims=count, rule=step.value, highest=found.highest,
+            Code.AfterPreemption, victims=len(victims), rule=step.value, highest=found.highest,
             cost=cost_text(found.cost),
         )  # fmt: skip
 

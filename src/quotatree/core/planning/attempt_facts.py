@@ -62,8 +62,8 @@ def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
     return None
 
 
-def victim_cost(unit: Unit, eviction: say.Evict) -> say.VictimCost:
-    """Return the line of the preemption record for one eviction."""
+def victim_cost(unit: Unit, eviction: say.Evict, freed: Resources) -> say.VictimCost:
+    """Return the line of the preemption record for one eviction, which freed so much, with what the unit took along."""
     cls = unit.cls
     return say.VictimCost(
         job=eviction.job,
@@ -73,7 +73,7 @@ def victim_cost(unit: Unit, eviction: say.Evict) -> say.VictimCost:
         priority=cls.priority,
         lost_work=eviction.lost_work,
         cost=eviction.cost,
-        freed=unit.footprint,
+        freed=freed,
     )
 
 
