@@ -43,7 +43,6 @@ THROUGH = {
     "control/turn.py": "control/test_faults.py",
     "core/changes/quotas.py": "core/test_errors.py",
     "core/model/job.py": "core/test_errors.py",
-    "core/model/policy.py": "core/test_errors.py",
     "core/quota_figures.py": "property/test_promises.py",
     "core/reasons.py": "docs/test_reference.py",
     "core/records.py": "property/test_snapshot.py",

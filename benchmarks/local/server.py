@@ -24,7 +24,7 @@ from quotatree.access.roles import Role
 from quotatree.api.settings import ServerSettings
 from quotatree.client import Client
 from quotatree.control.commands import values as do
-from quotatree.core import Bounds, Module, Priorities, QuotaId, QuotaSpec, Scope, SelfLevel
+from quotatree.core import Bounds, Module, Priorities, QuotaId, QuotaSpec, Scope, SelfLevel, SelfLevels
 from quotatree.engines.base import StopOrder
 from quotatree.engines.local.host.virtual import virtual_nodes
 from quotatree.engines.local.server.engine import LocalEngine
@@ -108,7 +108,7 @@ def main() -> None:
 
 
 def _furnish(server: Server, gpus: int) -> None:
-    above = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN)
+    above = SelfLevels.of(SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN))
     specs = [
         QuotaSpec(QuotaId(LARGE), draws=(("default", Bounds((gpus - 1) * 1_000)),)),
         QuotaSpec(QuotaId(SMALL), draws=(("default", Bounds(1_000)),), self_level=above),

@@ -32,6 +32,7 @@ from quotatree.core import (
     ReplicaGroup,
     Scope,
     SelfLevel,
+    SelfLevels,
     Shape,
     State,
     UnitKind,
@@ -91,9 +92,9 @@ def floor_seconds(policy: Policy) -> float:
 def _group(policy: Policy) -> State:
     state = State()
     whole = Bounds(None, QUOTAS_PER_GROUP * UNITS * 1000)
-    takes = SelfLevel(
+    takes = SelfLevels.of(SelfLevel(
         parse_priorities("high", policy.high), parse_priorities("low", policy.low), frozenset(Module), Scope.OWN
-    )  # fmt: skip
+    ))  # fmt: skip
     apply(
         state, ev.NodeJoined(NodeSpec("node", "pool", gpus=0, cpu_milli=QUOTAS_PER_GROUP * UNITS * 1000)), 0
     )

@@ -24,6 +24,7 @@ from quotatree.core import (
     QuotaSpec,
     Scope,
     SelfLevel,
+    SelfLevels,
     Settings,
     Strategy,
 )
@@ -37,7 +38,9 @@ from quotatree.sim.work import CheckpointModel
 COPIES: Final = 10
 SHIFT_MS: Final = 10 * MINUTE_MS
 CLUSTER: Final = "cluster"
-TAKES_BEST_EFFORT: Final = SelfLevel(Priorities(5, 9), Priorities(1, 1), frozenset({Module.DLC}), Scope.OWN)
+TAKES_BEST_EFFORT: Final = SelfLevels.of(
+    SelfLevel(Priorities(5, 9), Priorities(1, 1), frozenset({Module.DLC}), Scope.OWN)
+)
 HABITS: Final = (
     Rule(share=0.5, checkpoint_ms=60 * MINUTE_MS),
     Rule(share=0.4, checkpoint_ms=10 * MINUTE_MS),
@@ -60,7 +63,7 @@ class Variant:
     mixed: bool = False
 
     def setup(self) -> Setup:
-        policy = TAKES_BEST_EFFORT if self.preempts else None
+        policy = TAKES_BEST_EFFORT if self.preempts else SelfLevels()
         root = QuotaSpec(
             QuotaId(CLUSTER), draws=(("default", Bounds(64_000)),), self_level=policy, strategy=self.strategy
         )

@@ -23,6 +23,7 @@ from quotatree.core import (
     QuotaSpec,
     Scope,
     SelfLevel,
+    SelfLevels,
     Strategy,
 )
 from quotatree.sim.loaders import load_trace
@@ -44,7 +45,9 @@ PARENT, SERVING = QuotaId("company"), QuotaId("serving")
 MODULES: Final = frozenset({Module.DLC, Module.DSW})
 TAKES_TRAINING: Final = ChildLevel(Priorities(1, 3), MODULES)
 
-TAKES_FROM_SIBLINGS: Final = SelfLevel(Priorities(9, 9), Priorities(1, 3), MODULES, Scope.SIBLINGS)
+TAKES_FROM_SIBLINGS: Final = SelfLevels.of(
+    SelfLevel(Priorities(9, 9), Priorities(1, 3), MODULES, Scope.SIBLINGS)
+)
 
 
 class Tree(Enum):

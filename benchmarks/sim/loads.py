@@ -10,7 +10,18 @@ import csv
 from dataclasses import replace
 
 from benchmarks.sim.traces import trace
-from quotatree.core import WHOLE_GPU, Idle, Module, NodeSpec, Priorities, QuotaId, QuotaSpec, Scope, SelfLevel
+from quotatree.core import (
+    WHOLE_GPU,
+    Idle,
+    Module,
+    NodeSpec,
+    Priorities,
+    QuotaId,
+    QuotaSpec,
+    Scope,
+    SelfLevel,
+    SelfLevels,
+)
 from quotatree.sim.loaders import load_trace
 from quotatree.sim.setup import Ignore, JobDefaults, Rule, Setup
 from quotatree.sim.sizing import TeamTree, fitting_nodes, gpus_drawn, team_quotas
@@ -21,7 +32,9 @@ from quotatree.sim.work import CheckpointModel, Checkpoints
 GPUS_PER_NODE = 8
 NODE = NodeSpec("node", gpus=GPUS_PER_NODE)
 HOUR_MS = 3_600_000
-URGENT_TAKES_MINOR = SelfLevel(Priorities(7, 9), Priorities(1, 4), frozenset(Module), Scope.OWN)
+URGENT_TAKES_MINOR = SelfLevels.of(
+    SelfLevel(Priorities(7, 9), Priorities(1, 4), frozenset(Module), Scope.OWN)
+)
 PRIORITIES = ((1, 50.0), (3, 20.0), (5, 15.0), (7, 10.0), (9, 5.0))
 """Philly's trace has no priorities: each job draws one of these, by weight."""
 

@@ -11,7 +11,18 @@ from datetime import UTC, datetime
 from functools import cache
 
 from benchmarks.sim.traces import trace as trace_file
-from quotatree.core import Idle, Module, NodeSpec, Priorities, QuotaId, QuotaSpec, Scope, SelfLevel, Strategy
+from quotatree.core import (
+    Idle,
+    Module,
+    NodeSpec,
+    Priorities,
+    QuotaId,
+    QuotaSpec,
+    Scope,
+    SelfLevel,
+    SelfLevels,
+    Strategy,
+)
 from quotatree.sim.setup import PRODUCT, JobDefaults, Rule, Setup, TraceSource
 from quotatree.sim.sizing import TeamTree, fitting_nodes, gpus_drawn, team_quotas
 from quotatree.sim.trace import Trace
@@ -23,7 +34,7 @@ HOURLY = CheckpointModel(Checkpoints.INTERVAL, HOUR_MS)
 EQUAL: tuple[tuple[int, float], ...] = ()
 MIXED = ((1, 60.0), (4, 25.0), (8, 15.0))
 """Pairs of priority and weight."""
-HIGH_TAKES_LOW = SelfLevel(Priorities(7, 9), Priorities(1, 6), frozenset(Module), Scope.OWN)
+HIGH_TAKES_LOW = SelfLevels.of(SelfLevel(Priorities(7, 9), Priorities(1, 6), frozenset(Module), Scope.OWN))
 
 
 @cache
@@ -39,9 +50,9 @@ def team_gpus() -> tuple[tuple[str, int], ...]:
         return tuple((row["vc"], int(row["node num"]) * GPUS_PER_NODE) for row in csv.DictReader(file))
 
 
-def quotas(scale: float, strategy: Strategy, policy: SelfLevel | None) -> tuple[QuotaSpec, ...]:
+def quotas(scale: float, strategy: Strategy, policies: SelfLevels) -> tuple[QuotaSpec, ...]:
     root = QuotaSpec(QuotaId("cluster"), strategy=strategy)
-    each = QuotaSpec(QuotaId("team"), strategy=strategy, self_level=policy)
+    each = QuotaSpec(QuotaId("team"), strategy=strategy, self_level=policies)
     return team_quotas(TeamTree(root, each, team_gpus(), scale, unit=GPUS_PER_NODE), trace())
 
 
@@ -56,7 +67,7 @@ def setup(
 
     With `priorities`, each job draws one, and 7 to 9 may take 1 to 6 within their own team.
     """
-    tree = quotas(scale, strategy, HIGH_TAKES_LOW if priorities else None)
+    tree = quotas(scale, strategy, HIGH_TAKES_LOW if priorities else SelfLevels())
     return Setup(
         name=f"philly at {scale}",
         nodes=fitting_nodes(gpus_drawn(tree, "default"), NodeSpec("like", gpus=GPUS_PER_NODE)),

@@ -81,10 +81,11 @@ def test_a_patch_leaves_the_rest_and_null_takes_away(api: Api):
     )
     api.ask("PATCH", "/api/v1/quotas/a", json={"strategy": "fifo"})
     found = api.get("/quotas/a").json()
-    assert (found["self_level"], found["min_runtime"], found["strategy"]) == (policy, "10m", "fifo")
+    assert found["self_level"] == [{**policy, "enabled": True}]
+    assert (found["min_runtime"], found["strategy"]) == ("10m", "fifo")
     assert found["reserved"]["gpus"] == 1
     api.ask("PATCH", "/api/v1/quotas/a", json={"self_level": None})
-    assert api.get("/quotas/a").json()["self_level"] is None
+    assert api.get("/quotas/a").json()["self_level"] == []
 
 
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/batch"])
@@ -147,18 +148,48 @@ def test_policies_go_in_and_out_in_pais_spelling(api: Api):
     put = {"If-Match": "*"}
     path = "/api/v1/quotas/a/policies"
     assert api.ask("PUT", path, json=PAI, headers=put).status_code == 200
-    assert api.ask("GET", f"{path}?spelling=pai").json() == PAI
+    shown = {**PAI, "EnableSelfQuotaPreemption": True, "EnableSubQuotaPreemption": True}
+    assert api.ask("GET", f"{path}?spelling=pai").json() == shown
     assert api.ask("GET", path).json() == {
         "strategy": "balance",
-        "self_level": {"high": "6-9", "low": "1-3", "modules": ["DLC", "DSW"], "scope": "level"},
-        "child_level": {"priorities": "1-4", "modules": ["DLC"]},
+        "self_level": [
+            {"high": "6-9", "low": "1-3", "modules": ["DLC", "DSW"], "scope": "level", "enabled": True}
+        ],
+        "child_level": {"priorities": "1-4", "modules": ["DLC"], "enabled": True},
     }
     gap = {
         **PAI,
         "SelfQuotaPreemptionConfig": {**PAI["SelfQuotaPreemptionConfig"], "PreemptorPriorities": [6, 8]},
     }
-    assert api.ask("PUT", path, json=gap, headers=put).json()["rule"] == "P1"
+    assert api.ask("PUT", path, json=gap, headers=put).status_code == 200
+    assert [one["high"] for one in api.ask("GET", path).json()["self_level"]] == ["6", "8"]
+    assert (
+        api.ask("GET", f"{path}?spelling=pai").json()["SelfQuotaPreemptionConfig"]
+        == gap["SelfQuotaPreemptionConfig"]
+    )
     own = {"self_level": {"high": "6-9", "low": "1-5", "scope": "own"}}
     assert api.ask("PUT", path, json=own, headers=put).status_code == 200
     assert api.ask("GET", f"{path}?spelling=pai").json()["field"] == "self_level.scope"
     assert api.ask("PUT", path, json={**own, "QueueStrategy": "x"}, headers=put).status_code == 422
+    several = {"self_level": [{"high": "8-9", "low": "1-7"}, {"high": "5-7", "low": "1-2"}]}
+    assert api.ask("PUT", path, json=several, headers=put).status_code == 200
+    assert api.ask("GET", f"{path}?spelling=pai").json()["rule"] == "P1"
+
+
+def test_a_policy_is_switched_without_its_settings(api: Api):
+    """P1, P2: on, off, several, and a clear refusal of everything else."""
+    api.ask("PATCH", "/api/v1/quotas/a", json={"self_level": True, "child_level": {}})
+    found = api.get("/quotas/a").json()
+    usual = {"high": "6-9", "low": "1-5", "modules": ["DLC", "DSW"], "scope": "level", "enabled": True}
+    assert found["self_level"] == [usual]
+    assert found["child_level"] == {"priorities": "1-9", "modules": ["DLC", "DSW"], "enabled": True}
+    api.ask("PATCH", "/api/v1/quotas/a", json={"self_level": "off", "EnableSubQuotaPreemption": False})
+    found = api.get("/quotas/a").json()
+    assert found["self_level"] == [{**usual, "enabled": False}]
+    assert found["child_level"]["enabled"] is False
+    said = [{"any": "lower", "scope": "own"}, {"high": 9, "low": "1-3", "modules": ["EAS"], "enabled": False}]
+    api.ask("PATCH", "/api/v1/quotas/a", json={"self_level": said})
+    assert [one.get("any") for one in api.get("/quotas/a").json()["self_level"]] == ["lower", None]
+    for wrong in (1, "yes", [1], {"high": 9}, {"high": {}, "low": 1}):
+        refused = api.ask("PATCH", "/api/v1/quotas/a", json={"self_level": wrong})
+        assert (refused.status_code, refused.json()["rule"]) == (422, "P1")

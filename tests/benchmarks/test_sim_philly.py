@@ -7,7 +7,7 @@ from benchmarks.sim.counted import Counted, fifo_waits
 from benchmarks.sim.philly import quotas, team_gpus, trace
 from benchmarks.sim.quotas import static_and_pool
 from benchmarks.sim.traces import Absent
-from quotatree.core.model.policy import Strategy
+from quotatree.core.model.policy import SelfLevels, Strategy
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.sim.outcome import JobOutcome
 from tests.sim.made import S, job, one_quota, outcome, run
@@ -66,5 +66,5 @@ def test_quotas_are_whole_nodes_to_the_nearest():
         team_gpus(), trace()
     except Absent as why:
         pytest.skip(str(why))
-    gpus = [(spec.min.gpu_milli or 0) // WHOLE_GPU for spec in quotas(0.35, Strategy.FIFO, None)[1:]]
+    gpus = [(spec.min.gpu_milli or 0) // WHOLE_GPU for spec in quotas(0.35, Strategy.FIFO, SelfLevels())[1:]]
     assert sorted(gpus) == [24, 24, 48, 48, 48, 88, 88, 88, 176, 176, 176]

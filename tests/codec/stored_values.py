@@ -15,7 +15,7 @@ from quotatree.core import decisions as say
 from quotatree.core.decisions import Preemption, ReplicaPlace, StepTried, VictimCost
 from quotatree.core.model.job import Claim, Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels, Strategy
 from quotatree.core.model.quota import AmountLimit, QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.model.unit import UnitKind
@@ -79,8 +79,10 @@ QUOTAS: Final = (
             min=Bounds(16_000, None, 65_536),
             reserved=Resources(4_000, 32_000, 16_384),
             strategy=Strategy.BALANCE,
-            self_level=SelfLevel(
-                Priorities(6, 9), Priorities(1, 5), frozenset({Module.DSW, Module.DLC}), Scope.SIBLINGS
+            self_level=SelfLevels.of(
+                SelfLevel(
+                    Priorities(6, 9), Priorities(1, 5), frozenset({Module.DSW, Module.DLC}), Scope.SIBLINGS
+                )
             ),
             child_level=ChildLevel(Priorities(1, 3), frozenset({Module.EAS})),
             lending=False,
@@ -97,6 +99,20 @@ QUOTAS: Final = (
         limits=(AmountLimit("team-a", "user:ann", 1, 5, 4_000),),
         shadow=Resources(2_000, 16_000, 131_072),
         stood=(Stood(JOB, 1_000), Stood(TAKER, 2_000)),
+    ),
+    QuotaRecord(
+        order=3,
+        spec=QuotaSpec(
+            QuotaId("team-b"),
+            QuotaId("root"),
+            self_level=SelfLevels.of(
+                SelfLevel(Priorities(8, 9), Priorities(1, 7), frozenset({Module.DLC}), Scope.OWN, off=True),
+                SelfLevel.over_any_lower(frozenset({Module.DSW})),
+            ),
+            child_level=ChildLevel(Priorities(1, 3), frozenset({Module.EAS}), off=True),
+        ),
+        min=Bounds(),
+        actual=Bounds(),
     ),
 )
 

@@ -14,7 +14,7 @@ from quotatree.control.loop import Controller, Mode
 from quotatree.control.world import SYSTEM, World
 from quotatree.core.model.job import Job, JobId, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.engines.timer import TimerEngine
@@ -122,7 +122,7 @@ class Server:
         return self
 
     def allow_preemption(self, quota: str = "a") -> None:
-        policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN)
+        policy = SelfLevels.of(SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN))
         child = ChildLevel(Priorities(1, 5), frozenset(Module))
         before = self.world.state.quotas[QuotaId(quota)].spec
         self.do(do.UpdateQuota(actor="root", spec=replace(before, self_level=policy, child_level=child)))

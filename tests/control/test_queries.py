@@ -14,7 +14,7 @@ from quotatree.core import decisions as say
 from quotatree.core.errors import Refused
 from quotatree.core.events import ScaleMode
 from quotatree.core.model.job import JobId
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds
 from quotatree.core.snapshots import snapshot
@@ -106,7 +106,7 @@ def test_a_preview_of_a_scaling_and_of_a_deletion_is_refused_like_the_thing_itse
 def test_saving_a_policy_warns_whose_running_work_becomes_exposed(server: Server):
     job = server.submit(gpus=2, quota="b", seconds=None)
     assert ask(server, queries.exposure("ann", job)) == ()
-    policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.SIBLINGS)
+    policy = SelfLevels.of(SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.SIBLINGS))
     spec = replace(server.world.state.quotas[QuotaId("a")].spec, self_level=policy)
     seen = ask(server, queries.preview(server.engine, do.UpdateQuota(actor="root", spec=spec)))
     assert [exposed.job for exposed in seen.exposed] == [job]

@@ -13,7 +13,7 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Job, JobId, JobSpec, Placed, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.planning.plan import plan
@@ -35,9 +35,9 @@ def child(name: str, gpus: int, cpus: int | None = None, parent: str = "r", **fi
     return QuotaSpec(QuotaId(name), QuotaId(parent), bounds(gpus, cpus), **fields)  # type: ignore[arg-type]
 
 
-def self_level(high: int, low: int, scope: Scope = Scope.LEVEL) -> SelfLevel:
+def self_level(high: int, low: int, scope: Scope = Scope.LEVEL) -> SelfLevels:
     """Priorities from `high` upwards may take those up to `low`, of every module."""
-    return SelfLevel(Priorities(high, 9), Priorities(1, low), ALL, scope)
+    return SelfLevels.of(SelfLevel(Priorities(high, 9), Priorities(1, low), ALL, scope))
 
 
 def cluster(

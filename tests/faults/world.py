@@ -10,7 +10,7 @@ from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller, LoopSettings
 from quotatree.control.world import SYSTEM
 from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.engines.timer import TimerEngine
@@ -33,7 +33,7 @@ def furnish(directory: Path) -> None:
     store.close()
     controller, store = open_server(directory)
     controller.start()
-    taken = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.LEVEL)
+    taken = SelfLevels.of(SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.LEVEL))
     below = ChildLevel(Priorities(1, 5), frozenset(Module))
     draws = (("p", Bounds(NODES * GPUS * 1000)),)
     specs = [QuotaSpec(QuotaId("team"), draws=draws, child_level=below)]

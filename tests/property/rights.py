@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quotatree.core.model.job import Claim, Idle
-from quotatree.core.model.policy import Scope
+from quotatree.core.model.policy import Scope, SelfLevel
 from quotatree.core.reasons import Step
 from tests.property.fitting import devices_fit, quota_fits, suits
 from tests.property.model import JobView, Model, Piece, total
@@ -50,24 +50,16 @@ def policies(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int
     spec = model.quotas[taker.quota].spec
     found = []
     ran_long_enough = piece.kind == "hold" or now_ms - piece.started_ms >= min_runtime(model, victim.quota)
-    policy = spec.self_level
-    by_self = (
-        policy is not None
-        and policy.high.low <= taker.priority <= policy.high.high
-        and policy.low.low <= victim.priority <= policy.low.high
-        and victim.module in {m.value for m in policy.modules}
-        and ran_long_enough
-    )
-    scope = policy.scope if policy is not None else None
+    scopes = {p.scope for p in spec.self_level if _names(p, taker, victim)} if ran_long_enough else set()
     sibling = model.sibling_above(taker.quota, victim.quota)
     above_min = sibling is not None and any(model.loan(sibling, model.used()))
     used = model.used()
     lent_below = any(
         any(model.loan(q, used)) for q in model.path(victim.quota) if model.below(taker.quota, q)
     )
-    if by_self and victim.quota == taker.quota and scope is not Scope.SIBLINGS and at_least(step, Step.OWN):
+    if victim.quota == taker.quota and scopes & {Scope.OWN, Scope.LEVEL} and at_least(step, Step.OWN):
         found.append("own")
-    if by_self and sibling is not None and scope is not Scope.OWN:
+    if sibling is not None and scopes & {Scope.SIBLINGS, Scope.LEVEL}:
         if at_least(step, Step.SIBLINGS):
             found.append("sibling")
         elif at_least(step, Step.SIBLINGS_ABOVE_MIN) and above_min:
@@ -75,6 +67,7 @@ def policies(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int
     child = spec.child_level
     if (
         child is not None
+        and not child.off
         and model.below(taker.quota, victim.quota)
         and child.priorities.low <= victim.priority <= child.priorities.high
         and victim.module in {m.value for m in child.modules}
@@ -111,19 +104,12 @@ def _returns(model: Model, taker: JobView, sibling: str, victim: JobView) -> boo
 
 def kept_from(model: Model, taker: JobView, borrower: str) -> tuple[int, int, int]:
     """Return what runs at the borrower itself, in jobs that its self-level would let take the claimant again (P15)."""
-    policy = model.quotas[borrower].spec.self_level
-    if policy is None or policy.scope is Scope.OWN:
-        return (0, 0, 0)
-    if not policy.low.low <= taker.priority <= policy.low.high:
-        return (0, 0, 0)
-    if taker.module not in {m.value for m in policy.modules}:
-        return (0, 0, 0)
     strong = [
         piece.size
         for piece in model.pieces()
         if piece.claim is not Claim.IDLE
         and model.jobs[piece.job].quota == borrower
-        and policy.high.low <= model.jobs[piece.job].priority <= policy.high.high
+        and kept_from_one(model, taker, model.jobs[piece.job])
     ]
     return (sum(s[0] for s in strong), sum(s[1] for s in strong), sum(s[2] for s in strong))
 
@@ -171,6 +157,17 @@ def _stops_in_time(taken: Sequence[Piece], amount: Sequence[int]) -> bool:
     )
 
 
+def _names(policy: SelfLevel, taker: JobView, victim: JobView) -> bool:
+    """Return whether this one policy lets the one job take the other, wherever they are (P1)."""
+    return (
+        not policy.off
+        and policy.high.low <= taker.priority <= policy.high.high
+        and policy.low.low <= victim.priority <= policy.low.high
+        and victim.priority < taker.priority
+        and victim.module in {m.value for m in policy.modules}
+    )
+
+
 def may_borrow(model: Model, job: JobView) -> bool:
     """Return whether the job may borrow (P3).
 
@@ -178,13 +175,15 @@ def may_borrow(model: Model, job: JobView) -> bool:
     reserved part below (Q8).
     """
     quota = model.quotas[job.quota]
-    policy = quota.spec.self_level
     return (
         quota.parent is not None
         and not (quota.shrinking and any(model.loan(quota.id, model.used())))
-        and policy is not None
-        and policy.scope is not Scope.OWN
-        and policy.high.low <= job.priority <= policy.high.high
+        and any(
+            policy.scope is not Scope.OWN
+            and not policy.off
+            and policy.high.low <= job.priority <= policy.high.high
+            for policy in quota.spec.self_level
+        )
         and not _reserved_below(model, job)
     )
 
@@ -223,13 +222,9 @@ def passes_guard(model: Model, job: JobView) -> bool:
 
 def kept_from_one(model: Model, taker: JobView, other: JobView) -> bool:
     """Return whether the self-level of the other's quota lets it take the claimant, which waits beside it."""
-    policy = model.quotas[other.quota].spec.self_level
-    return (
-        policy is not None
-        and policy.scope is not Scope.OWN
-        and policy.high.low <= other.priority <= policy.high.high
-        and policy.low.low <= taker.priority <= policy.low.high
-        and taker.module in {m.value for m in policy.modules}
+    return any(
+        policy.scope is not Scope.OWN and _names(policy, other, taker)
+        for policy in model.quotas[other.quota].spec.self_level
     )
 
 

@@ -17,7 +17,7 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import Claim, Idle, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
@@ -103,7 +103,9 @@ def full_cluster(random: Random) -> State:
         cpu_milli, memory_mib = (12_000, 16_384) if tight else (128_000, 1_048_576)
         node = NodeSpec(f"n{number}", gpus=size, cpu_milli=cpu_milli, memory_mib=memory_mib)
         apply(state, ev.NodeJoined(node), NOW_MS)
-    policy = SelfLevel(Priorities(9, 9), Priorities(1, 6), frozenset({Module.DLC, Module.DSW}), Scope.OWN)
+    policy = SelfLevels.of(
+        SelfLevel(Priorities(9, 9), Priorities(1, 6), frozenset({Module.DLC, Module.DSW}), Scope.OWN)
+    )
     below = ChildLevel(Priorities(1, 4), frozenset(Module))
     drawn = Bounds(gpus * 1000)
     apply(state, ev.QuotaCreated(QuotaSpec(QuotaId("root"), draws=(("default", drawn),))), NOW_MS)

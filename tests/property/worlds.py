@@ -5,12 +5,13 @@ Everything is drawn from a `random.Random`; hypothesis passes one that it can sh
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
 from quotatree.core import events as ev
 from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, Strategy
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels, Strategy
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import WHOLE_GPU, Bounds, Resources
 from quotatree.core.state import Settings
@@ -146,13 +147,26 @@ def quota_spec(random: Random, name: str, parent: str | None, bounds: Bounds) ->
         bounds,
         reserved=reserved,
         strategy=pick(random, *Strategy),
-        self_level=_self_level(random) if chance(random, 80) else None,
+        self_level=_self_levels(random),
         child_level=_child_level(random) if chance(random, 50) else None,
         lending=not chance(random, 15),
         idle_limit_milli=pick(random, 0, 1000, 3000) if chance(random, 10) else None,
         min_runtime_ms=pick(random, 0, MINUTE_MS, 10 * MINUTE_MS) if chance(random, 12) else None,
         preemption_delay_ms=pick(random, 0, 30 * SECOND_MS, 5 * MINUTE_MS) if chance(random, 10) else None,
     )
+
+
+def _self_levels(random: Random) -> SelfLevels:
+    """None, mostly one, at times several: of different classes, for all pairs, switched off."""
+    if not chance(random, 80):
+        return SelfLevels()
+    first = _self_level(random)
+    if chance(random, 70):
+        return SelfLevels.of(first)
+    if chance(random, 30):
+        return SelfLevels.of(SelfLevel.over_any_lower(_modules(random), pick(random, *Scope)))
+    second = _self_level(random)
+    return SelfLevels.of(first, replace(second, off=chance(random, 30)))
 
 
 def _self_level(random: Random) -> SelfLevel:
@@ -174,7 +188,7 @@ def _child_level(random: Random) -> ChildLevel:
     if chance(random, 50):
         return ChildLevel(Priorities(1, 9), frozenset(Module))
     low = random.randint(1, 9)
-    return ChildLevel(Priorities(low, random.randint(low, 9)), _modules(random))
+    return ChildLevel(Priorities(low, random.randint(low, 9)), _modules(random), off=chance(random, 15))
 
 
 def _modules(random: Random) -> frozenset[Module]:

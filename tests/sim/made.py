@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from quotatree.core.model.node import NodeSpec
-from quotatree.core.model.policy import Module, Priorities, SelfLevel, Strategy
+from quotatree.core.model.policy import Module, Priorities, SelfLevel, SelfLevels, Strategy
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.core.state import Settings
@@ -37,12 +37,12 @@ def child(id: str, gpus: int, **more: Any) -> QuotaSpec:
     return QuotaSpec(QuotaId(id), QuotaId("root"), Bounds(gpus * 1000), **more)
 
 
-def takes(high: str = "5-9", low: str = "1-4") -> SelfLevel:
+def takes(high: str = "5-9", low: str = "1-4") -> SelfLevels:
     def span(text: str) -> Priorities:
         first, _, last = text.partition("-")
         return Priorities(int(first), int(last or first))
 
-    return SelfLevel(span(high), span(low), MODULES)
+    return SelfLevels.of(SelfLevel(span(high), span(low), MODULES))
 
 
 def nodes(*gpus: int) -> tuple[NodeSpec, ...]:
@@ -51,7 +51,7 @@ def nodes(*gpus: int) -> tuple[NodeSpec, ...]:
 
 def one_quota(gpus: int = 8, **more: Any) -> Setup:
     """One node, one team with all of it, fifo."""
-    policy = more.pop("self_level", None)
+    policy = more.pop("self_level", SelfLevels())
     strategy = more.pop("strategy", Strategy.FIFO)
     quotas = (root(gpus), child("a", gpus, strategy=strategy, self_level=policy))
     return _setup(nodes(gpus), quotas, more)

@@ -43,5 +43,4 @@ def test_a_private_cluster_has_the_quotas_size_and_its_own_policies_only():
     assert [node.gpus for node in private.nodes] == [8, 5]
     (quota,) = private.quotas
     assert (quota.parent, quota.min_runtime_ms, quota.strategy) == (None, 5, Strategy.FIFO)
-    assert quota.self_level is not None
-    assert not quota.self_level.reaches_siblings
+    assert [policy.reaches_siblings for policy in quota.self_level] == [False]

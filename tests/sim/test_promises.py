@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.model.job import Claim, Idle, JobId, JobSpec
-from quotatree.core.model.policy import Strategy
+from quotatree.core.model.policy import SelfLevels, Strategy
 from quotatree.core.model.unit import UnitKind
 from quotatree.sim.baselines import BASELINES
 from quotatree.sim.brain import Brain
@@ -123,14 +123,14 @@ class Book:
                 for above in quota.path:
                     used[above.id] += self.specs[job].groups[0].shape.gpu_milli
         for quota in self.state.quotas.values():
-            lends = quota.spec.self_level is not None and quota.spec.self_level.reaches_siblings
-            if not lends:
+            borrows = any(policy.reaches_siblings for policy in quota.spec.self_level)
+            if not borrows:
                 assert used[quota.id] <= (quota.min[0] or 0), f"{quota.id} is above its min"
 
 
 def cluster(strategy: Strategy = Strategy.INTELLIGENT, idle: Idle = Idle.NEVER, loans: bool = True) -> Setup:
     """40 GPUs on five nodes, three teams, policies on."""
-    policy = takes() if loans else None
+    policy = takes() if loans else SelfLevels()
     quotas = (
         root(40),
         child("vision", 20, strategy=strategy, self_level=policy),

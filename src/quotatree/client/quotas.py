@@ -57,9 +57,7 @@ class Quotas(Noun):
         found: t.PaiOut = self._http.get(f"/quotas/{name(quota)}/policies", {"spelling": "pai"})
         return found
 
-    def set_policies(
-        self, quota: str, policies: t.PoliciesIn | t.PaiPolicies, *, version: int | str = "*"
-    ) -> t.Done:
+    def set_policies(self, quota: str, policies: t.PoliciesIn, *, version: int | str = "*") -> t.Done:
         done: t.Done = self._http.change("PUT", f"/quotas/{name(quota)}/policies", policies, version)
         return done
 

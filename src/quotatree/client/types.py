@@ -98,15 +98,19 @@ class CentreOut(TypedDict):
 
 
 class ChildLevelIn(TypedDict):
-    """P2: any waiting job may take matching jobs of the quotas below."""
+    """P2: any waiting job may take matching jobs of the quotas below; without priorities 1-9, without
+    modules DLC and DSW.
+    """
 
-    priorities: int | str
-    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]]]
+    priorities: NotRequired[int | str | list[int] | None]
+    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]] | None]
+    enabled: NotRequired[bool | Literal["on", "off"]]
 
 
 class ChildLevelOut(TypedDict):
     priorities: str
     modules: list[str]
+    enabled: bool
 
 
 class CreateQuotaChange(TypedDict):
@@ -459,20 +463,23 @@ class Nodes(TypedDict):
     items: list[NodeOut]
 
 
+class PaiChildLevel(TypedDict):
+    """P2 in PAI's words: everything up to the bound."""
+
+    PreemptedPriorityUpperBound: int
+    PreemptedProducts: list[Literal["DLC", "DSW", "EAS"]]
+
+
 class PaiOut(TypedDict):
     QueueStrategy: str
+    EnableSelfQuotaPreemption: bool
     SelfQuotaPreemptionConfig: PaiSelfOut | None
+    EnableSubQuotaPreemption: bool
     SubQuotaPreemptionConfig: PaiSubOut | None
 
 
-class PaiPolicies(TypedDict):
-    QueueStrategy: NotRequired[str | None]
-    SelfQuotaPreemptionConfig: NotRequired[PaiSelf | None]
-    SubQuotaPreemptionConfig: NotRequired[PaiSub | None]
-
-
-class PaiSelf(TypedDict):
-    """P1 in PAI's words."""
+class PaiSelfLevel(TypedDict):
+    """P1 in PAI's words; lists may have gaps."""
 
     PreemptorPriorities: list[int]
     PreemptedPriorities: list[int]
@@ -483,13 +490,6 @@ class PaiSelfOut(TypedDict):
     PreemptorPriorities: list[int]
     PreemptedPriorities: list[int]
     PreemptedProducts: list[str]
-
-
-class PaiSub(TypedDict):
-    """P2 in PAI's words: everything up to the bound."""
-
-    PreemptedPriorityUpperBound: int
-    PreemptedProducts: list[Literal["DLC", "DSW", "EAS"]]
 
 
 class PaiSubOut(TypedDict):
@@ -514,20 +514,27 @@ class PlaceOut(TypedDict):
 class PoliciesChange(TypedDict):
     change: Literal["policies"]
     quota: str
-    to: PoliciesIn | PaiPolicies
+    to: PoliciesIn
 
 
 class PoliciesIn(TypedDict):
-    """All three; what is left out is taken away, the strategy becomes intelligent."""
+    """All three; a policy that is left out is taken away, and the strategy becomes intelligent (in PAI's
+    words: stays).
+    """
 
-    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent"]]
-    self_level: NotRequired[SelfLevelIn | None]
-    child_level: NotRequired[ChildLevelIn | None]
+    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent", "PaiStrategyStrictFIFO", "PaiStrategyRoundRobin", "PaiStrategyBalance", "PaiStrategyIntelligent"]]
+    self_level: NotRequired[bool | Literal["on", "off"] | SelfLevelIn | list[SelfLevelIn] | None]
+    child_level: NotRequired[bool | Literal["on", "off"] | ChildLevelIn | None]
+    QueueStrategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent", "PaiStrategyStrictFIFO", "PaiStrategyRoundRobin", "PaiStrategyBalance", "PaiStrategyIntelligent"]]
+    SelfQuotaPreemptionConfig: NotRequired[PaiSelfLevel | None]
+    EnableSelfQuotaPreemption: NotRequired[bool | None]
+    SubQuotaPreemptionConfig: NotRequired[PaiChildLevel | None]
+    EnableSubQuotaPreemption: NotRequired[bool | None]
 
 
 class PoliciesOut(TypedDict):
     strategy: str
-    self_level: SelfLevelOut | None
+    self_level: list[SelfLevelOut]
     child_level: ChildLevelOut | None
 
 
@@ -636,9 +643,14 @@ class QuotaChange(TypedDict):
     (Q6).
     """
 
-    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent"]]
-    self_level: NotRequired[SelfLevelIn | None]
-    child_level: NotRequired[ChildLevelIn | None]
+    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent", "PaiStrategyStrictFIFO", "PaiStrategyRoundRobin", "PaiStrategyBalance", "PaiStrategyIntelligent"]]
+    self_level: NotRequired[bool | Literal["on", "off"] | SelfLevelIn | list[SelfLevelIn] | None]
+    child_level: NotRequired[bool | Literal["on", "off"] | ChildLevelIn | None]
+    QueueStrategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent", "PaiStrategyStrictFIFO", "PaiStrategyRoundRobin", "PaiStrategyBalance", "PaiStrategyIntelligent"]]
+    SelfQuotaPreemptionConfig: NotRequired[PaiSelfLevel | None]
+    EnableSelfQuotaPreemption: NotRequired[bool | None]
+    SubQuotaPreemptionConfig: NotRequired[PaiChildLevel | None]
+    EnableSubQuotaPreemption: NotRequired[bool | None]
     reserved: NotRequired[Amounts | None]
     lending: NotRequired[bool]
     idle_limit: NotRequired[float | None]
@@ -652,9 +664,14 @@ class QuotaChange(TypedDict):
 class QuotaIn(TypedDict):
     """A new quota: a root names its draws from pools, everybody else a parent (Q1)."""
 
-    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent"]]
-    self_level: NotRequired[SelfLevelIn | None]
-    child_level: NotRequired[ChildLevelIn | None]
+    strategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent", "PaiStrategyStrictFIFO", "PaiStrategyRoundRobin", "PaiStrategyBalance", "PaiStrategyIntelligent"]]
+    self_level: NotRequired[bool | Literal["on", "off"] | SelfLevelIn | list[SelfLevelIn] | None]
+    child_level: NotRequired[bool | Literal["on", "off"] | ChildLevelIn | None]
+    QueueStrategy: NotRequired[Literal["fifo", "traverse", "balance", "intelligent", "PaiStrategyStrictFIFO", "PaiStrategyRoundRobin", "PaiStrategyBalance", "PaiStrategyIntelligent"]]
+    SelfQuotaPreemptionConfig: NotRequired[PaiSelfLevel | None]
+    EnableSelfQuotaPreemption: NotRequired[bool | None]
+    SubQuotaPreemptionConfig: NotRequired[PaiChildLevel | None]
+    EnableSubQuotaPreemption: NotRequired[bool | None]
     reserved: NotRequired[Amounts | None]
     lending: NotRequired[bool]
     idle_limit: NotRequired[float | None]
@@ -680,7 +697,7 @@ class QuotaOut(TypedDict):
     draws: dict[str, AmountsOut]
     reserved: AmountsOut
     strategy: str
-    self_level: SelfLevelOut | None
+    self_level: list[SelfLevelOut]
     child_level: ChildLevelOut | None
     lending: bool
     idle_limit: float | None
@@ -766,19 +783,29 @@ class ScaleIn(TypedDict):
 
 
 class SelfLevelIn(TypedDict):
-    """P1: waiting jobs with a priority in `high` may take running ones with a priority in `low`."""
+    """P1: waiting jobs with a priority in `high` may take running ones with a priority in `low`.
 
-    high: int | str
-    low: int | str
-    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]]]
+    Without both: 6-9 over 1-5, or with `any` every priority over every lower one. Without modules: DLC
+    and DSW.
+    """
+
+    high: NotRequired[int | str | list[int] | None]
+    low: NotRequired[int | str | list[int] | None]
+    any: NotRequired[Literal["lower"] | None]
+    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]] | None]
     scope: NotRequired[Literal["own", "siblings", "level"]]
+    enabled: NotRequired[bool | Literal["on", "off"]]
 
 
 class SelfLevelOut(TypedDict):
-    high: str
-    low: str
+    """Either `high` and `low`, or `any`."""
+
+    high: NotRequired[str]
+    low: NotRequired[str]
+    any: NotRequired[Literal["lower"]]
     modules: list[str]
     scope: str
+    enabled: bool
 
 
 class SessionOut(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Final, TypeVar, get_args, get_origin
+from typing import Any, Final, TypeVar
 
 from quotatree.codec.kinds import (
     NOTHING,
@@ -12,12 +12,14 @@ from quotatree.codec.kinds import (
     fields_of,
     is_mapping,
     is_record,
+    items_of,
     members_of,
     old_keys_of,
     plain,
     tags_of,
     texts_of,
 )
+from quotatree.codec.stored_names import ALONE
 from quotatree.core import QuotaTreeError
 
 T = TypeVar("T")
@@ -71,11 +73,12 @@ def _make(hint: Any) -> Decoder:
         return _record(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _enum(hint)
-    origin, inside = get_origin(hint) or hint, get_args(hint)
-    if origin is tuple and inside:
-        if inside[-1] is ...:
-            return _sequence(_decoder(inside[0]), tuple)
-        return _fixed([_decoder(one) for one in inside])
+    origin, inside = items_of(hint)
+    if issubclass(origin, tuple) and inside:
+        if inside[-1] is not ...:
+            return _fixed([_decoder(one) for one in inside])
+        several = _sequence(_decoder(inside[0]), origin)
+        return _alone(_decoder(inside[0]), several, origin) if origin in ALONE else several
     if origin is frozenset and inside:
         return _sequence(_decoder(inside[0]), frozenset)
     if is_mapping(origin):
@@ -151,6 +154,10 @@ def _sequence(decoder: Decoder, make: Callable[[list[Any]], Any]) -> Decoder:
         return make(found)
 
     return several
+
+
+def _alone(decoder: Decoder, several: Decoder, make: Callable[[list[Any]], Any]) -> Decoder:
+    return lambda data: make([decoder(data)]) if type(data) is dict else several(data)
 
 
 def _fixed(decoders: list[Decoder]) -> Decoder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from operator import attrgetter
-from typing import Any, get_args, get_origin
+from typing import Any
 
 from quotatree.codec.kinds import (
     NOTHING,
@@ -13,12 +13,14 @@ from quotatree.codec.kinds import (
     fields_of,
     is_mapping,
     is_record,
+    items_of,
     members_of,
     plain,
     tag_of,
     tags_of,
     texts_of,
 )
+from quotatree.codec.stored_names import ALONE
 
 Encoder = Callable[[Any], Any]
 
@@ -53,8 +55,10 @@ def _make(hint: Any) -> Encoder | None:
         return _record(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {member: texts[0] for member, texts in texts_of(hint).items()}.__getitem__
-    origin, inside = get_origin(hint) or hint, get_args(hint)
-    if origin is tuple:
+    origin, inside = items_of(hint)
+    if origin in ALONE:
+        return _alone(_sequence(inside, hint))
+    if issubclass(origin, tuple):
         return _sequence(inside, hint)
     if origin is frozenset:
         items = _sequence((*inside, ...), hint)
@@ -76,6 +80,14 @@ def _sequence(inside: tuple[Any, ...], hint: Any) -> Encoder:
     if encoder is None:
         return list
     return lambda value: [encoder(one) for one in value]
+
+
+def _alone(items: Encoder) -> Encoder:
+    def one_or_several(value: Any) -> Any:
+        found = items(value)
+        return found[0] if len(found) == 1 else found
+
+    return one_or_several
 
 
 def _mapping(encoder: Encoder | None) -> Encoder:

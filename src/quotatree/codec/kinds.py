@@ -72,6 +72,15 @@ def _empty(default: Any) -> Any:
     return default if default is None or default in ((), 0, "", False) else NOTHING
 
 
+def items_of(hint: Any) -> tuple[type[Any], tuple[Any, ...]]:
+    """The class of a tuple, set or mapping, and what is in it; a class derived from `tuple[X, ...]` holds what that does."""
+    origin, inside = get_origin(hint) or hint, get_args(hint)
+    if not inside and isinstance(origin, type) and issubclass(origin, tuple):
+        for base in getattr(origin, "__orig_bases__", ()):
+            inside = get_args(base)
+    return origin, inside
+
+
 def members_of(hint: Any) -> tuple[tuple[Any, ...], bool] | None:
     """The members of a union without None, and whether None is one of them; None if the hint is not a union."""
     if get_origin(hint) not in (Union, UnionType):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final
 
-from quotatree.core import Code, Step
+from quotatree.core import Code, SelfLevels, Step
 from quotatree.core import decisions as say
 
 Names = tuple[str, ...]
@@ -41,3 +41,6 @@ NAMED_BY_MEMBER: Final[frozenset[type[Enum]]] = frozenset({Code, Step})
 
 TEXTS: Final[dict[type[Enum], dict[str, Names]]] = {}
 """Texts of enum members, by enum and member, where they are not that name or value: `{Step: {"BELOW": ("DESCENDANTS",)}}`."""
+
+ALONE: Final[frozenset[type[Any]]] = frozenset({SelfLevels})
+"""Lists that were one record once: a list of one is written as that record alone, and such a record is read as a list."""

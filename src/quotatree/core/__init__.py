@@ -48,11 +48,18 @@ from quotatree.core.model.policy import (
     Priorities,
     Scope,
     SelfLevel,
+    SelfLevels,
     Strategy,
     check_priorities,
     parse_modules,
     parse_priorities,
     parse_strategy,
+)
+from quotatree.core.model.policy_reading import (
+    PAI_FIELDS,
+    in_our_words,
+    read_child_level,
+    read_self_level,
 )
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec, has_loan
 from quotatree.core.model.resources import GPU, UNBOUNDED, WHOLE_GPU, ZERO, Bounds, Resources, amount_text
@@ -100,8 +107,9 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "DEFAULT_GRACE_MS", "missing_core", "resized_spec",
     # Quotas and their policies.
     "Quota", "QuotaId", "QuotaSpec", "AmountLimit", "has_loan", "Module", "Priorities", "Scope", "SelfLevel",
-    "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY", "check_priorities",
-    "parse_modules", "parse_priorities", "parse_strategy",
+    "SelfLevels", "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY",
+    "check_priorities", "parse_modules", "parse_priorities", "parse_strategy", "read_self_level", "read_child_level",
+    "in_our_words", "PAI_FIELDS",
     # Nodes and amounts.
     "Node", "NodeSpec", "NodeState", "Resources", "Bounds", "ZERO", "UNBOUNDED", "GPU", "WHOLE_GPU", "amount_text",
     # What an eviction takes, and what it costs.

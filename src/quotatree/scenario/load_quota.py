@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from quotatree.core import (
+    PAI_FIELDS,
     Bounds,
-    ChildLevel,
-    Module,
     Priorities,
     QuotaId,
     QuotaSpec,
     Refused,
     Resources,
-    Scope,
-    SelfLevel,
-    parse_modules,
+    in_our_words,
     parse_priorities,
     parse_strategy,
+    read_child_level,
+    read_self_level,
 )
 from quotatree.core.events import QuotaCreated
 from quotatree.scenario.amounts import (
@@ -31,16 +29,15 @@ from quotatree.scenario.amounts import (
     as_labels,
     as_memory_mib,
     as_text,
-    as_texts,
-    one_of,
 )
 from quotatree.scenario.errors import RuleBroken
-from quotatree.scenario.model import Setup
+from quotatree.scenario.model import QuotaChanges, Setup, with_changes
 from quotatree.scenario.table import Table
+
+_POLICIES: Final = ("strategy", "self_level", "child_level")
 
 # Fields that may also be changed later (Q6): name in the file, name in QuotaSpec, reader.
 _CHANGEABLE: Final[tuple[tuple[str, str, Callable[[object], object]], ...]] = (
-    ("strategy", "strategy", lambda value: parse_strategy(as_text(value))),
     ("reserved", "reserved", lambda value: Resources(as_gpu_milli(value))),
     ("lending", "lending", as_flag),
     ("idle_limit", "idle_limit_milli", as_gpu_milli),
@@ -69,9 +66,9 @@ def read_quota(table: Table) -> QuotaSpec:
         spec = QuotaSpec(QuotaId(quota_id), draws=read_draws(table))
     else:
         spec = QuotaSpec(QuotaId(quota_id), QuotaId(parent), read_bounds(table))
-    changes = dict(read_quota_changes(table))
+    changes = read_quota_changes(table)
     table.end()
-    return replace(spec, **changes)
+    return with_changes(spec, changes)
 
 
 def read_bounds(table: Table) -> Bounds:
@@ -98,22 +95,35 @@ def read_draws(table: Table) -> tuple[tuple[str, Bounds], ...]:
     return tuple(found)
 
 
-def read_quota_changes(table: Table) -> list[tuple[str, Any]]:
-    """The fields of QuotaSpec that the table names, with their new values."""
+def read_quota_changes(table: Table) -> QuotaChanges:
+    """The fields of QuotaSpec that the table names, with their new values; `with_changes` applies them."""
     found: list[tuple[str, Any]] = []
     for field, name, read in _CHANGEABLE:
         if table.has(field):
             found.append((name, table.need(field, read)))
         else:
             table.take(field, read, None)
-    for level, read_level in (("self_level", _read_self_level), ("child_level", _read_child_level)):
-        if table.says(level, "off"):
-            found.append((level, None))
-            continue
-        inner = table.table(level)
-        if inner is not None:
-            found.append((level, read_level(inner)))
-    return found
+    return (*found, *_policies(table))
+
+
+def _policies(table: Table) -> QuotaChanges:
+    """Strategy and policies, in our words or PAI's. What the core would refuse is refused here, naming the table."""
+    said = {name: table.need(name, _as_said) for name in (*_POLICIES, *PAI_FIELDS) if table.has(name)}
+    for name in _POLICIES:
+        table.take(name, _as_said, None)
+    try:
+        ours = in_our_words(said)
+        read_self_level(ours.get("self_level"))
+        read_child_level(ours.get("child_level"))
+        if "strategy" in ours:
+            ours["strategy"] = parse_strategy(str(ours["strategy"]))
+    except Refused as why:
+        raise RuleBroken(table.where, why) from None
+    return tuple(ours.items())
+
+
+def _as_said(value: object) -> object:
+    return value
 
 
 def as_priorities(field: str) -> Callable[[object], Priorities]:
@@ -125,29 +135,6 @@ def as_priorities(field: str) -> Callable[[object], Priorities]:
         return parse_priorities(field, value)
 
     return read
-
-
-def _read_self_level(table: Table) -> SelfLevel:
-    high = table.need("high", as_priorities("self_level.high"))
-    low = table.need("low", as_priorities("self_level.low"))
-    modules = table.need("modules", _as_modules("self_level.modules"))
-    scope = table.take("scope", one_of(Scope), Scope.LEVEL)
-    table.end()
-    try:
-        return SelfLevel(high, low, modules, scope)
-    except Refused as why:
-        raise RuleBroken(table.where, why) from None
-
-
-def _read_child_level(table: Table) -> ChildLevel:
-    priorities = table.need("priorities", as_priorities("child_level.priorities"))
-    modules = table.need("modules", _as_modules("child_level.modules"))
-    table.end()
-    return ChildLevel(priorities, modules)
-
-
-def _as_modules(field: str) -> Callable[[object], frozenset[Module]]:
-    return lambda value: parse_modules(field, as_texts(value))
 
 
 def _as_pools(value: object) -> tuple[tuple[str, object], ...]:

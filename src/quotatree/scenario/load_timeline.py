@@ -190,7 +190,7 @@ def _update(table: Table, word: str, time_ms: int, known: Declarations) -> _Read
     del time_ms, known
     inner = _inner(table, word)
     quota = inner.need("quota", as_text)
-    changes = tuple(read_quota_changes(inner))
+    changes = read_quota_changes(inner)
     inner.end()
     return (QuotaPatch(quota, changes),), f"update {quota}"
 

@@ -6,10 +6,10 @@ virtual engine needs to know of a job stands beside it, in Behaviour.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from quotatree.core import JobId, JobSpec, Settings
+from quotatree.core import JobId, JobSpec, QuotaSpec, Settings, read_child_level, read_self_level
 from quotatree.core.events import Event
 from quotatree.scenario.amounts import ORIGIN_MS
 
@@ -34,12 +34,26 @@ class DeclaredJob:
     behaviour: Behaviour
 
 
+QuotaChanges = tuple[tuple[str, Any], ...]
+"""Fields of a quota's spec with their new values; policies as the file says them, for they may be a mere switch."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuotaPatch:
     """A change of some fields of a quota's spec; all others keep the values they have at that time (Q6)."""
 
     quota: str
-    changes: tuple[tuple[str, Any], ...]
+    changes: QuotaChanges
+
+
+def with_changes(spec: QuotaSpec, changes: QuotaChanges) -> QuotaSpec:
+    """The spec with these changes. A policy's switch alone keeps the settings that the spec has."""
+    found = dict(changes)
+    if "self_level" in found:
+        found["self_level"] = read_self_level(found["self_level"], spec.self_level)
+    if "child_level" in found:
+        found["child_level"] = read_child_level(found["child_level"], spec.child_level)
+    return replace(spec, **found)
 
 
 Action = Event | QuotaPatch

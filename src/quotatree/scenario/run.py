@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from quotatree.core import QuotaId, Reason, Refused, State, apply, plan, restore, snapshot
@@ -15,7 +15,7 @@ from quotatree.core.events import Event, JobAdopted, JobCheckpointed, QuotaUpdat
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
 from quotatree.scenario.engine import Engine, Happening, Look, Report, WakeUp
 from quotatree.scenario.errors import RuleBroken, ScenarioError
-from quotatree.scenario.model import Action, Entry, QuotaPatch, Scenario
+from quotatree.scenario.model import Action, Entry, QuotaPatch, Scenario, with_changes
 
 ROUNDS_AT_ONE_TIME: Final = 1_000
 INSTANTS: Final = 100_000
@@ -139,7 +139,7 @@ class Player:
         quota = self.state.quotas.get(QuotaId(action.quota))
         if quota is None:
             raise Refused("quota", action.quota, "Q6", "there is no such quota")
-        return QuotaUpdated(replace(quota.spec, **dict(action.changes)))
+        return QuotaUpdated(with_changes(quota.spec, action.changes))
 
     def _apply(self, event: Event) -> list[Decision]:
         decided = list(apply(self.state, event, self.now_ms))

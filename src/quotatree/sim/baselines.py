@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from quotatree.core import LOWEST_PRIORITY, Idle, JobSpec, QuotaSpec, Strategy
+from quotatree.core import LOWEST_PRIORITY, Idle, JobSpec, QuotaSpec, SelfLevels, Strategy
 from quotatree.sim.brain import Brain, CoreBrain
 from quotatree.sim.models import (
     ModelBrain,
@@ -63,7 +63,9 @@ def _core(setup: Setup) -> Brain:
 
 
 def _without_policies(setup: Setup) -> Setup:
-    quotas = [replace(quota, self_level=None, child_level=None, lending=False) for quota in setup.quotas]
+    quotas = [
+        replace(quota, self_level=SelfLevels(), child_level=None, lending=False) for quota in setup.quotas
+    ]
     return replace(setup, quotas=tuple(quotas))
 
 
@@ -80,7 +82,7 @@ def _never_idle(setup: Setup) -> Resubmit:
 
 def _one_pool(setup: Setup) -> Setup:
     roots = [
-        replace(quota, self_level=None, child_level=None, strategy=Strategy.FIFO)
+        replace(quota, self_level=SelfLevels(), child_level=None, strategy=Strategy.FIFO)
         for quota in setup.quotas
         if quota.parent is None
     ]

@@ -314,14 +314,14 @@ def _running(state: State, root: Quota) -> Iterator[Unit]:
 
 
 def _is_below(job: Job, unit: Unit) -> bool:
-    """True if the job's priority may take the unit's: by its quota's self-level policy, without one if it is higher.
+    """True if the job's priority may take the unit's: by its quota's self-level policies, without any if it is higher.
 
-    The policy is that of the file, so that all schedulers compared give the same rights.
+    The policies are those of the file, so that all schedulers compared give the same rights.
     """
-    policy = job.quota.spec.self_level
-    if policy is None:
+    policies = job.quota.spec.self_level.switched_on()
+    if not policies:
         return unit.cls.priority < job.priority
-    return policy.lets_preempt(job.priority) and policy.lets_take(unit.cls.priority, unit.job.spec.module)
+    return policies.lets_take(job.priority, unit.cls.priority, unit.job.spec.module)
 
 
 def _is_running(unit: Unit) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from quotatree.core import WHOLE_GPU, Bounds, Idle, JobSpec, QuotaSpec, Scope, SelfLevel
+from quotatree.core import WHOLE_GPU, Bounds, Idle, JobSpec, QuotaSpec, Scope, SelfLevels
 from quotatree.sim.brain import CoreBrain
 from quotatree.sim.outcome import JobOutcome
 from quotatree.sim.replay import Replay
@@ -117,10 +117,9 @@ def _private(setup: Setup, quota: QuotaSpec) -> Setup:
     )
 
 
-def _within(policy: SelfLevel | None) -> SelfLevel | None:
-    if policy is None or not policy.reaches_own:
-        return None
-    return replace(policy, scope=Scope.OWN)
+def _within(policies: SelfLevels) -> SelfLevels:
+    """The policies that reach the quota's own jobs, with nobody beside it to reach."""
+    return SelfLevels(replace(policy, scope=Scope.OWN) for policy in policies if policy.reaches_own)
 
 
 def _path(setup: Setup, quota: QuotaSpec) -> list[QuotaSpec]:

@@ -51,8 +51,51 @@ def test_what_a_file_leaves_out_of_a_quota_gets_its_default(cli: Cli):
     apply(cli, TEAM, "-y")
     less = TEAM.replace("    self_level: {high: 6-9, low: 1-5, scope: own}\n", "")
     told = apply(cli, less, "-y").stdout
-    assert "~ quota lab: self_level (high 6-9, low 1-5, modules DLC,DSW,EAS, scope own) -> none" in told
-    assert cli.json("get", "quota", "lab")["self_level"] is None
+    assert (
+        "~ quota lab: self_level (high 6-9, low 1-5, modules DLC,DSW, scope own, enabled yes) -> none" in told
+    )
+    assert cli.json("get", "quota", "lab")["self_level"] == []
+
+
+def test_a_policy_is_switched_off_and_on_and_keeps_its_settings(cli: Cli):
+    """P1, P2: a file may say no more than the switch."""
+    apply(cli, TEAM, "-y")
+    said = "self_level: {high: 6-9, low: 1-5, scope: own}"
+    assert (
+        "self_level (high 6-9"
+        in apply(cli, TEAM.replace(said, "self_level: off\n    child_level: on"), "-y").stdout
+    )
+    kept = cli.json("get", "quota", "lab")
+    assert [(one["high"], one["scope"], one["enabled"]) for one in kept["self_level"]] == [
+        ("6-9", "own", False)
+    ]
+    assert kept["child_level"] == {"priorities": "1-9", "modules": ["DLC", "DSW"], "enabled": True}
+    assert "(off)" in cli.run("get", "quota", "lab", "-o", "wide").stdout
+    switched = TEAM.replace(said, "self_level: {}\n    child_level: {enabled: true}")
+    assert "child_level" not in apply(cli, switched, "-y").stdout
+    assert cli.json("get", "quota", "lab")["self_level"] == [{**kept["self_level"][0], "enabled": True}]
+    assert (
+        apply(cli, TEAM.replace(said, "self_level: [1]"), "-y", status=2).stderr.count("self_level[0]") == 1
+    )
+    apply(cli, TEAM, "-y")
+
+
+def test_a_file_may_use_pais_words(cli: Cli):
+    """P1, P2, S7: a list with a gap is several policies, and said again it changes nothing."""
+    said = "self_level: {high: 6-9, low: 1-5, scope: own}"
+    pai = """QueueStrategy: PaiStrategyBalance
+    SelfQuotaPreemptionConfig: {PreemptorPriorities: [6, 8, 9], PreemptedPriorities: [2, 1], PreemptedProducts: [DLC]}
+    SubQuotaPreemptionConfig: {PreemptedPriorityUpperBound: 3, PreemptedProducts: [DLC]}
+    EnableSubQuotaPreemption: false"""
+    apply(cli, TEAM.replace(said, pai), "-y")
+    kept = cli.json("get", "quota", "lab")
+    assert [(one["high"], one["low"]) for one in kept["self_level"]] == [("6", "1-2"), ("8-9", "1-2")]
+    assert kept["child_level"] == {"priorities": "1-3", "modules": ["DLC"], "enabled": False}
+    assert kept["strategy"] == "balance"
+    assert "quota lab" not in apply(cli, TEAM.replace(said, pai), "-y").stdout
+    twice = apply(cli, TEAM.replace(said, f"{said}\n    {pai}"), "-y", status=2)
+    assert "leave one of them out" in twice.stderr
+    apply(cli, TEAM, "-y")
 
 
 def test_members_and_bindings_come_and_go(cli: Cli):

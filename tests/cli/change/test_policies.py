@@ -20,7 +20,9 @@ SelfQuotaPreemptionConfig:
     try:
         cli.run("policies", "set", "vision", "-f", cli.file("pai.yaml", pai))
         ours = json.loads(cli.run("policies", "show", "vision", "-o", "json").stdout)
-        assert (ours["self_level"]["high"], ours["self_level"]["low"]) == ("6-9", "1-3")
+        assert [(one["high"], one["low"], one["enabled"]) for one in ours["self_level"]] == [
+            ("6-9", "1-3", True)
+        ]
         shown = cli.run("policies", "show", "quota/vision", "--pai").stdout
         assert "PreemptorPriorities" in shown
         cli.run("policies", "set", "vision", "-f", cli.file("again.yaml", shown))

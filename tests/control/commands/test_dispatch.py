@@ -47,9 +47,9 @@ def test_a_key_with_another_secret_is_another_request(server: Server):
 KEYED = """
 from quotatree.control.commands import values as do
 from quotatree.control.commands.dispatch import _fingerprint
-from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import QuotaId, QuotaSpec
-policy = SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN)
+policy = SelfLevels.of(SelfLevel(Priorities(6, 9), Priorities(1, 5), frozenset(Module), Scope.OWN))
 print(_fingerprint(do.CreateQuota(actor="root", key="k", spec=QuotaSpec(QuotaId("a"), self_level=policy))))
 """
 

@@ -23,7 +23,7 @@ HOUR = 60 * MINUTE
 def a_trial(state: State, deficit: int) -> Trial:
     """For a job of the root with so many GPUs too little, which may take everybody up to priority 5."""
     quota = state.roots[0]
-    clause = own_clause(quota)
+    clause = own_clause(quota, 9)
     assert clause is not None
     request = Request(state, quota, Signature(Work(quota, 9, Module.DLC), (clause,)), gpus(deficit), HOUR)
     return Trial(request, TOP_RUNG, Overlay(state))

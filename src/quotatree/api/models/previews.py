@@ -9,8 +9,8 @@ from pydantic import Field
 from quotatree.api.models.fields import JOB_ID, Body, Name
 from quotatree.api.models.jobs import JobIn, PriorityIn
 from quotatree.api.models.nodes import NodeIn
-from quotatree.api.models.pai import PaiPolicies
-from quotatree.api.models.quotas import PoliciesIn, QuotaChange, QuotaIn, ScaleIn, TransferIn
+from quotatree.api.models.policies import PoliciesIn
+from quotatree.api.models.quotas import QuotaChange, QuotaIn, ScaleIn, TransferIn
 
 JobName = Annotated[str, Field(pattern=JOB_ID)]
 
@@ -44,7 +44,7 @@ class UpdateQuotaChange(Body):
 class PoliciesChange(Body):
     change: Literal["policies"]
     quota: Name
-    to: PoliciesIn | PaiPolicies
+    to: PoliciesIn
 
 
 class ScaleChange(ScaleIn):

@@ -9,31 +9,14 @@ from typing_extensions import TypedDict
 
 from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import amounts, number, span
-from quotatree.core import Module, QuotaId, QuotaReport, QuotaSpec
+from quotatree.api.models.policies import ChildLevelOut, SelfLevelOut, policies_out
+from quotatree.core import QuotaId, QuotaReport, QuotaSpec
 
 
 class AmountsOut(TypedDict):
     gpus: NotRequired[float]
     cpu: NotRequired[float]
     memory: NotRequired[str]
-
-
-class SelfLevelOut(TypedDict):
-    high: str
-    low: str
-    modules: list[str]
-    scope: str
-
-
-class ChildLevelOut(TypedDict):
-    priorities: str
-    modules: list[str]
-
-
-class PoliciesOut(TypedDict):
-    strategy: str
-    self_level: SelfLevelOut | None
-    child_level: ChildLevelOut | None
 
 
 class StoodOn(TypedDict):
@@ -75,7 +58,7 @@ class QuotaOut(TypedDict):
     draws: dict[str, AmountsOut]
     reserved: AmountsOut
     strategy: str
-    self_level: SelfLevelOut | None
+    self_level: list[SelfLevelOut]
     child_level: ChildLevelOut | None
     lending: bool
     idle_limit: float | None
@@ -131,24 +114,6 @@ def quota_out(spec: QuotaSpec, version: int, shrinking: bool, report: QuotaRepor
     }
 
 
-def policies_out(spec: QuotaSpec) -> PoliciesOut:
-    own, child = spec.self_level, spec.child_level
-    return {
-        "strategy": spec.strategy.value,
-        "self_level": None
-        if own is None
-        else {
-            "high": str(own.high),
-            "low": str(own.low),
-            "modules": module_names(own.modules),
-            "scope": own.scope.value,
-        },
-        "child_level": None
-        if child is None
-        else {"priorities": str(child.priorities), "modules": module_names(child.modules)},
-    }
-
-
 def usage_out(report: QuotaReport) -> UsageOut:
     return {
         "desired": shown(report.desired),
@@ -165,10 +130,6 @@ def usage_out(report: QuotaReport) -> UsageOut:
         "queued_jobs": report.queued_jobs,
         "free": shown(report.free),
     }
-
-
-def module_names(modules: frozenset[Module]) -> list[str]:
-    return sorted(module.value for module in modules)
 
 
 def shown(of: Any) -> AmountsOut:

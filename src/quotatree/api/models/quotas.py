@@ -7,68 +7,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from quotatree.api.models.fields import (
-    Amounts,
-    Body,
-    Duration,
-    Gpus,
-    Labels,
-    Line,
-    ModuleName,
-    Name,
-    Range,
-)
-from quotatree.core import (
-    UNBOUNDED,
-    ZERO,
-    Bounds,
-    ChildLevel,
-    QuotaId,
-    QuotaSpec,
-    Scope,
-    SelfLevel,
-    Strategy,
-    parse_modules,
-)
+from quotatree.api.models.fields import Amounts, Body, Duration, Gpus, Labels, Line, Name
+from quotatree.api.models.policies import PolicyFields
+from quotatree.core import UNBOUNDED, ZERO, Bounds, QuotaId, QuotaSpec
 from quotatree.core.events import ScaleMode
 
-StrategyName = Literal["fifo", "traverse", "balance", "intelligent"]
 ModeName = Literal["refuse", "lazy", "reclaim"]
-ModuleNames = Annotated[list[ModuleName], Field(min_length=1, max_length=3)]
-ALL_MODULES: list[ModuleName] = ["DLC", "DSW", "EAS"]
 Draws = Annotated[dict[Name, Amounts], Field(max_length=100)]
 
 
-class SelfLevelIn(Body):
-    """P1: waiting jobs with a priority in `high` may take running ones with a priority in `low`."""
-
-    high: Range
-    low: Range
-    modules: ModuleNames = ALL_MODULES
-    scope: Literal["own", "siblings", "level"] = "level"
-
-    def policy(self) -> SelfLevel:
-        return SelfLevel(
-            self.high, self.low, parse_modules("self_level.modules", self.modules), Scope(self.scope)
-        )
-
-
-class ChildLevelIn(Body):
-    """P2: any waiting job may take matching jobs of the quotas below."""
-
-    priorities: Range
-    modules: ModuleNames = ALL_MODULES
-
-    def policy(self) -> ChildLevel:
-        return ChildLevel(self.priorities, parse_modules("child_level.modules", self.modules))
-
-
-class QuotaChange(Body):
+class QuotaChange(PolicyFields):
     """What may be changed after creation; what is left out stays as it is, and null takes a setting away (Q6)."""
 
-    strategy: StrategyName = "intelligent"
-    self_level: SelfLevelIn | None = None
-    child_level: ChildLevelIn | None = None
     reserved: Amounts | None = None
     lending: bool = True
     idle_limit: Gpus | None = None
@@ -81,9 +31,6 @@ class QuotaChange(Body):
     def applied_to(self, spec: QuotaSpec) -> QuotaSpec:
         given = self.model_fields_set
         changes: dict[str, Any] = {
-            "strategy": Strategy(self.strategy),
-            "self_level": None if self.self_level is None else self.self_level.policy(),
-            "child_level": None if self.child_level is None else self.child_level.policy(),
             "reserved": ZERO if self.reserved is None else self.reserved.resources(),
             "lending": self.lending,
             "idle_limit": self.idle_limit,
@@ -93,9 +40,8 @@ class QuotaChange(Body):
             "description": self.description,
             "labels": tuple(sorted(self.labels.items())),
         }
-        return replace(
-            spec, **{FIELDS.get(name, name): value for name, value in changes.items() if name in given}
-        )
+        changed = {FIELDS.get(name, name): value for name, value in changes.items() if name in given}
+        return replace(spec, **changed, **self.policies_of(spec))
 
 
 FIELDS = {
@@ -104,18 +50,6 @@ FIELDS = {
     "preemption_delay": "preemption_delay_ms",
 }
 """Names of the core's fields that end in their unit, by their names in requests."""
-
-
-class PoliciesIn(Body):
-    """All three; what is left out is taken away, the strategy becomes intelligent."""
-
-    strategy: StrategyName = "intelligent"
-    self_level: SelfLevelIn | None = None
-    child_level: ChildLevelIn | None = None
-
-    def applied_to(self, spec: QuotaSpec) -> QuotaSpec:
-        whole = QuotaChange(strategy=self.strategy, self_level=self.self_level, child_level=self.child_level)
-        return whole.applied_to(spec)
 
 
 class QuotaIn(QuotaChange):

@@ -11,8 +11,7 @@ from quotatree.access.centre import Amount, Ceiling, Centre
 from quotatree.access.roles import SUBMITTING_ROLES, Role
 from quotatree.access.values import Workspace
 from quotatree.api.models.fields import Body, Duration, Gpus, Line, Name, Priority, Range, number, span
-from quotatree.api.models.quota_views import module_names
-from quotatree.api.models.quotas import ALL_MODULES, ModuleNames
+from quotatree.api.models.policies import ALL_MODULES, ModuleNames, module_names
 from quotatree.core import parse_modules
 
 RoleName = Literal["owner", "admin", "operator", "developer", "viewer"]

@@ -14,19 +14,18 @@ from quotatree.api.caller import Caller, needs
 from quotatree.api.etags import IfMatch, Key, changed, conflict, done, expected, tagged
 from quotatree.api.models.answers import Done
 from quotatree.api.models.fields import Cursor, InPath, Limit
-from quotatree.api.models.pai import PaiOut, PaiPolicies, pai_out
+from quotatree.api.models.pai import PaiOut, pai_out
+from quotatree.api.models.policies import PoliciesIn, PoliciesOut, policies_out
 from quotatree.api.models.quota_views import (
-    PoliciesOut,
     Queue,
     QuotaOut,
     Quotas,
     UsageOut,
     masked,
-    policies_out,
     quota_out,
     usage_out,
 )
-from quotatree.api.models.quotas import PoliciesIn, QuotaChange, QuotaIn, ScaleIn, TransferIn, draws_of
+from quotatree.api.models.quotas import QuotaChange, QuotaIn, ScaleIn, TransferIn, draws_of
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
@@ -244,7 +243,7 @@ async def get_policies(
 @routes.put("/quotas/{quota}/policies", response_model=Done, responses=problems(409, 412, 413, 415, 428))
 async def put_policies(
     quota: InPath,
-    body: PoliciesIn | PaiPolicies,
+    body: PoliciesIn,
     caller: Annotated[Caller, needs(Action.UPDATE_QUOTA)],
     if_match: IfMatch = None,
 ) -> Response:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from quotatree.cli.amounts_text import mib
 from quotatree.cli.change.manifest import Manifest
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.words import amount
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _created(client: Client, quota: dict[str, Any]) -> Step:
     size = _size(quota)
     above = f" below {quota['parent']}" if quota.get("parent") else ""
     policies = [
-        f"{key} {_shown(body[key])}" for key in ("strategy", "self_level", "child_level") if key in body
+        f"{key} {_shown(body[key], key)}" for key in ("strategy", "self_level", "child_level") if key in body
     ]
     told = "; ".join([f"+ quota {quota['id']}{above}: {_sizes(size) or 'no min'}", *policies])
     return Step(told, _bound(client.quotas.create, body), {"change": "create-quota", "quota": body})
@@ -177,9 +178,7 @@ def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 def _updated(client: Client, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
     wanted = {key: quota.get(key, usual) for key, usual in DEFAULTS.items()}
-    change = {
-        key: value for key, value in wanted.items() if _canonical(key, value) != _canonical(key, now[key])
-    }
+    change = {key: value for key, value in wanted.items() if _is_changed(now["id"], key, value, now[key])}
     if change:
         yield Step(
             _changed("quota", now["id"], now, change),
@@ -269,22 +268,35 @@ def _canonical(key: str, value: Any) -> Any:
     if key in ("high", "low", "priorities"):
         text = str(value)
         return text if "-" in text else f"{text}-{text}"
-    if key in ("self_level", "child_level"):
-        if value is None:
-            return None
-        whole = {"modules": ALL_MODULES, **({"scope": "level"} if key == "self_level" else {}), **value}
-        return {name: _canonical(name, one) for name, one in whole.items()}
     if key in ("amounts", "ceilings"):
         return [{name: _canonical(name, one) for name, one in entry.items()} for entry in value]
     return value
 
 
+def _is_changed(quota: str, key: str, value: Any, before: Any) -> bool:
+    """True if the file says something else of a quota than what is there. A policy's switch alone keeps its settings."""
+    if key not in ("self_level", "child_level"):
+        return bool(_canonical(key, value) != _canonical(key, before))
+    from quotatree.core import Refused, read_child_level, read_self_level
+
+    try:
+        if key == "self_level":
+            policies = read_self_level(before)
+            return read_self_level(value, policies) != policies
+        policy = read_child_level(before)
+        return read_child_level(value, policy) != policy
+    except Refused as refused:
+        fail(f"{quota}: {refused}", EXIT_BAD_INPUT)
+
+
 def _changed(kind: str, name: str, before: Any, change: Mapping[str, Any]) -> str:
-    told = [f"{key} {_shown(before.get(key))} -> {_shown(value)}" for key, value in change.items()]
+    told = [f"{key} {_shown(before.get(key))} -> {_shown(value, key)}" for key, value in change.items()]
     return f"~ {kind} {name}: {'; '.join(told)}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, key: str = "") -> str:
+    if key in ("self_level", "child_level") and (value == {} or isinstance(value, bool)):
+        return "off" if value is False else "on"
     if value is None or value in ("", {}, []):
         return "none"
     if isinstance(value, bool):

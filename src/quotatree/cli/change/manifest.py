@@ -18,6 +18,10 @@ QUOTA_FIELDS: Final = (
     "id", "parent", "min", "draws", "strategy", "self_level", "child_level", "reserved", "lending", "idle_limit",
     "min_runtime", "preemption_delay", "name", "description", "labels", "admins", "children",
 )  # fmt: skip
+PAI_FIELDS: Final = (
+    "QueueStrategy", "SelfQuotaPreemptionConfig", "EnableSelfQuotaPreemption", "SubQuotaPreemptionConfig",
+    "EnableSubQuotaPreemption",
+)  # fmt: skip
 WORKSPACE_FIELDS: Final = ("id", "description", "members", "quotas")
 
 
@@ -80,10 +84,13 @@ def _tables(section: str, whole: dict[str, Any]) -> list[Any]:
     return value
 
 
-def _table(where: str, value: object, fields: tuple[str, ...], key: str | None = None) -> dict[str, Any]:
+def _table(
+    where: str, value: object, fields: tuple[str, ...], key: str | None = None, also: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The value, if it is a table of these fields. `also`: fields that are allowed and not told of."""
     if not isinstance(value, dict):
         raise _Wrong(f"{where}: must be a table with some of {', '.join(fields)}")
-    unknown = [str(name) for name in value if name not in fields]
+    unknown = [str(name) for name in value if name not in fields and name not in also]
     if unknown:
         raise _Wrong(f"{where}: unknown field {unknown[0]}; allowed: {', '.join(fields)}")
     if key is not None and not isinstance(value.get(key), str):
@@ -105,7 +112,8 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _subtree(value: object, parent: str | None) -> Iterator[dict[str, Any]]:
-    quota = _table("quotas" if parent is None else f"children of {parent}", value, QUOTA_FIELDS, "id")
+    where = "quotas" if parent is None else f"children of {parent}"
+    quota = _in_our_words(_table(where, value, QUOTA_FIELDS, "id", PAI_FIELDS))
     if parent is not None and quota.get("parent", parent) != parent:
         raise _Wrong(f"{quota['id']}: stands below {parent}, and says parent {quota['parent']}")
     above = parent if parent is not None else quota.get("parent")
@@ -115,6 +123,18 @@ def _subtree(value: object, parent: str | None) -> Iterator[dict[str, Any]]:
         raise _Wrong(f"children of {quota['id']} must be a list")
     for child in children:
         yield from _subtree(child, quota["id"])
+
+
+def _in_our_words(quota: dict[str, Any]) -> dict[str, Any]:
+    """The quota with policies and strategy that are said in PAI's words under our names."""
+    if not any(name in quota for name in PAI_FIELDS):
+        return quota
+    from quotatree.core import Refused, in_our_words
+
+    try:
+        return in_our_words(quota)
+    except Refused as refused:
+        raise _Wrong(f"{quota['id']}: {refused}") from None
 
 
 def _workspace(workspace: dict[str, Any]) -> dict[str, Any]:

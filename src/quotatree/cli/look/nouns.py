@@ -105,12 +105,19 @@ def _regular(quota: Any) -> float:
     return float(usage["used_own"].get("gpus", 0) + usage["used_below"].get("gpus", 0))
 
 
+def _policies(policies: list[Any]) -> str:
+    return "; ".join(_policy(policy) for policy in policies) or "-"
+
+
 def _policy(value: Any) -> str:
     if value is None:
         return "-"
+    off = "" if value["enabled"] else " (off)"
+    modules = ",".join(value["modules"])
     if "priorities" in value:
-        return f"{value['priorities']} {','.join(value['modules'])}"
-    return f"{value['high']} over {value['low']} {','.join(value['modules'])} in {value['scope']}"
+        return f"{value['priorities']} {modules}{off}"
+    whom = "any over lower" if "any" in value else f"{value['high']} over {value['low']}"
+    return f"{whom} {modules} in {value['scope']}{off}"
 
 
 def _members(workspace: Any) -> str:
@@ -173,7 +180,7 @@ NOUNS: Final = (
             Column("FREE", lambda quota: gpus(quota["usage"]["free"])),
             Column("QUEUED", lambda quota: str(quota["usage"]["queued_jobs"])),
             Column("STRATEGY", _key("strategy")),
-            Column("SELF-LEVEL", lambda quota: _policy(quota["self_level"]), wide=True),
+            Column("SELF-LEVEL", lambda quota: _policies(quota["self_level"]), wide=True),
             Column("CHILD-LEVEL", lambda quota: _policy(quota["child_level"])),
             Column("VERSION", _key("version"), wide=True),
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -26,6 +25,7 @@ from quotatree.scenario.kinds import kind_of
 from quotatree.scenario.load import load_scenario
 from quotatree.scenario.load_jobs import read_jobs
 from quotatree.scenario.load_quota import read_quota_changes
+from quotatree.scenario.model import with_changes
 from quotatree.scenario.render import decision_json, decision_text
 from quotatree.scenario.run import Player
 from quotatree.scenario.table import Table
@@ -104,11 +104,11 @@ def _saving(player: Player, path: Path) -> Event:
     quota = player.state.quotas.get(QuotaId(name))
     if quota is None:
         raise table.fail("quota", name, f"no such quota; there are: {', '.join(player.state.quotas)}")
-    changes = dict(read_quota_changes(table))
+    changes = read_quota_changes(table)
     table.end()
     if not changes:
         raise ScenarioError(str(path), f"changes nothing about {name}: name self_level or child_level")
-    return QuotaUpdated(replace(quota.spec, **changes))
+    return QuotaUpdated(with_changes(quota.spec, changes))
 
 
 def _table(path: Path) -> Table:

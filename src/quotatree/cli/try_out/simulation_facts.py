@@ -42,10 +42,10 @@ def _policies(quotas: tuple[QuotaSpec, ...]) -> str:
     """The policies of all quotas in one line, equal ones once with their number; "none" if there are none."""
     found: Counter[str] = Counter()
     for quota in quotas:
-        if quota.self_level is not None:
-            policy = quota.self_level
-            found[f"self-level, {policy.high} may take {policy.low}, scope {policy.scope.value}"] += 1
-        if quota.child_level is not None:
+        for policy in quota.self_level.switched_on():
+            whom = "any lower priority" if policy.any_lower else f"{policy.low}"
+            found[f"self-level, {policy.high} may take {whom}, scope {policy.scope.value}"] += 1
+        if quota.child_level is not None and not quota.child_level.off:
             found[f"child-level, may take {quota.child_level.priorities} from below"] += 1
         if not quota.lending:
             found["no lending"] += 1

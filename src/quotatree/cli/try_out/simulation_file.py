@@ -40,7 +40,7 @@ from quotatree.scenario.errors import ScenarioError
 from quotatree.scenario.load_quota import read_quota_changes, read_quotas
 from quotatree.scenario.load_timeline import Declarations, read_timeline
 from quotatree.scenario.load_tree import read_limits, read_nodes, read_pools, read_settings
-from quotatree.scenario.model import QuotaPatch
+from quotatree.scenario.model import QuotaPatch, with_changes
 from quotatree.scenario.table import Table
 from quotatree.sim.baselines import baseline_named
 from quotatree.sim.mapping import MappingError, read_mapping
@@ -235,9 +235,9 @@ def _tree(table: Table | None, pool: str) -> TeamTree | None:
 def _policies(table: Table | None, spec: QuotaSpec) -> QuotaSpec:
     if table is None:
         return spec
-    changes = dict(read_quota_changes(table))
+    changes = read_quota_changes(table)
     table.end()
-    return replace(spec, **changes)
+    return with_changes(spec, changes)
 
 
 def _pending_timeline(
@@ -263,7 +263,7 @@ def _pending_timeline(
                     continue
                 if action.quota not in specs:
                     raise ScenarioError(entry.where, f"there is no quota {action.quota}")
-                specs[action.quota] = replace(specs[action.quota], **dict(action.changes))
+                specs[action.quota] = with_changes(specs[action.quota], action.changes)
                 events.append(QuotaUpdated(specs[action.quota]))
             found.append(TimedEvents(entry.time_ms - ORIGIN_MS, tuple(events), entry.label))
         return tuple(found)

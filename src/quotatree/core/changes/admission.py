@@ -22,9 +22,8 @@ def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
         for i in range(3):
             total[i] += group.shape.resources[i] * count
     for above in quota.path:
-        policy = quota.spec.self_level
-        lends = policy is not None and policy.reaches_siblings and policy.lets_preempt(spec.priority)
-        if above is quota and lends and quota.parent is not None:
+        borrows = quota.parent is not None and quota.spec.self_level.reaches_siblings(spec.priority)
+        if above is quota and borrows:
             continue
         if spec.idle is Idle.ONLY and above is not quota.root:
             continue

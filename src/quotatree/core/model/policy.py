@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Final, NamedTuple, NewType
 
 from quotatree.core.errors import Refused
 
@@ -100,6 +101,35 @@ def parse_modules(field: str, values: Iterable[str]) -> frozenset[Module]:
     return frozenset(modules)
 
 
+Reach = NewType("Reach", int)
+"""Which pairs of priority and module may be taken: one bit for each, so that rights of several policies add up by `|`."""
+
+NOBODY: Final = Reach(0)
+EVERY_MODULE: Final = frozenset(Module)
+
+
+@lru_cache(maxsize=1024)
+def reach(priorities: Priorities, modules: frozenset[Module] = EVERY_MODULE) -> Reach:
+    """Return all pairs of one of these priorities with one of these modules."""
+    found = 0
+    for priority in range(priorities.low, priorities.high + 1):
+        for module in modules:
+            found |= _bit(priority, module)
+    return Reach(found)
+
+
+def reaches(reached: Reach, priority: int, module: Module) -> bool:
+    """Return whether the pair is among those reached."""
+    return bool(reached & _bit(priority, module))
+
+
+def _bit(priority: int, module: Module) -> int:
+    return 1 << (priority * len(_PLACE) + _PLACE[module])
+
+
+_PLACE: Final = {module: place for place, module in enumerate(Module)}
+
+
 @dataclass(frozen=True, slots=True)
 class SelfLevel:
     """Lets waiting jobs with a priority in `high` take running jobs with one in `low` (P1)."""
@@ -108,11 +138,15 @@ class SelfLevel:
     low: Priorities
     modules: frozenset[Module]
     scope: Scope = Scope.LEVEL
+    any_lower: bool = False
+    """Whether each priority of `high` may take those of `low` that are strictly below it: all pairs, as one policy."""
+    off: bool = False
+    """Switched off: it gives no right and keeps its settings."""
 
     def __post_init__(self) -> None:
         check_priorities("self_level.high", self.high)
         check_priorities("self_level.low", self.low)
-        if self.low.high >= self.high.low:
+        if self.low.high >= self.high.low and not self.any_lower:
             raise Refused(
                 "self_level.low",
                 str(self.low),
@@ -120,6 +154,15 @@ class SelfLevel:
                 f"its highest value {self.low.high} must be below {self.high.low}, "
                 f"the lowest value of self_level.high = {self.high}",
             )
+
+    @classmethod
+    def over_any_lower(
+        cls, modules: frozenset[Module], scope: Scope = Scope.LEVEL, off: bool = False
+    ) -> SelfLevel:
+        """Return the policy by which every priority may take every strictly lower one."""
+        high = Priorities(LOWEST_PRIORITY + 1, HIGHEST_PRIORITY)
+        low = Priorities(LOWEST_PRIORITY, HIGHEST_PRIORITY - 1)
+        return cls(high, low, modules, scope, any_lower=True, off=off)
 
     @property
     def reaches_own(self) -> bool:
@@ -130,10 +173,63 @@ class SelfLevel:
         return self.scope is not Scope.OWN
 
     def lets_preempt(self, priority: int) -> bool:
-        return self.high.low <= priority <= self.high.high
+        return not self.off and self.high.low <= priority <= self.high.high
 
-    def lets_take(self, priority: int, module: Module) -> bool:
-        return self.low.low <= priority <= self.low.high and module in self.modules
+    def reach_of(self, priority: int) -> Reach:
+        """Return whom a waiting job of this priority may take, wherever the policy reaches."""
+        if not self.lets_preempt(priority):
+            return NOBODY
+        low = self.low
+        if self.any_lower:
+            low = Priorities(low.low, min(low.high, priority - 1))
+        return reach(low, self.modules)
+
+
+class SelfLevels(tuple[SelfLevel, ...]):
+    """The self-level policies of a quota, each valid by itself: a job may take whom any of them names (P1).
+
+    Rights come from one policy at a time: the `high` of one never goes with the `low` or the scope of another.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, *policies: SelfLevel) -> SelfLevels:
+        return cls(policies)
+
+    def own(self, priority: int) -> Reach:
+        """Return whom a waiting job of this priority may take in its own quota."""
+        found = 0
+        for policy in self:
+            if policy.reaches_own:
+                found |= policy.reach_of(priority)
+        return Reach(found)
+
+    def beside(self, priority: int) -> Reach:
+        """Return whom a waiting job of this priority may take in siblings of its quota and below them."""
+        found = 0
+        for policy in self:
+            if policy.reaches_siblings:
+                found |= policy.reach_of(priority)
+        return Reach(found)
+
+    def lets_preempt(self, priority: int) -> bool:
+        return any(policy.lets_preempt(priority) for policy in self)
+
+    def reaches_siblings(self, priority: int) -> bool:
+        """Return whether some policy lets this priority reach into siblings, which is also the right to a loan (P3)."""
+        return any(policy.reaches_siblings and policy.lets_preempt(priority) for policy in self)
+
+    def lets_take(self, taker_priority: int, priority: int, module: Module) -> bool:
+        """Return whether a waiting job of one priority may take running work of the other somewhere."""
+        return any(reaches(policy.reach_of(taker_priority), priority, module) for policy in self)
+
+    def switched_on(self) -> SelfLevels:
+        """Return those that are not switched off."""
+        return SelfLevels(policy for policy in self if not policy.off)
+
+
+NO_SELF_LEVEL: Final = SelfLevels()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +238,13 @@ class ChildLevel:
 
     priorities: Priorities
     modules: frozenset[Module]
+    off: bool = False
+    """Switched off: it gives no right and keeps its settings."""
 
     def __post_init__(self) -> None:
         check_priorities("child_level.priorities", self.priorities)
 
-    def lets_take(self, priority: int, module: Module) -> bool:
-        return self.priorities.low <= priority <= self.priorities.high and module in self.modules
+    @property
+    def reach(self) -> Reach:
+        """Return whom it lets be taken."""
+        return NOBODY if self.off else reach(self.priorities, self.modules)

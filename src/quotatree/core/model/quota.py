@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, NewType, Protocol
 
 from quotatree.core.errors import Refused
-from quotatree.core.model.policy import ChildLevel, SelfLevel, Strategy
+from quotatree.core.model.policy import NO_SELF_LEVEL, ChildLevel, SelfLevels, Strategy
 from quotatree.core.model.resources import RESOURCE_NAMES, UNBOUNDED, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.tree import Tree
 
@@ -41,8 +41,8 @@ class QuotaSpec:
     """Part of its min that jobs outside its subtree may not use or take (Q8)."""
     strategy: Strategy = Strategy.INTELLIGENT
     """In which order its waiting jobs are tried, and which of them block others (S1-S5)."""
-    self_level: SelfLevel | None = None
-    """Which jobs its jobs may preempt in the quota itself and, by its scope, in siblings (P1); None: none."""
+    self_level: SelfLevels = NO_SELF_LEVEL
+    """Which jobs its jobs may preempt in the quota itself and, by their scope, in siblings (P1); empty: none."""
     child_level: ChildLevel | None = None
     """Which jobs its jobs may preempt in the quotas below (P2); None: none."""
     lending: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.policy import Module
+from quotatree.core.model.policy import Module, reaches
 from quotatree.core.model.quota import Quota
 from quotatree.core.reasons import Code
 
@@ -29,16 +29,16 @@ def rules_against(taker: Quota, taker_priority: int, victim: Work, *, claimable:
     """
     quota, spec = victim.quota, taker.spec
     if taker is quota:
-        own = spec.self_level is not None and spec.self_level.reaches_own
-        return (Code.SelfLevelOwn,) if own and _self_level_applies(taker, taker_priority, victim) else ()
+        own = reaches(spec.self_level.own(taker_priority), victim.priority, victim.module)
+        return (Code.SelfLevelOwn,) if own else ()
     if taker.contains(quota):
         below = spec.child_level
-        return (Code.ChildLevel,) if below and below.lets_take(victim.priority, victim.module) else ()
+        taken = below is not None and reaches(below.reach, victim.priority, victim.module)
+        return (Code.ChildLevel,) if taken else ()
     if taker.parent is None or not taker.parent.contains(quota) or quota is taker.parent:
         return ()
     returned = (Code.ReturnOfLoan,) if claimable and victim.priority <= taker_priority else ()
-    beside = spec.self_level is not None and spec.self_level.reaches_siblings
-    if beside and _self_level_applies(taker, taker_priority, victim):
+    if reaches_siblings(taker, taker_priority, victim):
         return (Code.SelfLevelSibling, *returned)
     return returned
 
@@ -49,18 +49,12 @@ def could_evict(taker: Quota, taker_priority: int, victim: Work, *, claimable: b
 
 def has_policy_against(taker: Quota, victim: Work) -> bool:
     """Return whether the policies of `taker` (P1, P2) name this work's priority and module, wherever its quota is."""
-    self_level, child_level = taker.spec.self_level, taker.spec.child_level
-    return (self_level is not None and self_level.lets_take(victim.priority, victim.module)) or (
-        child_level is not None and child_level.lets_take(victim.priority, victim.module)
-    )
-
-
-def _self_level_applies(taker: Quota, taker_priority: int, victim: Work) -> bool:
-    policy = taker.spec.self_level
-    return (
-        policy is not None
-        and policy.lets_preempt(taker_priority)
-        and policy.lets_take(victim.priority, victim.module)
+    child_level = taker.spec.child_level
+    if child_level is not None and reaches(child_level.reach, victim.priority, victim.module):
+        return True
+    return any(
+        reaches(policy.reach_of(policy.high.high), victim.priority, victim.module)
+        for policy in taker.spec.self_level
     )
 
 
@@ -69,13 +63,8 @@ def may_borrow(quota: Quota, priority: int) -> bool:
 
     That needs self-level with scope siblings or level, a parent, and a quota that is not shrinking (Q5).
     """
-    policy = quota.spec.self_level
     return (
-        policy is not None
-        and policy.reaches_siblings
-        and policy.lets_preempt(priority)
-        and quota.parent is not None
-        and not quota.shrinking
+        quota.parent is not None and not quota.shrinking and quota.spec.self_level.reaches_siblings(priority)
     )
 
 
@@ -116,10 +105,7 @@ def kept_from(borrower: Quota, claimant: Work, resource: int) -> int:
 
 def reaches_siblings(taker: Quota, taker_priority: int, victim: Work) -> bool:
     """Return whether jobs of this priority at `taker` may take this work in a sibling by self-level (P1)."""
-    policy = taker.spec.self_level
-    return (
-        policy is not None and policy.reaches_siblings and _self_level_applies(taker, taker_priority, victim)
-    )
+    return reaches(taker.spec.self_level.beside(taker_priority), victim.priority, victim.module)
 
 
 def _sibling_above(quota: Quota, other: Quota) -> Quota | None:

@@ -315,8 +315,7 @@ def _tree_order(quota: Quota) -> int:
 
 
 def _borrows(cls: WaitClass) -> bool:
-    policy = cls.quota.spec.self_level
-    return policy is not None and policy.reaches_siblings and policy.lets_preempt(cls.priority)
+    return cls.quota.spec.self_level.reaches_siblings(cls.priority)
 
 
 def _foremost(heads: list[tuple[int, Candidate]]) -> tuple[int, Candidate] | None:

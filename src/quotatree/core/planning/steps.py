@@ -94,20 +94,18 @@ def preempting_steps(claimant: Claimant) -> Preempting:
         clauses = return_clauses(work_of(claimant.job), _what_is_short(claimant))
         if clauses:
             one_by_one.append((Step.RETURN, clauses))
-    policy = quota.spec.self_level
-    preempts = policy is not None and policy.lets_preempt(priority)
-    own = own_clause(quota) if preempts else None
+    own = own_clause(quota, priority)
     if own is not None:
         clauses = (*clauses, own)
         one_by_one.append((Step.OWN, clauses))
     # Victims in siblings free nothing in the job's own quota: without a right to a loan it must have room already.
-    beside = preempts and (in_own_min or claimant.may_borrow())
+    beside = in_own_min or claimant.may_borrow()
     above_min = descendants_above_min(quota)
     if beside:
-        above_min += sibling_clauses(quota, above_min_only=True)
+        above_min += sibling_clauses(quota, priority, above_min_only=True)
     everybody_below = descendants_clause(quota)
     below = (everybody_below,) if everybody_below is not None else ()
-    siblings = sibling_clauses(quota, above_min_only=False) if beside else ()
+    siblings = sibling_clauses(quota, priority, above_min_only=False) if beside else ()
     lent = tuple(c for c in above_min if c.rule is Code.SelfLevelSibling)
     together = [
         (Step.SIBLINGS_ABOVE_MIN, above_min, clauses + above_min),
@@ -123,7 +121,8 @@ def signature_of(state: State, job: Job, step: Step, clauses: tuple[Clause, ...]
     lenders = tuple((c.rule, c.first) for c in clauses if c.down_to_min)
     by_priority = priority if lenders or quota.surplus_units else 0
     module = job.spec.module if lenders else None
-    key = ("signature", quota.id, step.value, len(clauses), by_priority, module, lenders)
+    reached = tuple(c.reach for c in clauses if not c.down_to_min)
+    key = ("signature", quota.id, step.value, by_priority, module, lenders, reached)
     known: Signature | None = state.indexes.get(key)
     if known is None:
         known = state.indexes[key] = Signature(work_of(job), clauses, key)

@@ -1,7 +1,7 @@
 """Who may be taken for whom: the eligible units of each step of P4, as a signature that indexes can be kept for.
 
-A signature is the preemptor's quota plus clauses; a clause is a part of the tree with priorities, modules and the rule it
-comes from. Protections that bound how much may be taken (reserved, "not below min") are separate: `Protections`.
+A signature is the preemptor's quota plus clauses; a clause is a part of the tree with the priorities and modules that may
+be taken there, and the rule it comes from. Protections that bound how much may be taken (reserved, "not below min") are separate: `Protections`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from quotatree.core.model.job import Claim
-from quotatree.core.model.policy import HIGHEST_PRIORITY, Module, Priorities
+from quotatree.core.model.policy import HIGHEST_PRIORITY, Priorities, Reach, reach, reaches
 from quotatree.core.model.quota import Quota, Usage, has_loan, loan
 from quotatree.core.model.rights import Work, kept_from
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
@@ -23,8 +23,7 @@ class Clause(NamedTuple):
     rule: Code
     first: int
     last: int
-    priorities: Priorities
-    modules: frozenset[Module] | None = None  # None: all
+    reach: Reach
     honours_min_runtime: bool = False
     down_to_min: bool = False  # takes only while the sibling is above its min
     skip_first: int = 0
@@ -34,9 +33,7 @@ class Clause(NamedTuple):
         tin = cls.quota.tin
         if not self.first <= tin < self.last or self.skip_first <= tin < self.skip_last:
             return False
-        if not self.priorities.low <= cls.priority <= self.priorities.high:
-            return False
-        return self.modules is None or cls.module in self.modules
+        return reaches(self.reach, cls.priority, cls.module)
 
 
 class Entitled(NamedTuple):
@@ -104,27 +101,19 @@ class Signature:
         return down_to_min
 
 
-def own_clause(quota: Quota) -> Clause | None:
-    policy = quota.spec.self_level
-    if policy is None or not policy.reaches_own:
+def own_clause(quota: Quota, priority: int) -> Clause | None:
+    """Return the clause by which a job of this priority takes from its own quota (P1); None if it may take nobody."""
+    taken = quota.spec.self_level.own(priority)
+    if not taken:
         return None
-    return Clause(
-        Code.SelfLevelOwn, quota.tin, quota.tin + 1, policy.low, policy.modules, honours_min_runtime=True
-    )
+    return Clause(Code.SelfLevelOwn, quota.tin, quota.tin + 1, taken, honours_min_runtime=True)
 
 
 def descendants_clause(quota: Quota) -> Clause | None:
     policy = quota.spec.child_level
-    if policy is None or not quota.children:
+    if policy is None or policy.off or not quota.children:
         return None
-    return Clause(
-        Code.ChildLevel,
-        quota.tin + 1,
-        quota.tout,
-        policy.priorities,
-        policy.modules,
-        honours_min_runtime=True,
-    )
+    return Clause(Code.ChildLevel, quota.tin + 1, quota.tout, policy.reach, honours_min_runtime=True)
 
 
 def descendants_above_min(quota: Quota) -> tuple[Clause, ...]:
@@ -139,25 +128,17 @@ def descendants_above_min(quota: Quota) -> tuple[Clause, ...]:
     )
 
 
-def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
+def sibling_clauses(quota: Quota, priority: int, above_min_only: bool) -> tuple[Clause, ...]:
     """Return the clauses of self-level beside the quota: siblings above their min (down to it), or all, with their subtrees.
 
-    Empty if the quota's policy does not reach siblings.
+    Empty if the quota's policies let this priority take nobody in siblings.
     """
-    policy = quota.spec.self_level
-    if policy is None or not policy.reaches_siblings or quota.parent is None:
+    taken = quota.spec.self_level.beside(priority)
+    if not taken or quota.parent is None:
         return ()
     if above_min_only:
         return tuple(
-            Clause(
-                Code.SelfLevelSibling,
-                s.tin,
-                s.tout,
-                policy.low,
-                policy.modules,
-                honours_min_runtime=True,
-                down_to_min=True,
-            )
+            Clause(Code.SelfLevelSibling, s.tin, s.tout, taken, honours_min_runtime=True, down_to_min=True)
             for s in quota.siblings()
             if has_loan(s)
         )
@@ -167,8 +148,7 @@ def sibling_clauses(quota: Quota, above_min_only: bool) -> tuple[Clause, ...]:
             Code.SelfLevelSibling,
             parent.tin + 1,
             parent.tout,
-            policy.low,
-            policy.modules,
+            taken,
             honours_min_runtime=True,
             skip_first=quota.tin,
             skip_last=quota.tout,
@@ -185,7 +165,7 @@ def return_clauses(claimant: Work, short: list[int]) -> tuple[Clause, ...]:
     if not quota.tree.loans:
         return ()
     return tuple(
-        Clause(Code.ReturnOfLoan, s.tin, s.tout, Priorities(1, claimant.priority), down_to_min=True)
+        Clause(Code.ReturnOfLoan, s.tin, s.tout, reach(Priorities(1, claimant.priority)), down_to_min=True)
         for s in quota.siblings()
         if any(loan(s, i) > kept_from(s, claimant, i) for i in short)
     )
@@ -196,7 +176,7 @@ def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]
 
     `above_min_only`: only those of descendants above their min, down to it.
     """
-    everyone = Priorities(1, HIGHEST_PRIORITY)
+    everyone = reach(Priorities(1, HIGHEST_PRIORITY))
     if not above_min_only:
         return (Clause(rule, quota.tin, quota.tout, everyone),)
     return tuple(

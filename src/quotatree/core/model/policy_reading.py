@@ -1,0 +1,237 @@
+"""How may a quota's policies be said? One or several, on or off, in our words or in PAI's (P1, P2, S7).
+
+What comes in is data as JSON, YAML or TOML gives it. Every edge reads policies here, so that a file, a request and a
+scenario mean the same. A bare switch (`on`, `{enabled: false}`) keeps the settings there are; anything else replaces them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final
+
+from quotatree.core.errors import Refused
+from quotatree.core.model.policy import (
+    HIGHEST_PRIORITY,
+    LOWEST_PRIORITY,
+    NO_SELF_LEVEL,
+    ChildLevel,
+    Module,
+    Priorities,
+    Scope,
+    SelfLevel,
+    SelfLevels,
+    parse_modules,
+    parse_priorities,
+    parse_strategy,
+)
+
+USUAL_MODULES: Final = frozenset({Module.DLC, Module.DSW})
+USUAL_HIGH: Final = Priorities(6, HIGHEST_PRIORITY)
+USUAL_LOW: Final = Priorities(LOWEST_PRIORITY, 5)
+EVERY_PRIORITY: Final = Priorities(LOWEST_PRIORITY, HIGHEST_PRIORITY)
+MOST_POLICIES: Final = 20
+
+SELF_FIELDS: Final = ("high", "low", "any", "modules", "scope", "enabled")
+CHILD_FIELDS: Final = ("priorities", "modules", "enabled")
+PAI_FIELDS: Final = (
+    "QueueStrategy", "SelfQuotaPreemptionConfig", "EnableSelfQuotaPreemption", "SubQuotaPreemptionConfig",
+    "EnableSubQuotaPreemption",
+)  # fmt: skip
+"""What PAI calls the strategy, the two policies and their switches."""
+
+_SWITCH: Final = {True: True, False: False, "on": True, "off": False}
+_PAI_SELF: Final = {
+    "PreemptorPriorities": "high",
+    "PreemptedPriorities": "low",
+    "PreemptedProducts": "modules",
+}
+_PAI_CHILD: Final = {"PreemptedPriorityUpperBound": "priorities", "PreemptedProducts": "modules"}
+
+
+def read_self_level(said: object, kept: SelfLevels = NO_SELF_LEVEL) -> SelfLevels:
+    """Return the self-level policies that are said, or raise Refused. `kept`: those there are, for a bare switch."""
+    if said is None:
+        return SelfLevels()
+    on = _switched("self_level", said)
+    if on is not None:
+        return SelfLevels(replace(policy, off=not on) for policy in kept or _usual_self_level(on))
+    if isinstance(said, Mapping):
+        return SelfLevels(_self_level("self_level", said))
+    if not isinstance(said, list | tuple):
+        raise Refused("self_level", said, "P1", "must be on, off, a policy or a list of policies")
+    found = [
+        policy for number, one in enumerate(said) for policy in _self_level(f"self_level[{number}]", one)
+    ]
+    if len(found) > MOST_POLICIES:
+        raise Refused("self_level", len(found), "P1", f"a quota may have {MOST_POLICIES} policies")
+    return SelfLevels(found)
+
+
+def read_child_level(said: object, kept: ChildLevel | None = None) -> ChildLevel | None:
+    """Return the child-level policy that is said, or raise Refused. `kept`: the one there is, for a bare switch."""
+    if said is None:
+        return None
+    on = _switched("child_level", said)
+    if on is not None:
+        usual = ChildLevel(EVERY_PRIORITY, USUAL_MODULES) if on else None
+        kept = kept or usual
+        return None if kept is None else replace(kept, off=not on)
+    table = _table("child_level", said, CHILD_FIELDS, "P2")
+    priorities = table.get("priorities")
+    return ChildLevel(
+        EVERY_PRIORITY if priorities is None else _priorities("child_level.priorities", priorities, "P2"),
+        _modules("child_level.modules", table),
+        off=not _enabled("child_level", table),
+    )
+
+
+def in_our_words(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a quota with PAI's strategy, policies and switches under our names, or raise Refused.
+
+    A configuration without its switch is on, as one in our words is; a switch alone keeps the settings.
+    """
+    found = {name: value for name, value in fields.items() if name not in PAI_FIELDS}
+    for ours, config, switch, words in (
+        ("self_level", "SelfQuotaPreemptionConfig", "EnableSelfQuotaPreemption", _PAI_SELF),
+        ("child_level", "SubQuotaPreemptionConfig", "EnableSubQuotaPreemption", _PAI_CHILD),
+    ):
+        said = [name for name in (config, switch) if name in fields]
+        if said:
+            _not_twice(ours, said[0], found)
+            found[ours] = _from_pai(fields, config, switch, words)
+    if "QueueStrategy" in fields:
+        _not_twice("strategy", "QueueStrategy", found)
+        found["strategy"] = parse_strategy(str(fields["QueueStrategy"])).value
+    return found
+
+
+def _not_twice(ours: str, theirs: str, found: Mapping[str, Any]) -> None:
+    if ours in found:
+        raise Refused(
+            theirs, ours, "S7", f"says the same as {ours}, which is there too; leave one of them out"
+        )
+
+
+def _from_pai(fields: Mapping[str, Any], config: str, switch: str, words: Mapping[str, str]) -> object:
+    on = fields.get(switch)
+    if on is not None and not isinstance(on, bool):
+        raise Refused(switch, on, "P1", "must be true or false")
+    settings = fields.get(config)
+    if settings is None:
+        return None if on is None or (config in fields and not on) else {"enabled": on}
+    table = _table(config, settings, tuple(words), "P1")
+    missing = [name for name in words if table.get(name) is None]
+    if missing:
+        raise Refused(f"{config}.{missing[0]}", None, "P1", "is missing")
+    ours = {words[name]: value for name, value in table.items()}
+    if "priorities" in ours:
+        bound = _priorities(f"{config}.PreemptedPriorityUpperBound", ours["priorities"], "P2").high
+        ours["priorities"] = f"{LOWEST_PRIORITY}-{bound}"
+    return {**ours, "enabled": on is not False}
+
+
+def _switched(field: str, said: object) -> bool | None:
+    """Return what a bare switch says; None if there is more than that."""
+    if isinstance(said, bool | str):
+        if said not in _SWITCH:
+            raise Refused(field, said, "P1", "must be on, off, or a policy with its settings")
+        return _SWITCH[said]
+    if isinstance(said, Mapping) and not set(said) - {"enabled"}:
+        return _enabled(field, said)
+    return None
+
+
+def _enabled(field: str, table: Mapping[str, Any]) -> bool:
+    enabled = table.get("enabled", True)
+    if not isinstance(enabled, bool | str) or enabled not in _SWITCH:
+        raise Refused(f"{field}.enabled", enabled, "P1", "must be true or false")
+    return _SWITCH[enabled]
+
+
+def _usual_self_level(on: bool) -> tuple[SelfLevel, ...]:
+    return (SelfLevel(USUAL_HIGH, USUAL_LOW, USUAL_MODULES),) if on else ()
+
+
+def _self_level(field: str, said: object) -> list[SelfLevel]:
+    """Return the policies that one table says: several if its priorities have gaps, one for each pair of runs."""
+    table = _table(field, said, SELF_FIELDS, "P1")
+    modules, scope = _modules(f"{field}.modules", table), _scope(f"{field}.scope", table)
+    off = not _enabled(field, table)
+    named = [name for name in ("high", "low") if table.get(name) is not None]
+    if table.get("any") is not None:
+        if table["any"] != "lower":
+            raise Refused(f"{field}.any", table["any"], "P1", "must be lower")
+        if named:
+            raise Refused(f"{field}.{named[0]}", table[named[0]], "P1", "does not go with any: lower")
+        return [SelfLevel.over_any_lower(modules, scope, off)]
+    if not named:
+        return [SelfLevel(USUAL_HIGH, USUAL_LOW, modules, scope, off=off)]
+    for name in ("high", "low"):
+        if name not in named:
+            raise Refused(f"{field}.{name}", None, "P1", f"is missing beside {named[0]}")
+    pairs = product(_runs(f"{field}.high", table["high"]), _runs(f"{field}.low", table["low"]))
+    return [SelfLevel(high, low, modules, scope, off=off) for high, low in pairs]
+
+
+def _table(field: str, said: object, fields: tuple[str, ...], rule: str) -> Mapping[str, Any]:
+    if not isinstance(said, Mapping):
+        raise Refused(field, said, rule, f"must be a policy with some of {', '.join(fields)}")
+    unknown = [str(name) for name in said if name not in fields]
+    if unknown:
+        raise Refused(
+            f"{field}.{unknown[0]}", said[unknown[0]], rule, f"no such field; allowed: {', '.join(fields)}"
+        )
+    return said
+
+
+def _modules(field: str, table: Mapping[str, Any]) -> frozenset[Module]:
+    said = table.get("modules")
+    if said is None:
+        return USUAL_MODULES
+    if not isinstance(said, list | tuple):
+        raise Refused(field, said, "P1", "must be a list of DLC, DSW, EAS")
+    return parse_modules(field, said)
+
+
+def _scope(field: str, table: Mapping[str, Any]) -> Scope:
+    said = table.get("scope")
+    for scope in Scope:
+        if said == scope.value:
+            return scope
+    if said is not None:
+        raise Refused(field, said, "P1", "must be own, siblings or level")
+    return Scope.LEVEL
+
+
+def _priorities(field: str, said: object, rule: str) -> Priorities:
+    """Return the one range that is said, also as a list in any order; a list with a gap is refused."""
+    runs = _runs(field, said)
+    if len(runs) > 1:
+        gap = runs[0].high + 1
+        raise Refused(field, said, rule, f"has a gap at {gap}; it must be one priority or one range")
+    return runs[0]
+
+
+def _runs(field: str, said: object) -> list[Priorities]:
+    """Return the ranges without gaps that a priority, a range or a list of priorities consists of, lowest first."""
+    if not isinstance(said, list | tuple):
+        if isinstance(said, bool) or not isinstance(said, int | str):
+            raise Refused(
+                field, said, "P1", "must be a priority, a range such as 6-9, or a list of priorities"
+            )
+        return [parse_priorities(field, said)]
+    if not said:
+        raise Refused(field, said, "P1", "must name at least one priority")
+    return _without_gaps(range_ for one in said for range_ in _runs(field, one))
+
+
+def _without_gaps(ranges: Iterable[Priorities]) -> list[Priorities]:
+    found: list[Priorities] = []
+    for low, high in sorted(ranges):
+        if found and low <= found[-1].high + 1:
+            found[-1] = Priorities(found[-1].low, max(found[-1].high, high))
+        else:
+            found.append(Priorities(low, high))
+    return found
