@@ -176,6 +176,17 @@ def test_policies_go_in_and_out_in_pais_spelling(api: Api):
     assert api.ask("GET", f"{path}?spelling=pai").json()["rule"] == "P1"
 
 
+def test_a_weight_and_fair_borrowing_are_kept_and_taken_away(api: Api):
+    """S6: null is the min."""
+    assert (api.get("/quotas/a").json()["weight"], api.get("/quotas/a").json()["fair_idle"]) == (None, False)
+    api.ask("PATCH", "/api/v1/quotas/a", json={"weight": {"gpus": 48, "memory": "64Gi"}, "fair_idle": True})
+    found = api.get("/quotas/a").json()
+    assert (found["weight"], found["fair_idle"]) == ({"gpus": 48, "memory": "64Gi"}, True)
+    assert api.ask("PATCH", "/api/v1/quotas/a", json={"weight": {"gpus": -1}}).status_code == 422
+    api.ask("PATCH", "/api/v1/quotas/a", json={"weight": {}, "fair_idle": False})
+    assert api.get("/quotas/a").json()["weight"] is None
+
+
 def test_a_policy_is_switched_without_its_settings(api: Api):
     """P1, P2: on, off, several, and a clear refusal of everything else."""
     api.ask("PATCH", "/api/v1/quotas/a", json={"self_level": True, "child_level": {}})

@@ -114,6 +114,14 @@ QUOTAS: Final = (
         min=Bounds(),
         actual=Bounds(),
     ),
+    QuotaRecord(
+        order=4,
+        spec=QuotaSpec(
+            QuotaId("team-c"), QuotaId("root"), weight=Bounds(32_000, None, 65_536), fair_idle=True
+        ),
+        min=Bounds(),
+        actual=Bounds(),
+    ),
 )
 
 SPEC: Final = JobSpec(JOB, "team-a", (ReplicaGroup(1, PLAIN),), 1_000)

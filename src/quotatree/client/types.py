@@ -652,6 +652,8 @@ class QuotaChange(TypedDict):
     SubQuotaPreemptionConfig: NotRequired[PaiChildLevel | None]
     EnableSubQuotaPreemption: NotRequired[bool | None]
     reserved: NotRequired[Amounts | None]
+    weight: NotRequired[Amounts | None]
+    fair_idle: NotRequired[bool]
     lending: NotRequired[bool]
     idle_limit: NotRequired[float | None]
     min_runtime: NotRequired[str | None]
@@ -673,6 +675,8 @@ class QuotaIn(TypedDict):
     SubQuotaPreemptionConfig: NotRequired[PaiChildLevel | None]
     EnableSubQuotaPreemption: NotRequired[bool | None]
     reserved: NotRequired[Amounts | None]
+    weight: NotRequired[Amounts | None]
+    fair_idle: NotRequired[bool]
     lending: NotRequired[bool]
     idle_limit: NotRequired[float | None]
     min_runtime: NotRequired[str | None]
@@ -687,7 +691,8 @@ class QuotaIn(TypedDict):
 
 
 class QuotaOut(TypedDict):
-    """`min` is what is desired; `usage.actual` follows it (Q5)."""
+    """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
+    """
 
     id: str
     parent: str | None
@@ -696,6 +701,8 @@ class QuotaOut(TypedDict):
     min: AmountsOut
     draws: dict[str, AmountsOut]
     reserved: AmountsOut
+    weight: AmountsOut | None
+    fair_idle: bool
     strategy: str
     self_level: list[SelfLevelOut]
     child_level: ChildLevelOut | None

@@ -12,7 +12,7 @@ from enum import Enum
 from math import inf, isfinite
 from typing import Final, TypeVar
 
-from quotatree.core import WHOLE_GPU
+from quotatree.core import WHOLE_GPU, Bounds
 
 ORIGIN_MS: Final = 10_000 * 3_600_000
 """The core's clock at a scenario's time "0s": late enough that "-2h" is not negative."""
@@ -72,6 +72,16 @@ def as_memory_mib(value: object) -> int:
     if mib != int(mib):
         raise Unreadable("must be whole MiB")
     return int(mib)
+
+
+def as_amounts(value: object) -> Bounds:
+    """A number of GPUs, or a table with some of gpus, cpu, memory."""
+    if not isinstance(value, dict):
+        return Bounds(as_gpu_milli(value))
+    read = {"gpus": as_gpu_milli, "cpu": as_cpu_milli, "memory": as_memory_mib}
+    if not value or not set(value) <= set(read):
+        raise Unreadable("must be a number of GPUs, or a table with some of gpus, cpu, memory")
+    return Bounds(*(read[name](value[name]) if name in value else None for name in read))
 
 
 def as_duration_ms(value: object) -> int:

@@ -22,6 +22,7 @@ from quotatree.core import (
 from quotatree.core.events import QuotaCreated
 from quotatree.scenario.amounts import (
     Unreadable,
+    as_amounts,
     as_cpu_milli,
     as_duration_ms,
     as_flag,
@@ -39,6 +40,8 @@ _POLICIES: Final = ("strategy", "self_level", "child_level")
 # Fields that may also be changed later (Q6): name in the file, name in QuotaSpec, reader.
 _CHANGEABLE: Final[tuple[tuple[str, str, Callable[[object], object]], ...]] = (
     ("reserved", "reserved", lambda value: Resources(as_gpu_milli(value))),
+    ("weight", "weight", as_amounts),
+    ("fair_idle", "fair_idle", as_flag),
     ("lending", "lending", as_flag),
     ("idle_limit", "idle_limit_milli", as_gpu_milli),
     ("min_runtime", "min_runtime_ms", as_duration_ms),

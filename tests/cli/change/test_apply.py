@@ -80,6 +80,16 @@ def test_a_policy_is_switched_off_and_on_and_keeps_its_settings(cli: Cli):
     apply(cli, TEAM, "-y")
 
 
+def test_a_weight_goes_in_and_out(cli: Cli):
+    """S6: 65536Mi is 64Gi, so said again it changes nothing."""
+    said = "self_level: {high: 6-9, low: 1-5, scope: own}"
+    heavy = TEAM.replace(said, "weight: {gpus: 48, memory: 65536Mi}\n    fair_idle: true")
+    apply(cli, heavy, "-y")
+    assert cli.json("get", "quota", "lab")["weight"] == {"gpus": 48, "memory": "64Gi"}
+    assert "quota lab:" not in apply(cli, heavy, "-y").stdout
+    assert "weight (gpus 48, memory 64Gi) -> none; fair_idle yes -> no" in apply(cli, TEAM, "-y").stdout
+
+
 def test_a_file_may_use_pais_words(cli: Cli):
     """P1, P2, S7: a list with a gap is several policies, and said again it changes nothing."""
     said = "self_level: {high: 6-9, low: 1-5, scope: own}"

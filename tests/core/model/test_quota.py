@@ -1,4 +1,4 @@
-"""The tree's arithmetic on one small tree, number by number: Q3, Q4, Q8, I2, P3.
+"""The tree's arithmetic on one small tree, number by number: Q3, Q4, Q8, I2, P3, S6.
 
 root 12 ── a 6 (a.x 4, a.y 2)
         └─ b 4
@@ -13,12 +13,14 @@ from quotatree.core.model.quota import (
     has_loan,
     idle_room,
     loan,
+    own_share_key,
     protected,
+    share_key,
     shortage,
     squeezed,
     unused,
 )  # fmt: skip
-from quotatree.core.model.resources import GPU, Resources
+from quotatree.core.model.resources import GPU, Bounds, Resources
 from quotatree.core.state import State
 from tests.core.building import World, gpus, self_level, tree
 
@@ -89,6 +91,35 @@ def test_idle_room_leaves_out_what_is_not_lent() -> None:
     use(state, "a", 6, idle=True)
     assert idle_room(state.quotas[QuotaId("a")], 12_000, GPU) == 0
     assert idle_room(state.quotas[QuotaId("b")], 12_000, GPU) == 4000
+
+
+def test_a_share_is_use_and_idle_borrowed_over_weight() -> None:
+    """S6: a weight takes the place of min where it is named; idle work counts."""
+    state = tree(b={"weight": Bounds(16_000)}, a={"weight": Bounds(None, 8_000)})
+    a, b = use(state, "a", 3), use(state, "b", 2)
+    assert (share_key(a), share_key(b)) == (500_000_000, 125_000_000), (
+        "a's weight names no GPUs: its min counts"
+    )
+    use(state, "b", 6, idle=True)
+    assert share_key(b) == 500_000_000
+    a.used[1] = 6_000
+    assert share_key(a) == 750_000_000, "the largest over the resources that are named"
+
+
+def test_a_weight_of_0_comes_last() -> None:
+    state = tree(b={"weight": Bounds(0)})
+    use(state, "a", 6)
+    assert share_key(state.quotas[QuotaId("a")]) < share_key(state.quotas[QuotaId("b")])
+
+
+def test_a_quotas_own_jobs_are_measured_against_its_min() -> None:
+    """S6: they compete with its children; its weight is for its siblings."""
+    state = tree(a={"weight": Bounds(600_000)})
+    a = use(state, "a", 2)
+    use(state, "a", 1, idle=True)
+    use(state, "a.x", 2)
+    assert own_share_key(a) == 500_000_000
+    assert share_key(state.quotas[QuotaId("a.x")]) == 500_000_000
 
 
 def test_no_loan_on_what_is_reserved_below_q8() -> None:

@@ -48,7 +48,7 @@ class UsageOut(TypedDict):
 
 
 class QuotaOut(TypedDict):
-    """`min` is what is desired; `usage.actual` follows it (Q5)."""
+    """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6)."""
 
     id: str
     parent: str | None
@@ -57,6 +57,8 @@ class QuotaOut(TypedDict):
     min: AmountsOut
     draws: dict[str, AmountsOut]
     reserved: AmountsOut
+    weight: AmountsOut | None
+    fair_idle: bool
     strategy: str
     self_level: list[SelfLevelOut]
     child_level: ChildLevelOut | None
@@ -101,6 +103,8 @@ def quota_out(spec: QuotaSpec, version: int, shrinking: bool, report: QuotaRepor
         "min": shown(report.desired),
         "draws": {pool: shown(drawn) for pool, drawn in spec.draws},
         "reserved": shown(spec.reserved),
+        "weight": None if spec.weight is None else shown(spec.weight),
+        "fair_idle": spec.fair_idle,
         **policies_out(spec),
         "lending": spec.lending,
         "idle_limit": None if limit is None else number(limit),

@@ -20,6 +20,8 @@ class QuotaChange(PolicyFields):
     """What may be changed after creation; what is left out stays as it is, and null takes a setting away (Q6)."""
 
     reserved: Amounts | None = None
+    weight: Amounts | None = None
+    fair_idle: bool = False
     lending: bool = True
     idle_limit: Gpus | None = None
     min_runtime: Duration | None = None
@@ -32,6 +34,8 @@ class QuotaChange(PolicyFields):
         given = self.model_fields_set
         changes: dict[str, Any] = {
             "reserved": ZERO if self.reserved is None else self.reserved.resources(),
+            "weight": None if self.weight is None else _weight(self.weight.bounds()),
+            "fair_idle": self.fair_idle,
             "lending": self.lending,
             "idle_limit": self.idle_limit,
             "min_runtime": self.min_runtime,
@@ -91,6 +95,11 @@ class TransferIn(Body):
     target: Name
     amount: Amounts
     mode: ModeName = "refuse"
+
+
+def _weight(said: Bounds) -> Bounds | None:
+    """The weight that is said; None, which is the min, if no resource is named."""
+    return None if said == UNBOUNDED else said
 
 
 def draws_of(draws: dict[str, Amounts]) -> tuple[tuple[str, Bounds], ...]:

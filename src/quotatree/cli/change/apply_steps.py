@@ -23,6 +23,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "self_level": None,
     "child_level": None,
     "reserved": {},
+    "weight": None,
+    "fair_idle": False,
     "lending": True,
     "idle_limit": None,
     "min_runtime": None,
@@ -263,6 +265,8 @@ def _canonical(key: str, value: Any) -> Any:
         return None if value is None else milliseconds(value)
     if key == "reserved":
         return {name: number for name, number in _plain(value or {}).items() if number}
+    if key == "weight":
+        return _plain(value or {})
     if key in ("modules", "roles"):
         return sorted(value)
     if key in ("high", "low", "priorities"):

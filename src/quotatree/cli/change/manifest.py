@@ -15,8 +15,8 @@ NODE_FIELDS: Final = ("name", "count", "pool", "model", "gpus", "cpu", "memory",
 POOL_FIELDS: Final = ("name", "mixed")
 USER_FIELDS: Final = ("name", "display", "email", "platform_admin")
 QUOTA_FIELDS: Final = (
-    "id", "parent", "min", "draws", "strategy", "self_level", "child_level", "reserved", "lending", "idle_limit",
-    "min_runtime", "preemption_delay", "name", "description", "labels", "admins", "children",
+    "id", "parent", "min", "draws", "strategy", "self_level", "child_level", "reserved", "weight", "fair_idle",
+    "lending", "idle_limit", "min_runtime", "preemption_delay", "name", "description", "labels", "admins", "children",
 )  # fmt: skip
 PAI_FIELDS: Final = (
     "QueueStrategy", "SelfQuotaPreemptionConfig", "EnableSelfQuotaPreemption", "SubQuotaPreemptionConfig",

@@ -173,6 +173,7 @@ NOUNS: Final = (
             Column("ID", _key("id")),
             Column("PARENT", lambda quota: quota["parent"] or "-"),
             Column("MIN", lambda quota: gpus(quota["min"])),
+            Column("WEIGHT", lambda quota: gpus(quota["weight"] or quota["min"]), wide=True),
             Column("ACTUAL", lambda quota: gpus(quota["usage"]["actual"]), wide=True),
             Column("USED", lambda quota: f"{_regular(quota):g}"),
             Column("LOAN", lambda quota: gpus(quota["usage"]["loan"])),

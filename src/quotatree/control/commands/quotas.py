@@ -40,8 +40,8 @@ def update(turn: Turn, command: do.UpdateQuota) -> Answer:
 
 
 CHANGEABLE = (
-    "name", "description", "labels", "strategy", "self_level", "child_level", "reserved", "lending",
-    "idle_limit_milli", "min_runtime_ms", "preemption_delay_ms",
+    "name", "description", "labels", "strategy", "self_level", "child_level", "reserved", "weight",
+    "fair_idle", "lending", "idle_limit_milli", "min_runtime_ms", "preemption_delay_ms",
 )  # fmt: skip
 
 

@@ -75,6 +75,9 @@ def check_amounts(spec: QuotaSpec, bounds: Bounds) -> None:
             raise Refused(
                 f"reserved.{RESOURCE_NAMES[i]}", amount_text(i, reserved), "Q8", f"must be 0 to {top}"
             )
+    for i, weight in enumerate(spec.weight or ()):
+        if weight is not None and weight < 0:
+            raise Refused(f"weight.{RESOURCE_NAMES[i]}", weight, "S6", "must not be negative")
     for name, value in (
         ("idle_limit_milli", spec.idle_limit_milli),
         ("min_runtime_ms", spec.min_runtime_ms),

@@ -45,6 +45,10 @@ class QuotaSpec:
     """Which jobs its jobs may preempt in the quota itself and, by their scope, in siblings (P1); empty: none."""
     child_level: ChildLevel | None = None
     """Which jobs its jobs may preempt in the quotas below (P2); None: none."""
+    weight: Bounds | None = None
+    """What its share is measured against where it competes with its siblings (S6); a resource not named, None: its min."""
+    fair_idle: bool = False
+    """Whether what idle jobs below it borrow is divided by share (I4)."""
     lending: bool = True
     """Whether idle work from outside may use what its subtree leaves unused of its min (I2)."""
     idle_limit_milli: int | None = None
@@ -315,19 +319,29 @@ def _topmost_closed(quota: Quota) -> Iterator[Quota]:
         yield from _topmost_closed(child)
 
 
+def weights(quota: Quota) -> tuple[tuple[int, int], ...]:
+    """Return what the quota's share is measured against, as (resource, amount): its declared weight, else its min (S6)."""
+    declared = quota.spec.weight
+    if declared is None:
+        return quota.named
+    merged = [min_ if said is None else said for said, min_ in zip(declared, quota.min, strict=True)]
+    return tuple((i, amount) for i, amount in enumerate(merged) if amount is not None)
+
+
 def share_key(quota: Quota) -> int:
-    """Return the largest used/min over the bounded resources, in billionths; a min of 0 sorts last (S6)."""
-    worst = 0
-    for i, bound in quota.named:
-        worst = max(worst, quota.used[i] * 1_000_000_000 // bound if bound else 1 << 62)
-    return worst
+    """Return the largest (used + idle borrowed) / weight over the resources, in billionths; a weight of 0 sorts last (S6)."""
+    return _largest_share(weights(quota), quota.used, quota.idle)
 
 
 def own_share_key(quota: Quota) -> int:
-    """Return `share_key` for the quota's own jobs alone, which count as one more child of it (S6)."""
+    """Return the share of the quota's own jobs, which count as one more child of it with the quota's min as weight (S6)."""
+    return _largest_share(quota.named, quota.own_used, quota.own_idle)
+
+
+def _largest_share(against: tuple[tuple[int, int], ...], used: list[int], idle: list[int]) -> int:
     worst = 0
-    for i, bound in quota.named:
-        worst = max(worst, quota.own_used[i] * 1_000_000_000 // bound if bound else 1 << 62)
+    for i, weight in against:
+        worst = max(worst, (used[i] + idle[i]) * 1_000_000_000 // weight if weight else 1 << 62)
     return worst
 
 
