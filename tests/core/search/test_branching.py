@@ -83,7 +83,9 @@ def test_what_may_be_tried_is_counted_over_all_nodes(monkeypatch: pytest.MonkeyP
         stands(world, number, node=number % 6, cpu_milli=random.randrange(3900, 4200))
     world.submit("big", "r", 0, cpus=100, priority=9)
     assert ("Hold", "big") in world.plan()
-    assert -30 <= min(effort.left for effort in searches) <= 0  # the last set may be as long as a node has units
+    assert (
+        -30 <= min(effort.left for effort in searches) <= 0
+    )  # the last set may be as long as a node has units
 
 
 def test_a_node_may_have_more_units_than_calls_may_nest() -> None:
