@@ -39,7 +39,10 @@ def room_on(node: Node, now: bool) -> Room:
     def left(free: int, leaving: int, held: int) -> int:
         return free - max(0, leaving - held) if now else free
 
-    devices = [left(*amounts) for amounts in zip(node.free, node.leaving, node.held, strict=True)]
+    amounts = zip(node.free, node.leaving, node.held, strict=True)
+    devices = [
+        max(0, left(*of_device)) for of_device in amounts
+    ]  # on a device that is ill somebody may still be leaving
     return (
         devices,
         left(node.free_cpu, node.leaving_cpu, node.held_cpu),

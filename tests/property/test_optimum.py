@@ -27,6 +27,7 @@ from tests.profiles import by_profile
 from tests.property import rights
 from tests.property.fitting import rooms
 from tests.property.model import Model, Piece
+from tests.property.walk import step_by_step
 from tests.property.worlds import MINUTE_MS, chance, pick
 
 CASES = by_profile(quick=30, deep=60, long=1500)
@@ -81,7 +82,9 @@ def paid_and_best(random: Random, replicas: int) -> tuple[int | None, int | None
         return None, None
     before = Model.of(state)
     step = Step.DESCENDANTS
-    for decision in plan(state, NOW_MS).decisions:
+    with step_by_step():
+        made = plan(state, NOW_MS)
+    for decision in made.decisions:
         if isinstance(decision, say.Start | say.Hold) and decision.job == TAKER:
             paid = decision.preemption.cost if decision.preemption else 0
             step = decision.preemption.step if decision.preemption else Step.FREE
