@@ -25,6 +25,7 @@ from quotatree.core import (
     Resources,
     Scope,
     SelfLevel,
+    SelfLevels,
     Shape,
     State,
     Strategy,
@@ -57,7 +58,7 @@ def put_off_starts(trees: int) -> State:
         _nodes(state, NODE_GPUS, pool=f"pool-{tree}")
         top = ChildLevel(Priorities(6, 8), ALL)
         _root(state, f"r{tree}", 4, pool=f"pool-{tree}", child_level=top)
-        own = SelfLevel(Priorities(4, 9), Priorities(1, 3), ALL, Scope.OWN)
+        own = SelfLevels.of(SelfLevel(Priorities(4, 9), Priorities(1, 3), ALL, Scope.OWN))
         _child(state, f"a{tree}", f"r{tree}", 4, self_level=own, strategy=Strategy.TRAVERSE)
         _run(state, f"big-{tree}", f"a{tree}", 2, priority=2)
         _run(state, f"other-{tree}", f"r{tree}", 1, priority=5)
@@ -99,7 +100,7 @@ def reserved_siblings(count: int) -> State:
     _root(state, "org", gpus)
     beside = _levels(Scope.SIBLINGS)
     for number in range(count):
-        policy = beside if number % 2 else None
+        policy = beside if number % 2 else SelfLevels()
         reserved = Resources(2 * WHOLE_GPU)
         _child(state, f"team-{number:03}", "org", NODE_GPUS, reserved=reserved, self_level=policy)
     for job in range(NODE_GPUS):  # one after the other, so that every node has work of eight siblings
@@ -219,8 +220,8 @@ FAMILIES: Final = (
 )
 
 
-def _levels(scope: Scope) -> SelfLevel:
-    return SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, scope)
+def _levels(scope: Scope) -> SelfLevels:
+    return SelfLevels.of(SelfLevel(Priorities(6, 9), Priorities(1, 5), ALL, scope))
 
 
 def _nodes(state: State, gpus: int, pool: str = "default") -> None:
