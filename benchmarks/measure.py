@@ -12,6 +12,8 @@ from time import perf_counter
 from typing import TypeVar
 
 T = TypeVar("T")
+COLLECT_EVERY = (50_000, 20, 100)
+"""As the server's loop (control/loop.py) and, with rarer ones still, a replay do for themselves; the core never does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ def middle(times: Sequence[float]) -> float:
 
 
 def settle() -> None:
-    """Keep the garbage collector off what was built while times are measured, as a server does after loading."""
+    """Keep the garbage collector off what was built while times are measured, and as rare as in a server's loop."""
+    gc.set_threshold(*COLLECT_EVERY)
     gc.collect()
     gc.freeze()
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase
+from quotatree.core.model.quota import AmountLimit
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, because
@@ -98,3 +99,51 @@ def test_a_value_that_is_there_already_touches_nobody() -> None:
     state, job = running()
     _, touched = written(state, job, lambda state, job: state.set_claim(job, job.claim))
     assert touched == []
+
+
+def test_what_was_written_before_a_mark_stays_when_all_after_it_is_taken_back() -> None:
+    """A8: the values are recorded once between two marks, so the mark's own must be among them."""
+    state, job = running()
+    lines = len(job.story)
+    state.begin()
+    state.set_queued(job, 1)
+    mark = state.mark()
+    state.set_queued(job, 2)
+    state.tell(job, 2, "gone again")
+    state.rollback_to(mark)
+    assert (job.queued_ms, len(job.story)) == (1, lines)
+    state.set_queued(job, 3)
+    state.rollback_to(mark)
+    assert job.queued_ms == 1
+    state.rollback()
+    assert job.queued_ms == 0
+
+
+def test_a_job_is_recorded_once_however_much_is_written() -> None:
+    state, job = running()
+    state.begin()
+    before = state.mark().recorded
+    for number in range(1, 6):
+        state.set_queued(job, number)
+        state.set_preempted(job, (number,))
+        state.tell(job, number, "again")
+    assert state.mark().recorded == before + 1
+    state.rollback()
+    assert (job.queued_ms, job.preempted_ms) == (0, ())
+
+
+def test_use_under_a_limit_is_taken_back_as_of_the_priority_it_had() -> None:
+    """W3: the job was recorded before its priority changed, which is taken back in its own turn."""
+    state, job = running()
+    limit = AmountLimit("r", "user:ann", 1, 4, 8000)
+    state.begin()
+    state.put_limits(job.quota, (limit,))
+    state.set_spec(job, replace(job.spec, subjects=("user:ann",)), 1)
+    assert job.core is not None
+    state.tell(job, 0, "recorded")
+    mark = state.mark()
+    state.displace(job.core)
+    state.set_priority(job, 7)
+    state.rollback_to(mark)
+    assert state.limit_used[limit] == 0
+    state.rollback()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple, NewType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NewType
 
 from quotatree.core.errors import IllegalTransition, Refused
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
@@ -259,10 +259,28 @@ class Job:
     """Why it waits, as a plan last said; None: not said since it came into its phase."""
     story: list[str] = field(default_factory=list)
     """What happened to it, oldest first, each line with its time in milliseconds."""
+    id: JobId = field(init=False)
+    """Name of the job, as its spec says; never another one."""
 
-    @property
-    def id(self) -> JobId:
-        return self.spec.id
+    def __post_init__(self) -> None:
+        self.id = self.spec.id
+
+    def values(self) -> tuple[object, ...]:
+        """Return all that changes as the job lives, but for what its owner may change and its replicas that are leaving."""
+        return (
+            self.phase, self.claim, self.queued_ms, self.run, self.started_ms, self.checkpoint_ms, self.core,
+            self.surplus, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
+            self.reason, self.told, len(self.story),
+        )  # fmt: skip
+
+    def restore(self, values: tuple[Any, ...]) -> None:
+        """Set what `values` returned earlier; lines that were added to the story since are removed."""
+        (
+            self.phase, self.claim, self.queued_ms, self.run, self.started_ms, self.checkpoint_ms, self.core,
+            self.surplus, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
+            self.reason, self.told, lines,
+        ) = values  # fmt: skip
+        del self.story[lines:]
 
     @property
     def running(self) -> bool:

@@ -87,8 +87,14 @@ class Quota:
     """Its own waiting jobs."""
     children: list[Quota] = field(default_factory=list)
     """The quotas right below, in their `order`; changed as quotas come and go."""
+    id: QuotaId = field(init=False)
+    """Its name, as declared; never another one."""
     path: tuple[Quota, ...] = field(init=False)
     """This quota first, then those above it, the root last."""
+    root: Quota = field(init=False)
+    """The last of its path."""
+    depth: int = field(init=False)
+    """The length of its path; a root has 1."""
     tree: Tree = field(init=False)
     """What it shares with all quotas of its tree."""
     tin: int = 0
@@ -127,20 +133,10 @@ class Quota:
     """Rises with every quota made; siblings, and roots, stand in this order."""
 
     def __post_init__(self) -> None:
+        self.id = self.spec.id
         self.path = (self,) if self.parent is None else (self, *self.parent.path)
+        self.root, self.depth = self.path[-1], len(self.path)
         self.tree = Tree(self) if self.parent is None else self.parent.tree
-
-    @property
-    def id(self) -> QuotaId:
-        return self.spec.id
-
-    @property
-    def root(self) -> Quota:
-        return self.path[-1]
-
-    @property
-    def depth(self) -> int:
-        return len(self.path)
 
     def contains(self, other: Quota) -> bool:
         """Return whether `other` is this quota or below it."""

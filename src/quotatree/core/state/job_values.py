@@ -1,8 +1,9 @@
 """Which values of a job change while it lives, and how is each change taken back?
 
-What a method did is taken back by the same method, or by the one below it, called with the earlier values: that call is
-what the journal records. A value that is there already is not written. Unless said otherwise the job's record keeps what
-is written here, so the job is marked as touched.
+Before the first change of a job in a transaction, and after each mark of it, the journal records all its values at once:
+a plan changes most of them of every job that it touches. What its owner may change, and what limits look at, is recorded
+change by change, since taking back how much is used under a limit needs it as it was then. A value that is there already is
+not written. Unless said otherwise the job's record keeps what is written here, so the job is marked as touched.
 """
 
 from __future__ import annotations
@@ -15,6 +16,20 @@ from quotatree.core.state.facts import Facts
 
 class JobValues(Facts):
     """Sets the values of a job, one method for those that are set together."""
+
+    def _change(self, job: Job) -> None:
+        """Count a change of the job's values that is about to be made, and record what they are."""
+        self.change += 1
+        if self._journal is not None and (job not in self._kept or self.touched is not None):
+            self._keep(job)
+
+    def _keep(self, job: Job) -> None:
+        """Record the values of the job, once between two marks, and that its record will be another one."""
+        if self._journal is not None:
+            if job not in self._kept:
+                self._kept.add(job)
+                self._journal.append((job.restore, job.values()))
+            self._touch_job(job)
 
     def set_spec(self, job: Job, spec: JobSpec, core_replicas: int) -> None:
         """Set the request and the size of the core after a resize (P12)."""
@@ -30,86 +45,71 @@ class JobValues(Facts):
 
     def set_phase(self, job: Job, phase: Phase, reason: str, told: Reason | None = None) -> None:
         """Set a new phase and its reason; what was told in the old phase is forgotten unless `told` is given."""
-        self.on_undo(self.set_phase, job, job.phase, job.reason, job.told)
+        self._change(job)
         job.phase, job.reason, job.told = phase, reason, told
-        self._touch_job(job)
 
     def set_told(self, job: Job, reason: Reason | None) -> None:
+        """Set why the job waits, as a plan says; no attempt looks at that, so it is no change."""
         if job.told is not reason:
-            self.on_forget(self.set_told, job, job.told)
+            self._keep(job)
             job.told = reason
-            self._touch_job(job)
+
+    def tell(self, job: Job, now_ms: int, what: str) -> None:
+        """Append a line to the job's story, which is no change either; a rollback removes it."""
+        self._keep(job)
+        job.story.append(f"{now_ms} {what}")
 
     def set_queued(self, job: Job, queued_ms: int) -> None:
         """Set since when the job waits, as delays and the starvation guard count it."""
         if job.queued_ms is not queued_ms:
-            self.on_undo(self.set_queued, job, job.queued_ms)
+            self._change(job)
             job.queued_ms = queued_ms
-            self._touch_job(job)
 
     def set_replan_first(self, job: Job, first: bool) -> None:
         if job.replan_first is not first:
-            self.on_undo(self.set_replan_first, job, job.replan_first)
+            self._change(job)
             job.replan_first = first
-            self._touch_job(job)
 
     def begin_run(self, job: Job, claim: Claim, started_ms: int, checkpoint_ms: int | None = None) -> None:
         """Begin the next run of the job; `checkpoint_ms`: its last checkpoint, None if it has none."""
-        before = (job.claim, job.run, job.started_ms, job.checkpoint_ms, job.replan_first)
-        self.on_undo(self._set_run, job, before)
-        self._set_run(job, (claim, job.run + 1, started_ms, checkpoint_ms, False))
-        self._touch_job(job)
-
-    def _set_run(self, job: Job, run: tuple[Claim, int, int, int | None, bool]) -> None:
-        job.claim, job.run, job.started_ms, job.checkpoint_ms, job.replan_first = run
+        self._change(job)
+        job.claim, job.run = claim, job.run + 1
+        job.started_ms, job.checkpoint_ms, job.replan_first = started_ms, checkpoint_ms, False
 
     def set_started(self, job: Job, started_ms: int) -> None:
         if job.started_ms is not started_ms:
-            self.on_undo(self.set_started, job, job.started_ms)
+            self._change(job)
             job.started_ms = started_ms
-            self._touch_job(job)
 
     def set_checkpoint(self, job: Job, checkpoint_ms: int | None) -> None:
         if job.checkpoint_ms is not checkpoint_ms:
-            self.on_undo(self.set_checkpoint, job, job.checkpoint_ms)
+            self._change(job)
             job.checkpoint_ms = checkpoint_ms
-            self._touch_job(job)
 
     def set_claim(self, job: Job, claim: Claim) -> None:
         if job.claim is not claim:
-            self.on_undo(self.set_claim, job, job.claim)
+            self._change(job)
             job.claim = claim
-            self._touch_job(job)
 
     def set_core(self, job: Job, core: Unit) -> None:
         """Make this unit the core of the job."""
-        self.on_undo(self._set_units, job, job.core, job.surplus)
+        self._change(job)
         job.core = core
-        self._touch_job(job)
 
     def clear_units(self, job: Job) -> None:
         """Remove the core and all surplus of the job, which does not run any more."""
-        self.on_undo(self._set_units, job, job.core, job.surplus)
-        self._set_units(job, None, {})
-        self._touch_job(job)
-
-    def _set_units(self, job: Job, core: Unit | None, surplus: dict[int, Unit]) -> None:
-        job.core, job.surplus = core, surplus
+        self._change(job)
+        job.core, job.surplus = None, {}
 
     def set_preempted(self, job: Job, preempted_ms: tuple[int, ...]) -> None:
         """Set the times at which the job was preempted."""
-        self.on_undo(self.set_preempted, job, job.preempted_ms)
+        self._change(job)
         job.preempted_ms = preempted_ms
-        self._touch_job(job)
 
     def end_by_eviction(self, job: Job, preemptor: JobId | None, lost_work: int) -> None:
         """Note for which job the run was ended, None for no job, and the work it lost; the next run is regular again."""
-        self.on_undo(self._set_end, job, job.claim, job.preempted_by, job.lost_last)
-        self._set_end(job, Claim.REGULAR, preemptor, lost_work)
-        self._touch_job(job)
-
-    def _set_end(self, job: Job, claim: Claim, preemptor: JobId | None, lost_work: int) -> None:
-        job.claim, job.preempted_by, job.lost_last = claim, preemptor, lost_work
+        self._change(job)
+        job.claim, job.preempted_by, job.lost_last = Claim.REGULAR, preemptor, lost_work
 
     def set_waiting_on(self, hold: Hold, waiting_on: tuple[JobId, ...]) -> None:
         """Set which jobs must leave before the promised places are empty (P9)."""

@@ -45,12 +45,6 @@ class JobChanges(NodeChanges, JobValues, Memory):
         mix = self.mixes.get(pool)
         return mix.typical if mix is not None else NOTHING_KNOWN
 
-    def tell(self, job: Job, now_ms: int, what: str) -> None:
-        """Append a line to the job's story; a rollback removes it."""
-        job.story.append(f"{now_ms} {what}")
-        self.on_forget(job.story.pop)
-        self._touch_job(job)
-
     def move(self, job: Job, phase: Phase, now_ms: int, why: str) -> None:
         """Move a job to another phase along TRANSITIONS; raise IllegalTransition if there is no such edge (A5)."""
         job.check_transition(phase)
@@ -135,15 +129,11 @@ class JobChanges(NodeChanges, JobValues, Memory):
         if job.hold is not None:
             for leaver in job.hold.waiting_on:
                 self.drop_entry(self.awaited.get(leaver, {}), job.id)
-        self.on_undo(self._promise, job, job.hold)
-        self._promise(job, hold)
-        self._touch_job(job)
+        self._change(job)
+        job.hold = hold
         if hold is None:
             self.drop_entry(job.quota.tree.held, job.id)
             return
         self.put_entry(job.quota.tree.held, job.id, job)
         for leaver in hold.waiting_on:
             self.put_entry(self.awaited.setdefault(leaver, {}), job.id, job)
-
-    def _promise(self, job: Job, hold: Hold | None) -> None:
-        job.hold = hold

@@ -33,6 +33,7 @@ class Journal:
 
     def __init__(self) -> None:
         self._journal: list[Undo] | None = None
+        self._kept: set[object] = set()  # whose values were recorded since the last mark
         self.change = 0
         self._begun = Mark(0, 0)
 
@@ -41,6 +42,7 @@ class Journal:
         if self._journal is not None:
             raise RuntimeError("a transaction is open already")
         self._journal = []
+        self._kept = set()
         self._begun = Mark(0, self.change)
 
     def commit(self) -> None:
@@ -54,6 +56,7 @@ class Journal:
         """Return a point inside the transaction to which `rollback_to` can return."""
         if self._journal is None:
             raise RuntimeError("no transaction is open")
+        self._kept.clear()
         return Mark(len(self._journal), self.change)
 
     def rollback_to(self, mark: Mark) -> None:
@@ -61,6 +64,7 @@ class Journal:
         journal, self._journal = self._journal or [], None
         undone = journal[mark.recorded :]
         del journal[mark.recorded :]
+        self._kept.clear()
         self._undo_all(undone)
         self._journal, self.change = journal, mark.change
 
