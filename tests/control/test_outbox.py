@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,28 @@ def test_an_event_is_posted_once_and_signed(server: Server):
     stamp, signed = headers["Quotatree-Signature"].split(",")
     wanted = hmac.new(SECRET.encode(), stamp[2:].encode() + b"." + body, hashlib.sha256).hexdigest()
     assert signed == f"v1={wanted}"
+
+
+def test_a_webhook_that_is_dropped_while_it_is_told_keeps_nobody_else_from_hearing(server: Server):
+    """E4: `chat` is dropped while its receiver answers; its deliveries are gone with it, those of `mail` are not."""
+    mail = do.PutWebhook(actor="root", webhook="mail", url="http://127.0.0.1:9/mail", secret=SECRET)
+    server.do(replace(mail, workspace="vision", kinds=("job.started",)))
+    server.submit(seconds=None)
+    receiver = Receiver()
+
+    def post(url: str, body: bytes, headers: dict[str, str]) -> int:
+        if url.endswith("hook"):
+            server.do(do.DropWebhook(actor="root", webhook="chat"))
+        return receiver.post(url, body, headers)
+
+    outbox = Outbox(server.store, Metrics(), clock=lambda: server.now_ms, post=post)
+    assert outbox.deliver_due() == 2
+    assert outbox.deliver_due() == 0
+    assert sorted(url for url, _, _ in receiver.heard) == [
+        "http://127.0.0.1:9/hook",
+        "http://127.0.0.1:9/mail",
+    ]
+    assert [(row.webhook, row.state) for row in server.store.table(DeliveryRow)] == [("mail", "sent")]
 
 
 def test_a_failed_delivery_is_tried_again_later_each_time_and_given_up_at_last(server: Server):

@@ -21,7 +21,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 import structlog
 
 from quotatree.control.metrics import Metrics
-from quotatree.store.errors import StoreUnavailable
+from quotatree.store.errors import StoreConflict, StoreUnavailable
 from quotatree.store.rows import DeliveryRow, EventRow, WebhookRow
 
 log = structlog.get_logger(__name__)
@@ -71,7 +71,11 @@ class Outbox:
         """Try due deliveries once each, at most AT_ONCE of them; return how many were tried."""
         due = self._store.due_deliveries(self._clock(), AT_ONCE)
         for delivery, event, webhook in due:
-            self._store.put_delivery(self._deliver(delivery, event, webhook))
+            tried = self._deliver(delivery, event, webhook)
+            try:
+                self._store.put_delivery(tried)
+            except StoreConflict:  # its webhook was dropped meanwhile, and its deliveries with it
+                log.info("webhook_gone", webhook=webhook.id, seq=event.seq)
         return len(due)
 
     def _deliver(self, delivery: DeliveryRow, event: EventRow, webhook: WebhookRow) -> DeliveryRow:
