@@ -18,6 +18,7 @@ from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
 from quotatree.core.waiting_reasons import why_waiting
+from quotatree.core.wider_policy import wider_policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         holders=_holders(state, job, full),
         nodes=_node_groups(state, job, reasons),
         tried=tried,
-        helps=_what_helps(job, reasons, tried),
+        helps=(*_what_helps(reasons, tried), *_wider_policies(state, job, reasons, now_ms)),
         preempted_by=job.preempted_by,
         lost_work=job.lost_last if job.preempted_by else None,
         next_try=_next_try(job, ahead),
@@ -198,7 +199,7 @@ def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[Nod
     )
 
 
-def _what_helps(job: Job, reasons: Sequence[Reason], tried: Sequence[StepTried]) -> tuple[str, ...]:
+def _what_helps(reasons: Sequence[Reason], tried: Sequence[StepTried]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for reason in (*reasons, *(t.reason for t in tried)):
         facts = dict(reason.facts)
@@ -208,8 +209,6 @@ def _what_helps(job: Job, reasons: Sequence[Reason], tried: Sequence[StepTried])
             ] = None
         elif reason.code is Code.NoPlacement:
             found[f"devices for {facts['shape']} become free together on one node"] = None
-        elif reason.code is Code.NoPolicy:
-            found[f"a preemption policy on {job.quota.id} that reaches the jobs in the way"] = None
         elif reason.code is Code.BehindHead:
             found[f"{facts['head']} starts or is cancelled"] = None
         elif reason.code is Code.OverAmountLimit:
@@ -217,6 +216,20 @@ def _what_helps(job: Job, reasons: Sequence[Reason], tried: Sequence[StepTried])
         elif reason.code is Code.PreemptionDelayed:
             found[f"waiting {facts['left']} more: then it may preempt"] = None
     return tuple(found)
+
+
+def _wider_policies(state: State, job: Job, reasons: Sequence[Reason], now_ms: int) -> tuple[str, ...]:
+    """Return which policies would let the job start; none if it is not tried, or waits for a right that it has."""
+    unasked = (
+        Code.BehindHead,
+        Code.OverAmountLimit,
+        Code.PreemptionDelayed,
+        Code.StopsAtIdle,
+        Code.NotYetTried,
+    )
+    if job.phase is not Phase.WAITING or any(reason.code in unasked for reason in reasons):
+        return ()
+    return wider_policies(state, job, now_ms)
 
 
 def _next_try(job: Job, ahead: tuple[JobId, ...]) -> str:

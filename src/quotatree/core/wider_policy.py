@@ -1,0 +1,222 @@
+"""Would a wider preemption policy let a waiting job start, which one, and whom would it cost (X1)?
+
+The planner's own attempt is asked again with other policies of the job's quota, in a transaction that is rolled back. One
+change at a time is supposed, the smaller ones first; before any of them the widest policy of all, for if that does not
+help, none does. Changes that reach nobody new are not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from quotatree.core.decisions import Hold, Preemption, Start
+from quotatree.core.model.job import Claim, Idle, Job
+from quotatree.core.model.policy import (
+    HIGHEST_PRIORITY,
+    LOWEST_PRIORITY,
+    ChildLevel,
+    Module,
+    Priorities,
+    Scope,
+    SelfLevel,
+    SelfLevels,
+)
+from quotatree.core.model.quota import Quota, QuotaSpec
+from quotatree.core.model.rights import Work, could_evict, may_borrow
+from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.attempt_facts import cost_text
+from quotatree.core.planning.lasting import who_would_take_it_back
+from quotatree.core.planning.outcome import Decided
+from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.state import State
+
+ATTEMPTS: Final = 6
+"""Most attempts made for one answer: each may have to build indexes for rights that nobody has."""
+USUAL: Final = frozenset({Module.DLC, Module.DSW})
+EVERY: Final = frozenset(Module)
+ANY_PRIORITY: Final = Priorities(LOWEST_PRIORITY, HIGHEST_PRIORITY)
+
+
+class Change(NamedTuple):
+    """Another policy for a quota, in words, and the quota's declaration with it."""
+
+    text: str
+    spec: QuotaSpec
+
+
+def wider_policies(state: State, job: Job, now_ms: int) -> tuple[str, ...]:
+    """Return the changes of the policies of the job's quota that would let it start now, with victims and cost, in words.
+
+    At most one change of each policy, the smallest that helps; or that of both, if neither helps alone. Empty if no policy
+    would help. The state is unchanged.
+    """
+    if job.spec.idle is Idle.ONLY:
+        return ()
+    question = _Question(state, job, now_ms)
+    own = list(_self_level_changes(job.quota, job.priority))
+    below = list(_child_level_changes(job.quota))
+    if not own and not below:
+        return ()
+    both = _both(own, below)
+    widest = question.helped_by(both)
+    if widest is None:
+        return ()
+    found = [helped for changes in (own, below) if (helped := question.first_that_helps(changes))]
+    return tuple(found) or (widest,)
+
+
+class _Question:
+    """Attempts of one job under other policies of its quota."""
+
+    def __init__(self, state: State, job: Job, now_ms: int) -> None:
+        self._state, self._job, self._now_ms = state, job, now_ms
+        self._attempts = 0
+        self._known: dict[object, Preemption | None] = {self._rights(job.quota.spec): None}
+
+    def first_that_helps(self, changes: list[Change]) -> str | None:
+        return next((text for change in changes if (text := self.helped_by(change)) is not None), None)
+
+    def helped_by(self, change: Change) -> str | None:
+        """Return the change in words, with its victims and their cost; None if the job could not start with it."""
+        rights = self._rights(change.spec)
+        if rights not in self._known:
+            if self._attempts >= ATTEMPTS:
+                return None
+            self._attempts += 1
+            self._known[rights] = self._preemption(change.spec)
+        found = self._known[rights]
+        if found is None:
+            return None
+        who = f"{len(found.victims)} unit(s) would be evicted, cost {cost_text(found.cost)} GPU-s"
+        if found.demoted:
+            who += f", {len(found.demoted)} job(s) turned idle"
+        return f"{change.text}: {who}"
+
+    def _rights(self, spec: QuotaSpec) -> object:
+        """Return a key that declarations share under which the job may take the same running work, and borrow or not."""
+        quota, priority = self._job.quota, self._job.priority
+        with _Supposed(self._state, quota, spec):
+            return may_borrow(quota, priority), tuple(
+                cls.index
+                for cls in self._state.classes_below(quota.root)
+                if cls.buckets
+                and cls.claim is Claim.REGULAR
+                and could_evict(quota, priority, Work(cls.quota, cls.priority, cls.module))
+            )
+
+    def _preemption(self, spec: QuotaSpec) -> Preemption | None:
+        """Return whom the job would take with these policies; None if it could not start, or not keep what it takes (S8)."""
+        state, job, now_ms = self._state, self._job, self._now_ms
+        with _Supposed(state, job.quota, spec):
+            cls = job.quota.queue.of_job[job.id]
+            outcome = Attempt(state, job, cls, now_ms, Surroundings(), patient=False).run()
+            if not isinstance(outcome, Decided):
+                return None
+            if who_would_take_it_back(state, job, outcome.taken, now_ms) is not None:
+                return None
+            begun = outcome.decisions[-1]
+            return begun.preemption if isinstance(begun, Start | Hold) else None
+
+
+class _Supposed:
+    """While it lasts, a quota has another declaration; afterwards the state and its indexes are as before."""
+
+    def __init__(self, state: State, quota: Quota, spec: QuotaSpec) -> None:
+        self._state, self._quota, self._spec = state, quota, spec
+        self._indexes = state.indexes
+
+    def __enter__(self) -> None:
+        state = self._state
+        state.begin()
+        # Indexes of victims are kept by quota and step: those of this quota know its real rights.
+        state.indexes = {key: index for key, index in self._indexes.items() if not self._knows_rights(key)}
+        state.set_quota_spec(self._quota, self._spec)
+
+    def __exit__(self, *_: object) -> None:
+        self._state.rollback()
+        self._state.indexes = self._indexes
+
+    def _knows_rights(self, key: Any) -> bool:
+        if key[0] == "signature":
+            return bool(key[1] == self._quota.id)
+        return key[0] in ("materials", "victims") and bool(key[1][1] == self._quota.id)
+
+
+def _self_level_changes(quota: Quota, priority: int) -> Iterator[Change]:
+    """Yield wider self-level policies for jobs of this priority: one value of one policy changed at a time, then all."""
+    if priority == LOWEST_PRIORITY:
+        return
+    policies = quota.spec.self_level
+    above, under = Priorities(priority, HIGHEST_PRIORITY), Priorities(LOWEST_PRIORITY, priority - 1)
+    widest = SelfLevel(above, under, EVERY, Scope.LEVEL)
+    for at, policy in enumerate(policies):
+        for how, wider in _widened(policy, priority):
+            text = f"the self-level policy of {quota.id} {how} ({_self_level_text(wider)})"
+            yield _with_self_level(quota, text, *policies[:at], wider, *policies[at + 1 :])
+    fresh = (replace(widest, modules=USUAL, scope=Scope.OWN), replace(widest, modules=USUAL), widest)
+    for made in fresh if not policies else fresh[-1:]:
+        text = f"{'one more' if policies else 'a'} self-level policy on {quota.id} ({_self_level_text(made)})"
+        yield _with_self_level(quota, text, *policies, made)
+
+
+def _widened(policy: SelfLevel, priority: int) -> Iterator[tuple[str, SelfLevel]]:
+    """Yield the policy switched on, or changed in one value so that a job of this priority may take more, each with how."""
+    if policy.off:
+        yield "switched on", replace(policy, off=False)
+        return
+    least = policy
+    if not policy.any_lower:
+        high = policy.high
+        if not policy.lets_preempt(priority):
+            high = Priorities(min(priority, high.low), max(priority, high.high))
+        all_below = Priorities(LOWEST_PRIORITY, high.low - 1)
+        kept = Priorities(policy.low.low, min(policy.low.high, high.low - 1))
+        least = replace(policy, high=high, low=kept if kept.low <= kept.high else all_below)
+        yield "made wider", least
+        yield "made wider", replace(least, low=all_below)
+    yield "made wider", replace(least, scope=Scope.LEVEL)
+    yield "made wider", replace(least, modules=EVERY)
+
+
+def _with_self_level(quota: Quota, text: str, *policies: SelfLevel) -> Change:
+    return Change(text, replace(quota.spec, self_level=SelfLevels.of(*policies)))
+
+
+def _self_level_text(policy: SelfLevel) -> str:
+    pairs = "any lower" if policy.any_lower else f"high {policy.high}, low {policy.low}"
+    return f"{pairs}, {_modules(policy.modules)}, scope {policy.scope.value}"
+
+
+def _child_level_changes(quota: Quota) -> Iterator[Change]:
+    """Yield wider child-level policies: switched on, or one value changed at a time, then both."""
+    if not quota.children:
+        return
+    policy = quota.spec.child_level
+    widest = ChildLevel(ANY_PRIORITY, EVERY)
+    begins = (
+        f"the child-level policy of {quota.id} made wider"
+        if policy
+        else f"a child-level policy on {quota.id}"
+    )
+    changes = [ChildLevel(ANY_PRIORITY, USUAL)]
+    if policy is not None and policy.off:
+        begins, changes = f"the child-level policy of {quota.id} switched on", [replace(policy, off=False)]
+    elif policy is not None:
+        changes = [replace(policy, priorities=ANY_PRIORITY), replace(policy, modules=EVERY)]
+    for change in (*changes, widest):
+        text = f"{begins} (priorities {change.priorities}, {_modules(change.modules)})"
+        yield Change(text, replace(quota.spec, child_level=change))
+
+
+def _both(own: list[Change], below: list[Change]) -> Change:
+    """Return the widest policies together."""
+    if not own or not below:
+        return (own or below)[-1]
+    spec = replace(own[-1].spec, child_level=below[-1].spec.child_level)
+    return Change(f"{own[-1].text} and {below[-1].text}", spec)
+
+
+def _modules(modules: frozenset[Module]) -> str:
+    return "+".join(sorted(module.value for module in modules))

@@ -1,0 +1,129 @@
+"""What would help: a wider policy is named only where it would, with its victims and their cost (X1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from quotatree.core import events as ev
+from quotatree.core.explanation import explain
+from quotatree.core.model.job import JobId
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels, Strategy
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.planning.plan import plan
+from tests.core.building import World
+from tests.property.snapshot import snapshot
+
+USUAL = frozenset({Module.DLC, Module.DSW})
+
+
+def full(policy: SelfLevel | None = None, below: ChildLevel | None = None) -> World:
+    """`lab` 4 and `other` 4 are full of work of priority 2; `lab` has a child `below` with 2 of its 4 GPUs."""
+    world = World()
+    world.root(8)
+    world.quota(
+        "lab",
+        4,
+        self_level=SelfLevels.of(*([policy] if policy else [])),
+        child_level=below,
+        strategy=Strategy.TRAVERSE,
+    )
+    world.quota("below", 2, parent="lab")
+    world.quota("other", 4)
+    world.run("own", "lab", 2, priority=2)
+    world.run("child", "below", 2, priority=2)
+    world.run("beside", "other", 4, priority=2, module=Module.EAS)
+    return world
+
+
+def helps(world: World, gpus: int, priority: int = 6) -> list[str]:
+    """What explain says about policies for a job of `lab`."""
+    world.submit("waits", "lab", gpus, priority=priority)
+    world.plan()
+    before = snapshot(world.state)
+    told = explain(world.state, JobId("waits"), world.now_ms).helps
+    assert snapshot(world.state) == before
+    return [line for line in told if "policy" in line]
+
+
+OWN = SelfLevel(Priorities(6, 9), Priorities(1, 1), USUAL, Scope.OWN)
+
+
+@pytest.mark.parametrize(
+    ("policy", "gpus", "said"),
+    [
+        (None, 2, "a self-level policy on lab (high 6-9, low 1-5, DLC+DSW, scope own): 1 unit(s) would be evicted, cost 160 GPU-s"),
+        (OWN, 2, "the self-level policy of lab made wider (high 6-9, low 1-5, DLC+DSW, scope own)"),
+        (replace(OWN, high=Priorities(7, 9), low=Priorities(1, 2)), 2, "made wider (high 6-9, low 1-2, DLC+DSW, scope own)"),
+        (replace(OWN, low=Priorities(1, 5), modules=frozenset({Module.DSW})), 2, "made wider (high 6-9, low 1-5, DLC+DSW+EAS, scope own)"),
+        (replace(OWN, low=Priorities(1, 5), off=True), 2, "the self-level policy of lab switched on (high 6-9, low 1-5, DLC+DSW, scope own)"),
+        (OWN, 4, "one more self-level policy on lab (high 6-9, low 1-5, DLC+DSW+EAS, scope level): 1 unit(s)"),
+        (SelfLevel.over_any_lower(USUAL, Scope.OWN), 4, "one more self-level policy on lab"),
+        (replace(OWN, low=Priorities(1, 5), modules=frozenset(Module)), 4, "scope level): 1 unit(s) would be evicted, cost 29120 GPU-s"),
+    ],
+)  # fmt: skip
+def test_the_smallest_change_of_the_self_level_policy_that_helps_is_named_x1(
+    policy: SelfLevel | None, gpus: int, said: str
+) -> None:
+    found = [line for line in helps(full(policy), gpus) if "self-level" in line]
+    assert len(found) == 1
+    assert said in found[0]
+
+
+@pytest.mark.parametrize(
+    ("below", "said"),
+    [
+        (None, "a child-level policy on lab (priorities 1-9, DLC+DSW): 1 unit(s) would be evicted, cost 160 GPU-s"),
+        (ChildLevel(Priorities(1, 1), USUAL), "the child-level policy of lab made wider (priorities 1-9, DLC+DSW)"),
+        (ChildLevel(Priorities(1, 3), USUAL, off=True), "the child-level policy of lab switched on (priorities 1-3, DLC+DSW)"),
+        (ChildLevel(Priorities(1, 9), frozenset({Module.EAS})), "made wider (priorities 1-9, DLC+DSW+EAS)"),
+    ],
+)  # fmt: skip
+def test_the_smallest_change_of_the_child_level_policy_that_helps_is_named_x1(
+    below: ChildLevel | None, said: str
+) -> None:
+    found = [line for line in helps(full(below=below), 2, priority=1) if "child-level" in line]
+    assert len(found) == 1
+    assert said in found[0]
+
+
+def test_both_policies_are_named_where_neither_helps_alone_x1() -> None:
+    """The root's 8 GPUs: half of its own, half of a child's."""
+    world = World()
+    world.root(8, strategy=Strategy.TRAVERSE)
+    world.quota("below", 4)
+    world.run("own", "r", 4)
+    world.run("child", "below", 4)
+    world.submit("waits", "r", 8, priority=6)
+    world.plan()
+    (line,) = [one for one in explain(world.state, JobId("waits"), 0).helps if "policy" in one]
+    assert "a self-level policy on r" in line
+    assert "and a child-level policy on r" in line
+    assert "2 unit(s) would be evicted" in line
+
+
+def test_no_policy_is_named_where_none_would_help_x1() -> None:
+    assert helps(full(), 2, priority=1) == [
+        "a child-level policy on lab (priorities 1-9, DLC+DSW): 1 unit(s) would be evicted, cost 160 GPU-s"
+    ]
+    world = World()
+    world.root(8, strategy=Strategy.TRAVERSE)
+    world.run("own", "r", 8, priority=9)
+    world.submit("waits", "r", 8, priority=9)
+    world.plan()
+    told = explain(world.state, JobId("waits"), 0).helps
+    assert told == ("work worth 8 GPU in r ends, or r is scaled up",)
+
+
+def test_what_was_supposed_is_forgotten_x1() -> None:
+    """A8: rights that were only supposed are in no index that a later plan uses."""
+    world = full(OWN)
+    assert helps(world, 2)
+    assert world.plan() == []
+    wider = replace(
+        world.state.quotas[QuotaId("lab")].spec, self_level=SelfLevels.of(replace(OWN, low=Priorities(1, 2)))
+    )
+    world.event(ev.QuotaUpdated(wider))
+    made = plan(world.state, 0).decisions
+    assert [d.job for d in made if type(d).__name__ in ("Evict", "Hold")] == ["own", "waits"]
