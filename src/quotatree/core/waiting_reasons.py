@@ -91,9 +91,8 @@ class _Questions:
         reasons = _over_limits(self._state, cls)
         tried: tuple[StepTried, ...] = ()
         if job.spec.idle is not Idle.ONLY:
-            outcome, taken_back_by = self._attempt(job, cls)
-            if taken_back_by is not None:
-                reasons.append(because(Code.WouldBeTaken, preemptor=taken_back_by))
+            outcome, taken_back = self._attempt(job, cls)
+            reasons += taken_back
             if isinstance(outcome, Decided | Failed):
                 tried = outcome.tried
             if isinstance(outcome, Failed):
@@ -106,17 +105,24 @@ class _Questions:
                 reasons.append(refusal)
         return WhyWaiting(tuple(reasons), tried)
 
-    def _attempt(self, job: Job, cls: WaitClass) -> tuple[Outcome, JobId | None]:
-        """Try the job once more, in a transaction that is rolled back; return how that ended and who would undo it (S8)."""
+    def _attempt(self, job: Job, cls: WaitClass) -> tuple[Outcome, list[Reason]]:
+        """Try the job once more, in a transaction that is rolled back; return how that ended.
+
+        Also why it would not keep what it takes (S8), which may be known only to the plan that put it off; else nothing.
+        """
         state = self._state
         state.begin()
         try:
             outcome = Attempt(state, job, cls, self._now_ms, Surroundings()).run()
             if not isinstance(outcome, Decided):
-                return outcome, None
-            return outcome, who_would_take_it_back(state, job, outcome.taken, self._now_ms)
+                return outcome, []
+            taker = who_would_take_it_back(state, job, outcome.taken, self._now_ms)
         finally:
             state.rollback()
+        if taker is not None:
+            return outcome, [because(Code.WouldBeTaken, preemptor=taker)]
+        put_off = cls.failed is not None and cls.failed.reason.code is Code.WouldBeTaken
+        return outcome, [cls.failed.reason] if put_off and cls.failed is not None else []
 
     def _blocker(self, job: Job, cls: WaitClass) -> JobId | None:
         """Return the head that keeps the strategy from trying this job; None if none does, or the job is head itself."""

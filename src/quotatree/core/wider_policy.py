@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from quotatree.core.decisions import Hold, Preemption, Start
 from quotatree.core.model.job import Claim, Idle, Job
@@ -130,18 +130,13 @@ class _Supposed:
     def __enter__(self) -> None:
         state = self._state
         state.begin()
-        # Indexes of victims are kept by quota and step: those of this quota know its real rights.
-        state.indexes = {key: index for key, index in self._indexes.items() if not self._knows_rights(key)}
+        # All others depend on rights, and what they note must neither be used here nor stay.
+        state.indexes = {kind: self._indexes[kind] for kind in ("free",) if kind in self._indexes}
         state.set_quota_spec(self._quota, self._spec)
 
     def __exit__(self, *_: object) -> None:
         self._state.rollback()
         self._state.indexes = self._indexes
-
-    def _knows_rights(self, key: Any) -> bool:
-        if key[0] == "signature":
-            return bool(key[1] == self._quota.id)
-        return key[0] in ("materials", "victims") and bool(key[1][1] == self._quota.id)
 
 
 def _self_level_changes(quota: Quota, priority: int) -> Iterator[Change]:
