@@ -149,7 +149,6 @@ def quota_spec(random: Random, name: str, parent: str | None, bounds: Bounds) ->
         strategy=pick(random, *Strategy),
         self_level=_self_levels(random),
         child_level=_child_level(random) if chance(random, 50) else None,
-        weight=Bounds(pick(random, 0, 1000, 50_000)) if chance(random, 15) else None,
         lending=not chance(random, 15),
         idle_limit_milli=pick(random, 0, 1000, 3000) if chance(random, 10) else None,
         min_runtime_ms=pick(random, 0, MINUTE_MS, 10 * MINUTE_MS) if chance(random, 12) else None,
