@@ -58,6 +58,7 @@ TITLES: Final = {
     "previews": "Previews",
     "quotas": "Quotas",
     "nodes": "Pools and nodes",
+    "priorities": "Names of priorities",
     "workspaces": "Workspaces",
     "users": "Users and quota admins",
     "tokens": "Tokens",

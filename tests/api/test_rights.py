@@ -79,6 +79,8 @@ ROWS = [
     Row("GET", "/quotas/{quota}/admins",             "200  200  403  403  403  403  403  404  404  401"),
     Row("PUT", "/quotas/{quota}/admins/{user}",      "200  200  403  403  403  403  403  404  404  401"),
     Row("DELETE", "/quotas/{quota}/admins/{user}",   "200  200  403  403  403  403  403  404  404  401"),
+    Row("GET", "/priorities",                        ALL),
+    Row("PUT", "/priorities",                        "200  403  403  403  403  403  403  403  403  401", {"names": {"urgent": 9}}),
     Row("GET", "/pools",                             ALL),
     Row("POST", "/pools",                            "201  403  403  403  403  403  403  403  403  401", {"name": "{new}"}),
     Row("GET", "/nodes",                             "200  200  403  403  403  403  403  403  403  401"),

@@ -85,6 +85,7 @@ PEOPLE: Final = Differences(
     quota_admins=(ADMIN,),
     tokens=TOKENS,
     sessions=(SESSION,),
+    priority_names={"production": 8, "batch": 2},
 )
 DIRECTORY: Final = Directory(
     {user.name: user for user in USERS},
@@ -93,4 +94,5 @@ DIRECTORY: Final = Directory(
     frozenset({ADMIN}),
     {token.id: token for token in TOKENS},
     {SESSION.id_hash: SESSION},
+    {"production": 8, "batch": 2},
 )

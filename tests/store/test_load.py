@@ -121,10 +121,16 @@ def test_the_directory_comes_back_equal(store: Store) -> None:
     full = full.with_session(SessionInfo("s1", "ann", "c", 5, 99)).with_session(
         SessionInfo("s2", "bob", "c", 5, 99)
     )
+    full = full.with_priority_names({"batch": 2, "production": 8})
     store.commit(batch(epoch, 1, *quotas("q1", "q2"), directory=differences(empty, full)))
     assert store.load(Settings()).directory == full
     less = full.unbound("lab", "q1").without_quota("q1").member_removed("lab", "bob").token_revoked("t1", 7)
-    less = less.without_sessions(["s1"]).without_workspace("empty").described("lab", "less")
+    less = (
+        less.with_priority_names({"production": 9})
+        .without_sessions(["s1"])
+        .without_workspace("empty")
+        .described("lab", "less")
+    )
     drops = (r.Drop(r.QuotaRow, ("q1",)),)
     store.commit(batch(epoch, 2, directory=differences(full, less), drops=drops))
     assert store.load(Settings()).directory == less

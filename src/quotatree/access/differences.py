@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 from quotatree.access.centre import Centre
 from quotatree.access.directory import Directory
 from quotatree.access.values import QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
+from quotatree.core import PriorityNames
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -26,6 +27,8 @@ class Differences(NamedTuple):
     tokens: tuple[TokenInfo, ...] = ()
     sessions: tuple[SessionInfo, ...] = ()
     sessions_gone: tuple[str, ...] = ()
+    priority_names: PriorityNames | None = None
+    """All names of priorities, if one has changed (W6)."""
 
 
 def differences(before: Directory, after: Directory) -> Differences:
@@ -41,6 +44,7 @@ def differences(before: Directory, after: Directory) -> Differences:
         tokens=_written(before.tokens, after.tokens),
         sessions=_written(before.sessions, after.sessions),
         sessions_gone=_gone(before.sessions, after.sessions),
+        priority_names=None if before.priority_names == after.priority_names else after.priority_names,
     )
 
 

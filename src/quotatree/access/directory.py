@@ -1,4 +1,4 @@
-"""All users, workspaces, bindings, centres, quota admins, tokens and sessions in one immutable value.
+"""All users, workspaces, bindings, centres, quota admins, tokens, sessions and names of priorities in one immutable value.
 
 Every change returns a new Directory or raises; nothing is ever written in place, so readers need no lock. Methods
 check the rules that hold whoever asks (W1, W2); who may ask is the business of `check.py`.
@@ -15,7 +15,7 @@ from quotatree.access.errors import NotFound
 from quotatree.access.names import check_name
 from quotatree.access.roles import Role
 from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
-from quotatree.core import Refused
+from quotatree.core import PriorityNames, Refused, check_names, in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Directory:
     tokens: Mapping[str, TokenInfo] = field(default_factory=dict)
     sessions: Mapping[str, SessionInfo] = field(default_factory=dict)
     """Keys are the hashes of cookies."""
+    priority_names: PriorityNames = field(default_factory=dict)
+    """Names that may be written for priorities, in the whole installation (W6)."""
 
     # -- looking up ------------------------------------------------------------------------------------------
 
@@ -44,6 +46,13 @@ class Directory:
     def bound_to(self, quota: str) -> tuple[str, ...]:
         """The workspaces whose jobs may name this quota (W1)."""
         return tuple(w.id for w in self.workspaces.values() if quota in w.quotas)
+
+    # -- priorities ------------------------------------------------------------------------------------------
+
+    def with_priority_names(self, names: PriorityNames) -> Directory:
+        """Replace all names of priorities. Jobs, policies and limits have numbers and stay as they are (W6)."""
+        check_names(names)
+        return replace(self, priority_names=dict(in_order(names)))
 
     # -- users -----------------------------------------------------------------------------------------------
 

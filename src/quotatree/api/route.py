@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from quotatree.api.body import parse
 from quotatree.api.caller import action_of, authenticate
+from quotatree.api.models.fields import PRIORITY_NAMES
 from quotatree.api.problems import MEDIA_TYPE, PROBLEM_SCHEMA, ApiError
 from quotatree.api.services import Services
 
@@ -79,7 +80,8 @@ class Route(PublicRoute):
         return {} if action is None else {"x-right": action.value}
 
     def before(self, request: Request) -> None:
-        request.state.caller = authenticate(request)
+        caller = request.state.caller = authenticate(request)
+        PRIORITY_NAMES.set(caller.directory.priority_names)
 
 
 async def _check_body(request: StrictRequest) -> None:

@@ -55,6 +55,7 @@ SECTIONS: Final = {
             "quotatree.cli.change.policies",
             "Show and set a quota's policies, also in PAI's spelling.",
         ),
+        "priorities": ("quotatree.cli.change.priorities", "Show and set names for priorities."),
         "return-loan": ("quotatree.cli.change.quota_verbs", "Take a quota back to its min now."),
         "delete": ("quotatree.cli.change.delete", "Delete quotas, workspaces or webhooks."),
         "cordon": ("quotatree.cli.change.node_verbs", "Start nothing new on nodes."),

@@ -20,6 +20,7 @@ from quotatree.client.history import Audit, Events, Preemptions
 from quotatree.client.jobs import Jobs
 from quotatree.client.nodes import Nodes, Pools
 from quotatree.client.people import Logins, Tokens, Users
+from quotatree.client.priorities import Priorities
 from quotatree.client.quotas import Quotas
 from quotatree.client.transport import Transport
 from quotatree.client.workspaces import Webhooks, Workspaces
@@ -44,6 +45,7 @@ class Client:
         self.workspaces = Workspaces(self._transport)
         self.nodes = Nodes(self._transport)
         self.pools = Pools(self._transport)
+        self.priorities = Priorities(self._transport)
         self.users = Users(self._transport)
         self.tokens = Tokens(self._transport)
         self.webhooks = Webhooks(self._transport)

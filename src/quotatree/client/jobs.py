@@ -77,7 +77,7 @@ class Jobs(Noun):
         done: t.Done = self._http.create(f"/jobs/{name(job)}/cancel", None, key)
         return done
 
-    def set_priority(self, job: str, priority: int) -> t.Done:
+    def set_priority(self, job: str, priority: int | str) -> t.Done:
         done: t.Done = self._http.change("PUT", f"/jobs/{name(job)}/priority", {"priority": priority})
         return done
 

@@ -64,7 +64,7 @@ class CeilingIn(TypedDict):
     """`who` asks for at most this priority; more is refused (W4)."""
 
     who: str
-    priority: int
+    priority: int | str
 
 
 class CeilingOut(TypedDict):
@@ -102,7 +102,7 @@ class ChildLevelIn(TypedDict):
     modules DLC and DSW.
     """
 
-    priorities: NotRequired[int | str | list[int] | None]
+    priorities: NotRequired[int | str | list[int | str] | None]
     modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]] | None]
     enabled: NotRequired[bool | Literal["on", "off"]]
 
@@ -305,7 +305,7 @@ class JobIn(TypedDict):
     groups: list[GroupIn]
     name: NotRequired[str]
     module: NotRequired[Literal["DLC", "DSW", "EAS"]]
-    priority: NotRequired[int]
+    priority: NotRequired[int | str]
     min_replicas: NotRequired[int | None]
     idle: NotRequired[Literal["never", "allow", "only"]]
     grace: NotRequired[str]
@@ -328,6 +328,7 @@ class JobOut(TypedDict):
     owner: str
     module: str
     priority: int
+    priority_name: str | None
     phase: str
     reason_code: str
     reason: ReasonOut | None
@@ -466,7 +467,7 @@ class Nodes(TypedDict):
 class PaiChildLevel(TypedDict):
     """P2 in PAI's words: everything up to the bound."""
 
-    PreemptedPriorityUpperBound: int
+    PreemptedPriorityUpperBound: int | str
     PreemptedProducts: list[Literal["DLC", "DSW", "EAS"]]
 
 
@@ -481,8 +482,8 @@ class PaiOut(TypedDict):
 class PaiSelfLevel(TypedDict):
     """P1 in PAI's words; lists may have gaps."""
 
-    PreemptorPriorities: list[int]
-    PreemptedPriorities: list[int]
+    PreemptorPriorities: list[int | str]
+    PreemptedPriorities: list[int | str]
     PreemptedProducts: list[Literal["DLC", "DSW", "EAS"]]
 
 
@@ -594,13 +595,25 @@ Priorities = list[Any]
 
 
 class PriorityChange(TypedDict):
-    priority: int
+    priority: int | str
     change: Literal["priority"]
     job: str
 
 
 class PriorityIn(TypedDict):
-    priority: int
+    priority: int | str
+
+
+class PriorityNamesIn(TypedDict):
+    """All names; one that is left out is gone. Jobs, policies and limits keep their numbers."""
+
+    names: dict[str, int]
+
+
+class PriorityNamesOut(TypedDict):
+    """Highest first."""
+
+    names: dict[str, int]
 
 
 class Problem(TypedDict):
@@ -796,8 +809,8 @@ class SelfLevelIn(TypedDict):
     and DSW.
     """
 
-    high: NotRequired[int | str | list[int] | None]
-    low: NotRequired[int | str | list[int] | None]
+    high: NotRequired[int | str | list[int | str] | None]
+    low: NotRequired[int | str | list[int | str] | None]
     any: NotRequired[Literal["lower"] | None]
     modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]] | None]
     scope: NotRequired[Literal["own", "siblings", "level"]]

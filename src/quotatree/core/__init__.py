@@ -58,9 +58,11 @@ from quotatree.core.model.policy import (
 from quotatree.core.model.policy_reading import (
     PAI_FIELDS,
     in_our_words,
+    policies_in_numbers,
     read_child_level,
     read_self_level,
 )
+from quotatree.core.model.priority_names import PriorityNames, check_names, in_numbers, in_order, name_of
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec, has_loan
 from quotatree.core.model.resources import GPU, UNBOUNDED, WHOLE_GPU, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.unit import (
@@ -109,7 +111,7 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "Quota", "QuotaId", "QuotaSpec", "AmountLimit", "has_loan", "Module", "Priorities", "Scope", "SelfLevel",
     "SelfLevels", "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY",
     "check_priorities", "parse_modules", "parse_priorities", "parse_strategy", "read_self_level", "read_child_level",
-    "in_our_words", "PAI_FIELDS",
+    "in_our_words", "PAI_FIELDS", "PriorityNames", "check_names", "in_numbers", "in_order", "name_of", "policies_in_numbers",
     # Nodes and amounts.
     "Node", "NodeSpec", "NodeState", "Resources", "Bounds", "ZERO", "UNBOUNDED", "GPU", "WHOLE_GPU", "amount_text",
     # What an eviction takes, and what it costs.

@@ -140,4 +140,10 @@ def _directory(connection: Connection) -> Directory:
         frozenset(QuotaAdmin(*row) for row in connection.execute(select(t.QUOTA_ADMINS))),
         {row["id"]: read_rows.token(row) for row in tokens},
         {row[0]: SessionInfo(*row) for row in connection.execute(select(t.SESSIONS))},
+        _priority_names(connection),
     )
+
+
+def _priority_names(connection: Connection) -> dict[str, int]:
+    found = connection.execute(select(t.META.c.value).where(t.META.c.key == t.PRIORITY_NAMES)).scalar()
+    return {} if found is None else {str(name): int(number) for name, number in json.loads(found).items()}

@@ -211,5 +211,7 @@ LEASE: Final = Table(
     "lease", METADATA, _number("id", key=True), _name("holder"), _number("epoch"), _number("until_ms"), _number("batch")
 )  # fmt: skip
 META: Final = Table("meta", METADATA, _name("key", key=True), _json("value"))
+PRIORITY_NAMES: Final = "priority_names"
+"""Key in `meta` of the names of priorities."""
 ENGINE: Final = "engine"
 """Key in `meta` of the engine that has the open runs."""

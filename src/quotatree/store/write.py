@@ -87,6 +87,8 @@ def _write_directory(connection: Connection, d: Differences, at_ms: int) -> None
     upsert_all(connection, t.SESSIONS, sessions)
     delete_all(connection, t.SESSIONS, [(name,) for name in d.sessions_gone])
     delete_all(connection, t.WORKSPACES, [(name,) for name in d.workspaces_gone])
+    if d.priority_names is not None:
+        upsert_all(connection, t.META, [(t.PRIORITY_NAMES, to_json(dict(d.priority_names)))])
 
 
 def _pool(row: r.PoolRow, at_ms: int) -> Values:

@@ -3,19 +3,28 @@
 gpus, cpu    a number such as 8 or 0.5, in steps of 0.001
 memory       "512Mi", "64Gi", "2Ti"
 durations    "90s", "10m", "1h30m"
-priorities   4 or "6-9"
+priorities   4 or "6-9", or names of priorities
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StringConstraints,
+    WithJsonSchema,
+)
 
 from quotatree.access.names import NAME
-from quotatree.core import Bounds, Priorities, Refused, Resources, parse_priorities
+from quotatree.core import Bounds, Priorities, PriorityNames, Refused, Resources, in_numbers, parse_priorities
 from quotatree.scenario.amounts import (
     Unreadable,
     as_cpu_milli,
@@ -33,6 +42,14 @@ WHOLE_NAME: Final = f"^{NAME}$"
 JOB_LABEL: Final = "^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?)?$"
 TOKEN_ID: Final = "^[A-Za-z0-9_-]{10}$"
 JOB_ID: Final = "^(dlc|dsw|eas)-[0-9a-z]{10}$"
+
+
+PRIORITY_NAMES: ContextVar[PriorityNames] = ContextVar("priority_names")
+"""Names of priorities as of the request that is being read (W6). Routes for signed-in callers set it before the body."""
+
+
+def _number(value: object) -> object:
+    return in_numbers("priority", value, PRIORITY_NAMES.get({}))
 
 
 class Body(BaseModel):
@@ -57,10 +74,11 @@ def _reader(read: Callable[[object], int], most: int, says: str) -> Callable[[ob
 
 
 def _priorities(value: object) -> Priorities:
-    if not isinstance(value, int | str) or isinstance(value, bool) or len(str(value)) > 8:
+    if not isinstance(value, int | str) or isinstance(value, bool) or len(str(value)) > 100:
         raise ValueError('must be one priority or a range such as "6-9"')
     try:
-        return parse_priorities("priorities", value)
+        said = in_numbers("priorities", value, PRIORITY_NAMES.get({}))
+        return parse_priorities("priorities", said if isinstance(said, int) else str(said))
     except Refused as refused:
         raise ValueError(refused.message) from None
 
@@ -97,12 +115,24 @@ Range = Annotated[
             "anyOf": [
                 {"type": "integer", "minimum": 1, "maximum": 9},
                 {"type": "string", "pattern": "^[1-9](-[1-9])?$"},
+                {"type": "string", "maxLength": 100, "description": "names of priorities (W6)"},
             ],
             "examples": ["6-9"],
         }
     ),
 ]
-Priority = Annotated[int, Field(ge=1, le=9, examples=[5])]
+PriorityName = Annotated[
+    str,
+    StringConstraints(max_length=40),
+    Field(description="the name of a priority (W6)", examples=["production"]),
+]
+Priority = Annotated[
+    int,
+    Field(ge=1, le=9, examples=[5]),
+    BeforeValidator(
+        _number, json_schema_input_type=Annotated[int, Field(ge=1, le=9, examples=[5])] | PriorityName
+    ),
+]
 Name = Annotated[str, StringConstraints(pattern=WHOLE_NAME, max_length=63), Field(examples=["vision"])]
 Line = Annotated[str, StringConstraints(max_length=1000)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=253)]

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import (
     JOB_LABEL,
+    PRIORITY_NAMES,
     Body,
     Cpus,
     Duration,
@@ -27,7 +28,7 @@ from quotatree.api.models.fields import (
 from quotatree.api.problems import Problem
 from quotatree.control.commands.values import SubmitJob
 from quotatree.control.program_secrets import FIELD, sealed, shown
-from quotatree.core import DEFAULT_GRACE_MS, Idle, Module, Reason, ReplicaGroup, Shape
+from quotatree.core import DEFAULT_GRACE_MS, Idle, Module, Reason, ReplicaGroup, Shape, name_of
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 
 
@@ -165,6 +166,7 @@ class JobOut(TypedDict):
     owner: str
     module: str
     priority: int
+    priority_name: str | None
     phase: str
     reason_code: str
     reason: ReasonOut | None
@@ -260,6 +262,7 @@ def job_out(
         "owner": row.owner,
         "module": spec.module.value,
         "priority": row.priority,
+        "priority_name": name_of(row.priority, PRIORITY_NAMES.get({})),
         "phase": row.phase,
         "reason_code": row.reason_code if told is None else told.code.name,
         "reason": None if told is None else reason_out(told),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import Field, PlainValidator
 from typing_extensions import TypedDict
 
-from quotatree.api.models.fields import Body, ModuleName, Priority, Range
+from quotatree.api.models.fields import PRIORITY_NAMES, Body, ModuleName, Priority, Range
 from quotatree.core import (
     ChildLevel,
     Module,
@@ -21,6 +21,7 @@ from quotatree.core import (
     Strategy,
     in_our_words,
     parse_strategy,
+    policies_in_numbers,
     read_child_level,
     read_self_level,
 )
@@ -73,7 +74,8 @@ class PaiChildLevel(Body):
 
 
 def _as_said(value: object) -> object:
-    return value
+    """What is said, with numbers where names of priorities stand (W6)."""
+    return policies_in_numbers("policy", value, PRIORITY_NAMES.get({}))
 
 
 SelfLevelSaid = Annotated[

@@ -1,6 +1,6 @@
 """Which steps lead from what is there to what a file says, and in which order do they all work?
 
-Pools and nodes come first, then users, quotas, workspaces. Of quotas, what shrinks goes first and from the leaves up,
+Names of priorities, pools and nodes come first, then users, quotas, workspaces. Of quotas, what shrinks goes first and from the leaves up,
 what grows or is new comes after and from the roots down: so there is room for every step when it is made.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from quotatree.cli.amounts_text import mib
+from quotatree.cli.change.in_numbers import in_numbers
 from quotatree.cli.change.manifest import Manifest
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.words import amount
@@ -56,13 +57,24 @@ class Step:
 
 
 def steps_to(client: Client, wanted: Manifest, mode: str) -> list[Step]:
+    names = client.priorities.names()
+    wanted = in_numbers(wanted, {**names, **wanted.priorities})
     return [
+        *_priorities(client, wanted, names),
         *_pools(client, wanted),
         *_nodes(client, wanted),
         *_users(client, wanted),
         *_quotas(client, wanted, mode),
         *_workspaces(client, wanted),
     ]
+
+
+def _priorities(client: Client, wanted: Manifest, there: dict[str, int]) -> Iterator[Step]:
+    """A step that adds and changes names of priorities; those that the file does not have stay."""
+    change = {name: number for name, number in wanted.priorities.items() if there.get(name) != number}
+    if change:
+        told = ", ".join(f"{name} {there.get(name, 'none')} -> {number}" for name, number in change.items())
+        yield Step(f"~ priorities: {told}", _bound(client.priorities.set_names, {**there, **change}))
 
 
 def _pools(client: Client, wanted: Manifest) -> Iterator[Step]:

@@ -13,6 +13,7 @@ import click
 
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail, output_option
+from quotatree.cli.priority_option import PRIORITY
 from quotatree.cli.remote import Remote, remote_options, status_of, text_of
 
 if TYPE_CHECKING:
@@ -155,10 +156,10 @@ def address_of(endpoint: t.EndpointOut) -> str:
 
 @click.command()
 @click.argument("job")
-@click.argument("priority", type=click.IntRange(1, 9), metavar="PRIORITY")
+@click.argument("priority", type=PRIORITY, metavar="PRIORITY")
 @remote_options
-def priority(job: str, priority: int, remote: Remote) -> None:
-    """Give a waiting JOB another PRIORITY, 1 to 9 (W5)."""
+def priority(job: str, priority: int | str, remote: Remote) -> None:
+    """Give a waiting JOB another PRIORITY, 1 to 9 or the name of one (W5, W6)."""
     _each(
         remote, [job], lambda client, name: client.jobs.set_priority(name, priority), f"priority {priority}"
     )

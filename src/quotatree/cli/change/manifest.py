@@ -1,4 +1,4 @@
-"""What does a file for `apply` say? Pools, nodes, users, quotas as a tree, workspaces; checked as far as it goes without a server."""
+"""What does a file for `apply` say? Names of priorities, pools, nodes, users, quotas as a tree, workspaces; checked as far as it goes without a server."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from quotatree.cli.documents import read_document
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 
 SECTIONS: Final = ("pools", "nodes", "users", "quotas", "workspaces")
+ALL_SECTIONS: Final = ("priorities", *SECTIONS)
 NODE_FIELDS: Final = ("name", "count", "pool", "model", "gpus", "cpu", "memory", "labels")
 POOL_FIELDS: Final = ("name", "mixed")
 USER_FIELDS: Final = ("name", "display", "email", "platform_admin")
@@ -34,6 +35,8 @@ class Manifest:
     users: tuple[dict[str, Any], ...]
     quotas: tuple[dict[str, Any], ...]
     workspaces: tuple[dict[str, Any], ...]
+    priorities: dict[str, Any]
+    """Names of priorities with their numbers (W6)."""
 
 
 class _Wrong(Exception):
@@ -43,9 +46,10 @@ class _Wrong(Exception):
 def read_manifest(paths: tuple[Path, ...]) -> Manifest:
     """Read several files as one. What cannot be read ends the command with a message that names the place."""
     found: dict[str, list[dict[str, Any]]] = {section: [] for section in SECTIONS}
+    priorities: dict[str, Any] = {}
     for path in paths:
         try:
-            _add(found, read_document(path))
+            _add(found, priorities, read_document(path))
         except _Wrong as error:
             fail(f"{path}: {error}", EXIT_BAD_INPUT)
     for section, key in (
@@ -59,11 +63,14 @@ def read_manifest(paths: tuple[Path, ...]) -> Manifest:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             fail(f"{section}: {', '.join(twice)} is said twice", EXIT_BAD_INPUT)
-    return Manifest(**{section: tuple(found[section]) for section in SECTIONS})
+    return Manifest(**{section: tuple(found[section]) for section in SECTIONS}, priorities=priorities)
 
 
-def _add(found: dict[str, list[dict[str, Any]]], data: object) -> None:
-    whole = _table("the file", data, SECTIONS)
+def _add(found: dict[str, list[dict[str, Any]]], names: dict[str, Any], data: object) -> None:
+    whole = _table("the file", data, ALL_SECTIONS)
+    for name, number in _priorities(whole).items():
+        if names.setdefault(name, number) != number:
+            raise _Wrong(f"priorities: {name} is said twice")
     for pool in _tables("pools", whole):
         found["pools"].append(_table("pools", pool, POOL_FIELDS, "name"))
     for node in _tables("nodes", whole):
@@ -75,6 +82,13 @@ def _add(found: dict[str, list[dict[str, Any]]], data: object) -> None:
         found["quotas"] += _subtree(quota, None)
     for workspace in _tables("workspaces", whole):
         found["workspaces"].append(_workspace(_table("workspaces", workspace, WORKSPACE_FIELDS, "id")))
+
+
+def _priorities(whole: dict[str, Any]) -> dict[str, Any]:
+    value = whole.get("priorities") or {}
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise _Wrong("priorities must be a table of names and numbers, such as production: 8")
+    return value
 
 
 def _tables(section: str, whole: dict[str, Any]) -> list[Any]:

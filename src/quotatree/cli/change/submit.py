@@ -11,6 +11,7 @@ import click
 from quotatree.cli.change.job_file import OF_A_GROUP, read_jobs
 from quotatree.cli.change.program import program_options, with_program
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
+from quotatree.cli.priority_option import PRIORITY
 from quotatree.cli.remote import Remote, patiently, problem_text, remote_options
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
     type=click.Choice(["DLC", "DSW", "EAS"], case_sensitive=False),
     help="Training, notebook or service.",
 )
-@click.option("--priority", type=click.IntRange(1, 9), metavar="1-9", help="9 is the highest.")
+@click.option("--priority", type=PRIORITY, metavar="1-9", help="9 is the highest; or the name of one.")
 @click.option(
     "--idle", type=click.Choice(["never", "allow", "only"]), help="May it run on what others leave?"
 )

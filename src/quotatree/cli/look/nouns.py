@@ -163,6 +163,7 @@ NOUNS: Final = (
             Column("REASON", _reason),
             Column("ON", _places, wide=True),
             Column("WHY", _reason_text, wide=True),
+            Column("CLASS", lambda job: job["priority_name"] or "-", wide=True),
         ),
         _jobs, lambda client, name: client.jobs.get(name, positions=True),
         filters=("workspace", "quota", "owner", "phase", "module", "finished", "most"), events=("job.",),

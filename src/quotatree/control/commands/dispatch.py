@@ -55,6 +55,7 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.MakeToken: users.make_token,
     do.RevokeToken: users.revoke_token,
     do.OpenSession: users.open_session,
+    do.NamePriorities: users.name_priorities,
     do.EditDirectory: users.edit_directory,
     do.CloseSessions: users.close_sessions,
 }

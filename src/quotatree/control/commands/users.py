@@ -61,6 +61,15 @@ def dismiss(turn: Turn, command: do.DismissQuotaAdmin) -> Answer:
     return _done(turn, command, "user.dismissed", command.user, {"quota": command.quota})
 
 
+def name_priorities(turn: Turn, command: do.NamePriorities) -> Answer:
+    turn.allow(command.actor, Action.NAME_PRIORITIES, PLATFORM)
+    turn.replace_directory(turn.directory.with_priority_names(command.names))
+    body = {"names": dict(turn.directory.priority_names)}
+    turn.tell("priorities.named", body)
+    turn.audit(command.actor, "priorities.named", "priorities", body)
+    return Answer()
+
+
 def make_token(turn: Turn, command: do.MakeToken) -> Answer:
     token = command.token
     turn.allow(command.actor, Action.MANAGE_TOKENS, OnUser(token.user))

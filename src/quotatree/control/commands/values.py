@@ -23,6 +23,7 @@ from quotatree.core import (
     Module,
     NodeSpec,
     NodeState,
+    PriorityNames,
     QuotaSpec,
     ReplicaGroup,
 )
@@ -330,6 +331,13 @@ class OpenSession(Command):
     """Open a session for a user who signs in; the API has checked their password, or the identity provider has."""
 
     session: SessionInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamePriorities(Command):
+    """Replace all names of priorities (W6). What has been submitted or saved keeps its numbers."""
+
+    names: PriorityNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

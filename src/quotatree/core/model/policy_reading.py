@@ -26,6 +26,7 @@ from quotatree.core.model.policy import (
     parse_priorities,
     parse_strategy,
 )
+from quotatree.core.model.priority_names import PriorityNames, in_numbers
 
 USUAL_MODULES: Final = frozenset({Module.DLC, Module.DSW})
 USUAL_HIGH: Final = Priorities(6, HIGHEST_PRIORITY)
@@ -41,6 +42,9 @@ PAI_FIELDS: Final = (
 )  # fmt: skip
 """What PAI calls the strategy, the two policies and their switches."""
 
+_PRIORITIES: Final = (
+    "high", "low", "priorities", "PreemptorPriorities", "PreemptedPriorities", "PreemptedPriorityUpperBound",
+)  # fmt: skip
 _SWITCH: Final = {True: True, False: False, "on": True, "off": False}
 _PAI_SELF: Final = {
     "PreemptorPriorities": "high",
@@ -85,6 +89,18 @@ def read_child_level(said: object, kept: ChildLevel | None = None) -> ChildLevel
         _modules("child_level.modules", table),
         off=not _enabled("child_level", table),
     )
+
+
+def policies_in_numbers(field: str, said: object, names: PriorityNames) -> object:
+    """Return a policy, or a list of them, with numbers where names of priorities stand (W6), or raise Refused."""
+    if isinstance(said, list | tuple):
+        return [policies_in_numbers(f"{field}[{number}]", one, names) for number, one in enumerate(said)]
+    if not isinstance(said, Mapping):
+        return said
+    return {
+        name: in_numbers(f"{field}.{name}", value, names) if name in _PRIORITIES else value
+        for name, value in said.items()
+    }
 
 
 def in_our_words(fields: Mapping[str, Any]) -> dict[str, Any]:
