@@ -207,12 +207,14 @@ class Replay:
 
     def _promote(self, promote: say.Promote) -> None:
         model, job = self.model, self.model.jobs[promote.job]
-        if promote.reason.code is Code.Promoted:
+        if promote.reason.code in (Code.Promoted, Code.OnLoan):
             assert job.claim is Claim.IDLE
             assert job.idle is Idle.ALLOW, "idle: only is never regular (I1)"
             runs = total(p.shape for piece in job.pieces() for p in piece.places)
             past = rights.passes_guard(model, job)
-            assert quota_fits(model, job.quota, runs, loan=False, past_guard=past), (
+            on_loan = promote.reason.code is Code.OnLoan
+            assert not on_loan or rights.may_borrow(model, job), f"no right to a loan (P3): {promote}"
+            assert quota_fits(model, job.quota, runs, loan=on_loan, past_guard=past), (
                 f"promoted beyond min {promote}"
             )
             job.claim = Claim.REGULAR

@@ -5,9 +5,12 @@ Each is the smallest story of something that wide random walks found.
 
 from __future__ import annotations
 
+import pytest
+
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
+from quotatree.core.explanation import explain, preview
 from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
 from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, Strategy
@@ -15,7 +18,7 @@ from quotatree.core.model.quota import AmountLimit, QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
-from quotatree.core.state import State
+from quotatree.core.state import Settings, State
 from tests.core.building import ALL, World, child, cluster, root, self_level, submit
 
 BORROWS = self_level(4, 3, Scope.LEVEL)
@@ -132,3 +135,46 @@ def test_surplus_stays_within_the_amount_limits_w3() -> None:
     job = world.submit("service", "r", 1, 8, module=Module.EAS, subjects=("user:ann",))
     world.plan()
     assert len(job.core_indexes) + len(job.surplus) == 4
+
+
+def test_a_guarded_job_is_not_started_idle_only_to_be_taken_when_its_guard_ends_s8() -> None:
+    state = State(Settings(starvation_guard_ms=600_000))
+    for name in ("n0", "n1"):
+        apply(state, ev.NodeJoined(NodeSpec(name, gpus=2)), 0)
+    for spec in (root(4), child("a", 2)):
+        apply(state, ev.QuotaCreated(spec), 0)
+    submit(state, "top", "r", (1, 2000))
+    submit(state, "below", "a", (1, 2000))
+    plan(state, 0)
+    guarded = submit(state, "guarded", "a", (1, 2000), now_ms=1, idle=Idle.ALLOW)
+    plan(state, 1)
+    plan(state, 700_000)
+    assert state.roots[0].tree.guard == guarded.id
+    submit(state, "other", "r", (1, 2000), now_ms=700_001)
+    plan(state, 700_001)
+    apply(state, ev.JobEnded(JobId("top")), 700_002)
+    made = plan(state, 700_002)
+    assert started_and_taken(made) == set()
+    assert guarded.phase is Phase.WAITING
+    assert plan(state, 700_002).decisions == ()
+
+
+@pytest.mark.parametrize("asked", ["nothing", "explain", "preview", "restore"])
+def test_no_question_and_no_restart_changes_who_starts_a8(asked: str) -> None:
+    below = ChildLevel(Priorities(4, 4), ALL)
+    state = cluster(4, root(4, child_level=below, strategy=Strategy.TRAVERSE), child("c", 1), child("d", 2))
+    submit(state, "y", "c", (1, 1000))
+    submit(state, "z", "r", (1, 2000), priority=9)
+    plan(state, 0)
+    submit(state, "x", "c", (1, 1000), now_ms=1, priority=4, idle=Idle.ALLOW)
+    plan(state, 1)
+    submit(state, "t", "r", (1, 2000), now_ms=2, priority=1)
+    submit(state, "u", "d", (1, 2000), now_ms=2, priority=2)
+    apply(state, ev.JobEnded(JobId("z")), 2)
+    if asked == "explain":
+        explain(state, JobId("t"), 2)
+    elif asked == "preview":
+        preview(state, [ev.JobCancelled(JobId("y"))], 2)
+    elif asked == "restore":
+        state = restore(snapshot(state))
+    assert [d.job for d in plan(state, 2).decisions if isinstance(d, say.Start)] == ["u"]

@@ -12,7 +12,7 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.model.job import Claim, Idle, Job, Placed, missing_core
 from quotatree.core.model.quota import Shortage, idle_room, loan, shortage
-from quotatree.core.model.resources import GPU, amount_text, resources_text
+from quotatree.core.model.resources import GPU, Resources, amount_text, resources_text
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, eviction_frees
 from quotatree.core.model.wait_queue import Failure, WaitClass
@@ -144,10 +144,18 @@ class Attempt:
             state, job, places, now_ms=self._now_ms, step=step, reason=reason, preemption=preemption
         )
 
-    def _goes_first(self) -> TryFirst | None:
-        """Return the job that must be tried before this one, now that it is known that this one could start; or None."""
-        beyond = any(self._claimant.beyond_min(i) for i in range(3))
-        first = self._around.goes_first(self._job, self._request, beyond)
+    def _goes_first(self, taken: tuple[Unit, ...] = ()) -> TryFirst | None:
+        """Return the job that must be tried before this one, now that it is known that this one could start; or None.
+
+        `taken`: the units that would go for it; what they use of its own quota does not count as a loan.
+        """
+        more = list(self._request)
+        for unit in taken:
+            if unit.cls.claim is not Claim.IDLE and self._quota.contains(unit.cls.quota):
+                for i in range(3):
+                    more[i] -= unit.footprint[i]
+        beyond = any(more[i] > 0 and self._quota.used[i] + more[i] > bound for i, bound in self._quota.named)
+        first = self._around.goes_first(self._job, Resources(*more), beyond)
         return None if first is None else TryFirst(*first)
 
     def _on_loan(self) -> Outcome | None:
@@ -215,9 +223,9 @@ class Attempt:
             if isinstance(found, Found) and found.highest <= best.highest:
                 cheapest = min(found.cost_without_ladder, best.cost_without_ladder)
                 found = replace(found, cost_without_ladder=cheapest)
-                return self._goes_first() or self._take(narrower, asked.signature, found)
+                return self._goes_first(found.units) or self._take(narrower, asked.signature, found)
             self._not_enough(narrower, because(Code.NoLawfulSet, step=narrower.value))
-        return self._goes_first() or self._take(step, request.signature, best)
+        return self._goes_first(best.units) or self._take(step, request.signature, best)
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
@@ -228,7 +236,7 @@ class Attempt:
         if isinstance(found, NotFound):
             self._not_enough(step, self._why_nobody(step, found.reason))
             return None
-        return self._goes_first() or self._take(step, request.signature, found)
+        return self._goes_first(found.units) or self._take(step, request.signature, found)
 
     def _search_request(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Request:
         state, job, quota = self._state, self._job, self._quota

@@ -13,7 +13,6 @@ from quotatree.core.model.rights import (
     Work,
     could_claim,
     could_evict,
-    has_policy_against,
     work_of,
     would_be_on_loan,
 )
@@ -37,7 +36,7 @@ def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_
     work = work_of(job)
     for quota in ordering.quotas_that_could_take(job.quota):
         on_loan = would_be_on_loan(quota, job.quota, ZERO)
-        if not on_loan and not has_policy_against(quota, work):
+        if not on_loan and not ordering.has_policy_against(quota, work):
             continue
         for cls, other in ordering.ready(quota):
             claimable = on_loan and could_claim(work_of(other), work, ZERO)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, missing_core
-from quotatree.core.model.policy import Strategy
+from quotatree.core.model.policy import Module, Strategy
 from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
 from quotatree.core.model.resources import GPU
+from quotatree.core.model.rights import Work, has_policy_against
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
 from quotatree.core.state import State
@@ -21,9 +22,9 @@ class Candidate(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """The jobs that a strategy lets be tried, as of a version of the tree and a stamp of the queue."""
+    """The jobs that a strategy lets be tried, as of a stamp of the queue and a version of the tree; None: of any."""
 
-    version: int
+    version: int | None
     stamp: int
     jobs: list[tuple[WaitClass, Job]]
 
@@ -45,6 +46,9 @@ class Ordering:
         self._state, self._now_ms, self.trees = state, now_ms, trees
         self._ready: dict[str, _Ready] = {}
         self._heads: dict[Tree, _Head] = {}  # the next job of each tree
+        self._against: dict[
+            tuple[int, Module], dict[str, bool]
+        ] = {}  # whether a quota's policies name such work
 
     def touch(self, quota: Quota) -> None:
         """Note that the queue of this quota has changed, and perhaps the use of trees on the same pools."""
@@ -67,16 +71,15 @@ class Ordering:
         if quota.spec.strategy is Strategy.BALANCE or known is None:
             self.touch(quota)
         else:
-            self._ready[quota.id] = known._replace(
-                jobs=[entry for entry in known.jobs if entry[0] is not cls]
-            )
+            jobs = [entry for entry in known.jobs if entry[0] is not cls]
+            self._ready[quota.id] = known._replace(version=quota.tree.version, jobs=jobs)
 
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Return the jobs that the quota's strategy lets be tried now, each with its class, in the strategy's order."""
         name, version = quota.spec.id, quota.tree.version
         stamp = quota.queue.stamp
         known = self._ready.get(name)
-        if known is not None and known.version == version and known.stamp == stamp:
+        if known is not None and known.stamp == stamp and known.version in (version, None):
             return known.jobs
         if known is None and quota.queue.exhausted == (version, stamp):
             self._ready[name] = _Ready(version, stamp, [])
@@ -104,7 +107,13 @@ class Ordering:
         if self._state.nodes_out:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
-        self._ready[name] = _Ready(version, stamp, jobs)
+        # Only a failure that was remembered can become void as the version rises.
+        rests = (
+            guarded is not None
+            or self._state.nodes_out
+            or any(c.failed for c in quota.queue.classes.values())
+        )
+        self._ready[name] = _Ready(version if rests else None, stamp, jobs)
         return jobs
 
     def close(self) -> None:
@@ -122,7 +131,8 @@ class Ordering:
             timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
             last = timeless and not known.jobs and known.stamp == queue.stamp
             last = last and all(c.failed is None or c.failed.change is None for c in queue.classes.values())
-            self._state.remember_exhausted(queue, (known.version, known.stamp) if last else None)
+            version = quota.tree.version if known.version is None else known.version
+            self._state.remember_exhausted(queue, (version, known.stamp) if last else None)
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
         """Return classes that only nodes out of order keep from starting, each with its first job.
@@ -288,6 +298,14 @@ class Ordering:
             if quota in path or (quota.parent is not None and quota.parent in path)
         ]
         return sorted(found, key=_tree_order)
+
+    def has_policy_against(self, quota: Quota, victim: Work) -> bool:
+        """Return what `has_policy_against` of rights.py does; policies stay the same for a whole plan."""
+        known = self._against.setdefault((victim.priority, victim.module), {})
+        found = known.get(quota.spec.id)
+        if found is None:
+            found = known[quota.spec.id] = has_policy_against(quota, victim)
+        return found
 
     def waiting_below(self, parent: Quota) -> list[Quota]:
         return sorted((q for q in parent.tree.waiting.values() if parent.contains(q)), key=_tree_order)

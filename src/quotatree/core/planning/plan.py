@@ -83,6 +83,7 @@ class _Planner(Surroundings):
         self._postponed: dict[
             tuple[JobId, Claim], JobId
         ] = {}  # starts left out, each with who would evict it
+        self._barred: set[tuple[JobId, Claim]] = set()  # starts that are not made even in the last pass
         self._stopped: dict[JobId, Stopped] = {}  # the first eviction of each core in this plan
         self._placed: dict[tuple[JobId, Claim], _Placing] = {}  # jobs that got places in this plan
         self._chain: list[JobId] = []  # jobs being tried, each for the sake of the one before it
@@ -308,7 +309,8 @@ class _Planner(Surroundings):
         return None if first is None else (first.cls, first.job)
 
     def _put_off(self, job: Job, claim: Claim) -> bool:
-        return (job.id, claim) in self._postponed and not self._last
+        started = (job.id, claim)
+        return (started in self._postponed and not self._last) or started in self._barred
 
     def _remember(self, cls: WaitClass, job: Job, failure: Failure) -> None:
         self._state.remember(cls, failure)
@@ -345,8 +347,10 @@ class _Planner(Surroundings):
         """
         for unit in outcome.taken:
             started = (unit.job.id, unit.cls.claim)
-            if started in self._placed and started not in self._postponed:
+            if started in self._placed:
                 self._go_back(self._placed[started])
+                if started in self._postponed:
+                    self._barred.add(started)  # nor can it be started last
                 self._postponed[started] = job.id
                 return True
         return False

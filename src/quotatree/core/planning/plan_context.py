@@ -13,7 +13,7 @@ class Surroundings:
     def goes_first(self, job: Job, request: Resources, on_loan: bool) -> tuple[WaitClass, Job] | None:
         """Return a waiting job that must be tried before this one, which could start now, may start; or None (S8, P3).
 
-        `on_loan`: the start would put its quota above its min.
+        `request`: what its quota would use more; `on_loan`: that would put it above its min.
         """
         del job, request, on_loan
         return None

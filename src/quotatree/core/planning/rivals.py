@@ -11,7 +11,6 @@ from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import (
     could_claim,
     could_evict,
-    has_policy_against,
     work_of,
     would_be_on_loan,
 )
@@ -30,13 +29,10 @@ def rival_of(
     for quota in ordering.quotas_that_could_take(job.quota):
         if found and found[0].quota.depth < quota.depth:
             continue
-        ready = ordering.ready(quota)
-        if not ready:
-            continue
         on_loan = would_be_on_loan(quota, job.quota, request)
-        if not on_loan and not has_policy_against(quota, victim):
+        if not on_loan and not ordering.has_policy_against(quota, victim):
             continue
-        for cls, other in ready:
+        for cls, other in ordering.ready(quota):
             if other is job or other.id in without:
                 continue
             claimable = on_loan and could_claim(work_of(other), victim, request)
