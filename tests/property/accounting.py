@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from quotatree.core.model.job import FINAL_PHASES, Claim, Job, Phase
+from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.quota_figures import quota_report
@@ -57,6 +58,9 @@ def check_quotas(state: State) -> None:
     model = Model.of(state)
     used, idle = model.used(), model.sums(Claim.IDLE)
     for quota in state.quotas.values():
+        for i in range(3):
+            assert quota.kept[i] == _kept(quota, i), (quota.id, quota.kept)
+            assert quota.kept_below[i] == sum(_kept(child, i) for child in quota.children)
         mine = [p for p in model.pieces() if model.jobs[p.job].quota == quota.id]
         assert quota.used == used[quota.id], quota.id
         assert quota.idle == idle[quota.id], quota.id
@@ -91,6 +95,12 @@ def check_quotas(state: State) -> None:
             assert {p: n for p, n in root.tree.pool_used.items() if n} == {
                 p: n for p, n in standing.items() if n
             }
+
+
+def _kept(quota: Quota, resource: int) -> int:
+    """What must stay free for reserved parts of the subtree that are not in use, from the leaves up (Q8)."""
+    missing = quota.spec.reserved[resource] - quota.used[resource]
+    return max(0, missing, sum(_kept(child, resource) for child in quota.children))
 
 
 def pools(root: str, state: State) -> set[str]:

@@ -117,6 +117,10 @@ class Quota:
     """What idle claims of its subtree use now."""
     own_idle: list[int] = field(default_factory=lambda: [0, 0, 0])
     """The part of `idle` that is of its own jobs."""
+    kept: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """What must stay free for the parts of `reserved`, here and below, that are not in use; only where any is (Q8)."""
+    kept_below: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """The sum of `kept` of its children."""
     shadow: list[int] = field(default_factory=lambda: [0, 0, 0])
     """What the starvation guard keeps here for its job; 0 without one (S10)."""
     jobs: dict[JobId, Job] = field(default_factory=dict)
@@ -215,10 +219,45 @@ def protected(
     `added` is counted as used by `added_below` and every quota on its path; it need not be in this subtree.
     """
     on_path = added_below is not None and quota.contains(added_below)
+    if usage is None and not on_path:
+        return quota.kept[resource]
     used = quota.used if usage is None else usage.used(quota)
     missing = quota.spec.reserved[resource] - used[resource] - (added if on_path else 0)
-    below = sum(protected(child, resource, added, added_below, usage) for child in quota.children)
-    return max(0, missing, below)
+    return max(0, missing, protected_below(quota, resource, added, added_below, usage))
+
+
+def protected_below(
+    quota: Quota, resource: int, added: int = 0, added_below: Quota | None = None, usage: Usage | None = None
+) -> int:
+    """Return the sum of `protected` of the children; without `usage` only the child with `added_below` is looked at."""
+    if usage is not None:
+        return sum(protected(child, resource, added, added_below, usage) for child in quota.children)
+    total = quota.kept_below[resource]
+    if added_below is not None and added_below is not quota and quota.contains(added_below):
+        child = added_below.path[added_below.depth - quota.depth - 1]
+        total += protected(child, resource, added, added_below) - child.kept[resource]
+    return total
+
+
+def count_kept(quota: Quota) -> None:
+    """Count `kept` and `kept_below` anew, here and below."""
+    for child in quota.children:
+        count_kept(child)
+    for i in range(3):
+        quota.kept_below[i] = sum(child.kept[i] for child in quota.children)
+        quota.kept[i] = max(0, quota.spec.reserved[i] - quota.used[i], quota.kept_below[i])
+
+
+def _follow_use(quota: Quota, resource: int) -> None:
+    """Bring `kept` up to date along the path of a quota after the use of a resource has changed there."""
+    for above in quota.path:
+        missing = above.spec.reserved[resource] - above.used[resource]
+        kept = max(0, missing, above.kept_below[resource])
+        more = kept - above.kept[resource]
+        if more:
+            above.kept[resource] = kept
+            if above.parent is not None:
+                above.parent.kept_below[resource] += more
 
 
 def shortage(
@@ -243,7 +282,7 @@ def shortage(
             if not past_guard:
                 free -= above.shadow[i]
             if reserving:
-                free -= sum(protected(child, i, wanted, quota, usage) for child in above.children)
+                free -= protected_below(above, i, wanted, quota, usage)
             if wanted > free:
                 return Shortage(above, i, wanted, free)
     return None
@@ -254,7 +293,7 @@ def reserved_below(quota: Quota, request: Resources) -> bool:
     if not quota.tree.shares_reserved:
         return False
     wanted = [i for i, _ in quota.named if request[i]]
-    return any(protected(child, i) for child in quota.children for i in wanted)
+    return any(quota.kept_below[i] for i in wanted)
 
 
 def charge(quota: Quota, amount: Resources, sign: int, idle: bool) -> None:
@@ -267,6 +306,8 @@ def charge(quota: Quota, amount: Resources, sign: int, idle: bool) -> None:
         own[i] += step
         for above in quota.path:
             (above.idle if idle else above.used)[i] += step
+        if not idle and quota.tree.shares_reserved:
+            _follow_use(quota, i)
 
 
 def followed_down(quota: Quota) -> tuple[list[int | None], bool]:

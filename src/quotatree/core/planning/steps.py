@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import Quota, protected, reserved_below
+from quotatree.core.model.quota import Quota, protected_below, reserved_below
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
@@ -60,7 +60,7 @@ class Claimant:
                 if not self.past_guard:
                     over += above.shadow[i]
                 if reserving:
-                    over += sum(protected(c, i, self.request[i], self.quota) for c in above.children)
+                    over += protected_below(above, i, self.request[i], self.quota)
                 short[i] = max(short[i], over)
         return Resources(*short)
 
@@ -141,7 +141,7 @@ def _in_own_min(claimant: Claimant) -> bool:
     for i, bound in quota.named:
         kept = 0 if claimant.past_guard else quota.shadow[i]
         if quota.tree.shares_reserved:
-            kept += sum(protected(c, i, request[i], quota) for c in quota.children)
+            kept += protected_below(quota, i, request[i], quota)
         if request[i] and quota.used[i] + request[i] + kept > bound:
             return False
     return True

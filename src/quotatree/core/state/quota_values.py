@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quotatree.core.model.job import JobId
-from quotatree.core.model.quota import Quota, QuotaSpec
+from quotatree.core.model.quota import Quota, QuotaSpec, count_kept
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import WaitQueue
 from quotatree.core.state.facts import Facts
@@ -22,7 +22,9 @@ class QuotaValues(Facts):
         """Set the declared policies, or a root's draws (Q5, Q6)."""
         if quota.spec is not spec:
             self.on_undo(self.set_quota_spec, quota, quota.spec)
-            quota.spec = spec
+            reserved, quota.spec = quota.spec.reserved, spec
+            if reserved != spec.reserved:
+                count_kept(quota.root)
             self.raise_rights(quota.tree)
             self._touch_quota(quota.id)
 
@@ -83,3 +85,4 @@ class QuotaValues(Facts):
         if tree.shares_reserved is not shares_reserved:
             self.on_undo(self.set_shares_reserved, tree, tree.shares_reserved)
             tree.shares_reserved = shares_reserved
+            count_kept(tree.root)  # it is followed only while there is any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quotatree.core.model.job import Claim
-from quotatree.core.model.quota import AmountLimit, Quota
+from quotatree.core.model.quota import AmountLimit, Quota, count_kept
 from quotatree.core.model.tree import Tree
 from quotatree.core.state.tree_numbers import number, share_pools
 from quotatree.core.state.units import UnitChanges
@@ -46,6 +46,7 @@ class TreeChanges(UnitChanges):
         """Refresh what depends on the form of these trees: numbers, shared pools, classes of units, versions."""
         for tree in changed:
             number(tree.root)
+            count_kept(tree.root)
         share_pools(self.trees, self._idle_units())
         self.forget_classes()
         for tree in changed:
