@@ -68,15 +68,6 @@ def may_borrow(quota: Quota, priority: int) -> bool:
     )
 
 
-def would_be_on_loan(taker: Quota, victim: Quota, request: tuple[int, int, int]) -> bool:
-    """Return whether the sibling of `taker` that contains `victim` would be above its min with `request` more (P15).
-
-    False if no sibling contains it.
-    """
-    lender = _sibling_above(taker, victim)
-    return lender is not None and any(lender.used[i] + request[i] > bound for i, bound in lender.named)
-
-
 def could_claim(claimant: Work, victim: Work, request: tuple[int, int, int]) -> bool:
     """Return whether a job waiting at a quota could claim part of a sibling's loan once the victim has `request` more (P15).
 

@@ -14,7 +14,6 @@ from quotatree.core.model.rights import (
     could_claim,
     could_evict,
     work_of,
-    would_be_on_loan,
 )
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.planning.attempt import Attempt
@@ -34,10 +33,7 @@ def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_
     victims = {unit.job.id for unit in taken}
     ordering = Ordering(state, now_ms, job.quota.tree.together)
     work = work_of(job)
-    for quota in ordering.quotas_that_could_take(job.quota):
-        on_loan = would_be_on_loan(quota, job.quota, ZERO)
-        if not on_loan and not ordering.has_policy_against(quota, work):
-            continue
+    for quota, on_loan in ordering.could_take(work, ZERO):
         for cls, other in ordering.ready(quota):
             claimable = on_loan and could_claim(work_of(other), work, ZERO)
             if not could_evict(quota, other.priority, work, claimable=claimable):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, missing_core
 from quotatree.core.model.policy import Module, Strategy
 from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
-from quotatree.core.model.resources import GPU
+from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.rights import Work, has_policy_against
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
@@ -36,6 +36,13 @@ class _Head(NamedTuple):
     found: tuple[int, Candidate] | None
 
 
+class _First(NamedTuple):
+    """The first job of a quota's order and its queue priority, as long as the order is this one; None: nobody is ready."""
+
+    ready: _Ready
+    found: tuple[int, Candidate] | None
+
+
 class Ordering:
     """The order of one plan for trees that share pools. Answers are remembered per quota until its tree or queue changes.
 
@@ -46,9 +53,8 @@ class Ordering:
         self._state, self._now_ms, self.trees = state, now_ms, trees
         self._ready: dict[str, _Ready] = {}
         self._heads: dict[Tree, _Head] = {}  # the next job of each tree
-        self._against: dict[
-            tuple[int, Module], dict[str, bool]
-        ] = {}  # whether a quota's policies name such work
+        self._firsts: dict[str, _First] = {}  # the first job of each quota
+        self._against: dict[tuple[QuotaId, int, Module], list[Quota]] = {}  # whose policies name such work
 
     def touch(self, quota: Quota) -> None:
         """Note that the queue of this quota has changed, and perhaps the use of trees on the same pools."""
@@ -71,8 +77,10 @@ class Ordering:
         if quota.spec.strategy is Strategy.BALANCE or known is None:
             self.touch(quota)
         else:
-            jobs = [entry for entry in known.jobs if entry[0] is not cls]
-            self._ready[quota.id] = known._replace(version=quota.tree.version, jobs=jobs)
+            place = next((i for i, entry in enumerate(known.jobs) if entry[0] is cls), None)
+            if place is not None:
+                del known.jobs[place]
+            self._ready[quota.id] = known._replace(version=quota.tree.version)
 
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Return the jobs that the quota's strategy lets be tried now, each with its class, in the strategy's order."""
@@ -164,18 +172,34 @@ class Ordering:
                 continue
             heads: list[tuple[int, Candidate]] = []
             for quota in tree.waiting.values():
-                ready = self.ready(quota)
-                while ready and self.fails(ready[0][0]):
-                    self.drop(
-                        ready[0][0]
-                    )  # another quota has used the room that this class was to be tried for
-                    ready = self.ready(quota)
-                if ready:
-                    cls, job = ready[0]
-                    heads.append((self._queue_priority(cls, job), Candidate(quota, cls, job)))
+                first = self._first(quota)
+                if first is not None:
+                    heads.append(first)
             self._heads[tree] = _Head(tree.version, _foremost(heads))
-        first = _foremost([head.found for head in self._heads.values() if head.found is not None])
-        return None if first is None else first[1]
+        best = _foremost([head.found for head in self._heads.values() if head.found is not None])
+        return None if best is None else best[1]
+
+    def _first(self, quota: Quota) -> tuple[int, Candidate] | None:
+        """Return the first job of a quota's order, with its queue priority; None if nobody is ready."""
+        name = quota.spec.id
+        known, order = self._firsts.get(name), self._ready.get(name)
+        if (
+            known is not None
+            and known.ready is order
+            and order.version is None
+            and order.stamp == quota.queue.stamp
+        ):
+            return known.found
+        ready = self.ready(quota)
+        while ready and self.fails(ready[0][0]):
+            self.drop(ready[0][0])  # another quota has used the room that this class was to be tried for
+            ready = self.ready(quota)
+        found = None
+        if ready:
+            cls, job = ready[0]
+            found = (self._queue_priority(cls, job), Candidate(quota, cls, job))
+        self._firsts[name] = _First(self._ready[name], found)
+        return found
 
     def first_of(self, candidates: list[Candidate]) -> Candidate | None:
         """Return the candidate whose turn it is by S6; None if there are no candidates."""
@@ -289,23 +313,35 @@ class Ordering:
         found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self.passed)
         return None if found is None else self._state.jobs[found[1]]
 
-    def quotas_that_could_take(self, victim: Quota) -> list[Quota]:
-        """Return, in tree order, the quotas with waiting jobs that are on the victim's path or beside it (P1, P2, P15)."""
-        path = victim.path
-        found = [
-            quota
-            for quota in victim.tree.waiting.values()
-            if quota in path or (quota.parent is not None and quota.parent in path)
-        ]
-        return sorted(found, key=_tree_order)
+    def could_take(self, victim: Work, request: Resources) -> list[tuple[Quota, bool]]:
+        """Return, in tree order, the quotas whose waiting jobs may have a right against this work (P1, P2, P15).
 
-    def has_policy_against(self, quota: Quota, victim: Work) -> bool:
-        """Return what `has_policy_against` of rights.py does; policies stay the same for a whole plan."""
-        known = self._against.setdefault((victim.priority, victim.module), {})
-        found = known.get(quota.spec.id)
-        if found is None:
-            found = known[quota.spec.id] = has_policy_against(quota, victim)
-        return found
+        They are on its path or beside it. With each: whether the quota next to it would be above its min with `request` more.
+        """
+        path, waiting = victim.quota.path, victim.quota.tree.waiting
+        found: list[tuple[Quota, bool]] = []
+        lent: set[QuotaId] = set()  # parents below which a return may be claimed
+        for above in path:
+            if above.parent is not None and any(
+                above.used[i] + request[i] > bound for i, bound in above.named
+            ):
+                lent.add(above.parent.id)
+                found += [(q, True) for q in waiting.values() if q.parent is above.parent and q is not above]
+        for quota in self._with_policy_against(victim):
+            parent = quota.parent
+            beside = parent is not None and parent.id not in lent and parent in path
+            if quota.spec.id in waiting and (quota in path or beside):
+                found.append((quota, False))
+        return sorted(found, key=lambda entry: entry[0].tin)
+
+    def _with_policy_against(self, victim: Work) -> list[Quota]:
+        """Return the quotas of the tree whose policies name such work; they stay the same for a whole plan."""
+        tree = victim.quota.tree
+        key = (tree.root.id, victim.priority, victim.module)
+        known = self._against.get(key)
+        if known is None:
+            known = self._against[key] = [q for q in tree.quotas() if has_policy_against(q, victim)]
+        return known
 
     def waiting_below(self, parent: Quota) -> list[Quota]:
         return sorted((q for q in parent.tree.waiting.values() if parent.contains(q)), key=_tree_order)

@@ -12,7 +12,6 @@ from quotatree.core.model.rights import (
     could_claim,
     could_evict,
     work_of,
-    would_be_on_loan,
 )
 from quotatree.core.planning.ordering import Candidate, Ordering
 
@@ -26,11 +25,8 @@ def rival_of(
     """
     victim = work_of(job)
     found: list[Candidate] = []
-    for quota in ordering.quotas_that_could_take(job.quota):
+    for quota, on_loan in ordering.could_take(victim, request):
         if found and found[0].quota.depth < quota.depth:
-            continue
-        on_loan = would_be_on_loan(quota, job.quota, request)
-        if not on_loan and not ordering.has_policy_against(quota, victim):
             continue
         for cls, other in ordering.ready(quota):
             if other is job or other.id in without:
