@@ -24,7 +24,7 @@ from quotatree.core.planning.attempt_facts import (
     victim_cost,
     why_short,
 )
-from quotatree.core.planning.outcome import Decided, Failed, Outcome, TryFirst
+from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import Claimant, StepClauses, preempting_steps, signature_of
 from quotatree.core.reasons import Code, Reason, Step, because
@@ -53,6 +53,7 @@ class Attempt:
     ) -> None:
         self._state, self._job, self._now_ms, self._around = state, job, now_ms, around
         self._patient = patient
+        self._before = state.mark()  # moved on when others were tried first, so that what that taught is kept
         self._quota, self._root = job.quota, job.quota.root
         self._request = cls.request
         self._wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
@@ -68,7 +69,7 @@ class Attempt:
         if job.surplus and len(job.core_indexes) < job.core_replicas:
             grown = effects.grow_into_surplus(self._state, job, self._now_ms)
             if grown is not None:
-                return Decided((grown,))
+                return Decided((grown,), self._before)
         found: Outcome | None
         short = self._shortage(False)
         if short is None and (found := self._on_free(Step.FREE, because(Code.FitsFree))):
@@ -96,19 +97,20 @@ class Attempt:
                 borrows = may_borrow(self._quota, self._job.priority)
                 return self._fail(self._why_short(short), None if borrows else short)
             why = self._why_on_loan()
-        first = self._goes_first()
-        if first is not None:
-            return first
+        if self._overtaken():
+            return Overtaken()
         effects.change_claim(self._state, self._job, Claim.REGULAR, self._now_ms, "promoted")
         effects.clear_guard(self._state, self._job)
-        return Decided((say.Promote(self._job.id, why),))
+        return Decided((say.Promote(self._job.id, why),), self._before)
 
     def _on_free(self, step: Step, reason: Reason) -> Outcome | None:
         """Start on devices that are free now, else hold devices that are being freed; None if neither has room."""
         found = self._places()
         if found is None:
             return None
-        return self._goes_first() or Decided((self._begin(*found, step, reason, None),), tuple(self._tried))
+        if self._overtaken():
+            return Overtaken()
+        return Decided((self._begin(*found, step, reason, None),), self._before, tuple(self._tried))
 
     def _places(self) -> tuple[tuple[Placed, ...], bool] | None:
         """Return places for all that is wanted, and whether they are free now or only being freed; None if there are none."""
@@ -144,8 +146,9 @@ class Attempt:
             state, job, places, now_ms=self._now_ms, step=step, reason=reason, preemption=preemption
         )
 
-    def _goes_first(self, taken: tuple[Unit, ...] = ()) -> TryFirst | None:
-        """Return the job that must be tried before this one, now that it is known that this one could start; or None.
+    def _overtaken(self, taken: tuple[Unit, ...] = ()) -> bool:
+        """Let those be tried who must be tried before this job, now that it is known that it could start; return whether one
+        was helped.
 
         `taken`: the units that would go for it; what they use of its own quota does not count as a loan.
         """
@@ -155,8 +158,9 @@ class Attempt:
                 for i in range(3):
                     more[i] -= unit.footprint[i]
         beyond = any(more[i] > 0 and self._quota.used[i] + more[i] > bound for i, bound in self._quota.named)
-        first = self._around.goes_first(self._job, Resources(*more), beyond)
-        return None if first is None else TryFirst(*first)
+        overtaken = self._around.overtakes(self._job, Resources(*more), beyond)
+        self._before = self._state.mark()
+        return overtaken
 
     def _on_loan(self) -> Outcome | None:
         """Start beyond the quota's own min on what siblings do not use, after siblings' jobs that need no loan (P3).
@@ -223,9 +227,9 @@ class Attempt:
             if isinstance(found, Found) and found.highest <= best.highest:
                 cheapest = min(found.cost_without_ladder, best.cost_without_ladder)
                 found = replace(found, cost_without_ladder=cheapest)
-                return self._goes_first(found.units) or self._take(narrower, asked.signature, found)
+                return self._take(narrower, asked.signature, found)
             self._not_enough(narrower, because(Code.NoLawfulSet, step=narrower.value))
-        return self._goes_first(best.units) or self._take(step, request.signature, best)
+        return self._take(step, request.signature, best)
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
@@ -236,7 +240,7 @@ class Attempt:
         if isinstance(found, NotFound):
             self._not_enough(step, self._why_nobody(step, found.reason))
             return None
-        return self._goes_first(found.units) or self._take(step, request.signature, found)
+        return self._take(step, request.signature, found)
 
     def _search_request(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Request:
         state, job, quota = self._state, self._job, self._quota
@@ -262,7 +266,9 @@ class Attempt:
             gives_way=gives_way,
         )
 
-    def _take(self, step: Step, signature: Signature, found: Found) -> Decided:
+    def _take(self, step: Step, signature: Signature, found: Found) -> Decided | Overtaken:
+        if self._overtaken(found.units):
+            return Overtaken()
         state, job, now_ms = self._state, self._job, self._now_ms
         victims: list[say.VictimCost] = []
         demoted: list[Unit] = []
@@ -299,7 +305,7 @@ class Attempt:
         if places is None:
             raise AssertionError(f"{job.id} does not fit after its victims left: {found}")
         begun = self._begin(*places, step, reason, preemption)
-        return Decided((*evictions, begun), tuple(self._tried), found.units, tuple(stopped))
+        return Decided((*evictions, begun), self._before, tuple(self._tried), found.units, tuple(stopped))
 
     # -- why ---------------------------------------------------------------------------------------------------
 

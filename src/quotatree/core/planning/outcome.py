@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from quotatree.core import decisions as say
 from quotatree.core.changes.effects import Stopped
-from quotatree.core.model.job import Job
 from quotatree.core.model.unit import Unit
-from quotatree.core.model.wait_queue import Failure, WaitClass
+from quotatree.core.model.wait_queue import Failure
+from quotatree.core.state.undo_log import Mark
 
 Tried = tuple[say.StepTried, ...]
 """The steps of P4 that were not enough, and why."""
@@ -18,10 +18,11 @@ Tried = tuple[say.StepTried, ...]
 class Decided:
     """The job was helped; the decisions are applied to the state.
 
-    `taken` are the units that left for it or turned idle; `stopped` tells of those that were cores and left.
+    `before` is the point just before that. `taken` are the units that left for it or turned idle; `stopped` tells of those that were cores and left.
     """
 
     decisions: tuple[say.Decision, ...]
+    before: Mark
     tried: Tried = ()
     taken: tuple[Unit, ...] = ()
     stopped: tuple[Stopped, ...] = ()
@@ -36,11 +37,8 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class TryFirst:
-    """The job could start, but another waiting job, named here, must be tried before it (S8, P3); nothing has changed."""
-
-    cls: WaitClass
-    job: Job
+class Overtaken:
+    """The job could have started, but another had to be tried before it (S8, P3) and was helped: it must be tried anew."""
 
 
-Outcome = Decided | Failed | TryFirst
+Outcome = Decided | Failed | Overtaken

@@ -26,7 +26,7 @@ from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.net_effect import keep_running
 from quotatree.core.planning.ordering import Ordering
-from quotatree.core.planning.outcome import Decided, Failed, Outcome, TryFirst
+from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.rivals import before_loan, rival_of
 from quotatree.core.planning.starvation_guard import look_after_guards, next_guard_ms, place_guards
@@ -271,42 +271,41 @@ class _Planner(Surroundings):
         """Try a job, after those that must be tried before it if it could start; return False if none could be helped."""
         self._chain.append(job.id)
         try:
-            while True:
-                here = self._here()
-                outcome = self._attempt(cls, job)
-                if not isinstance(outcome, TryFirst):
-                    break
-                if self._try(outcome.cls, outcome.job):
-                    return True
+            outcome = self._attempt(cls, job)
         finally:
             self._chain.pop()
+        if isinstance(outcome, Overtaken):
+            return True
         if isinstance(outcome, Failed):
             self._remember(cls, job, outcome.failure)
             return False
         if not self._went_back(job, outcome):
-            self._record(job, outcome, here)
+            self._record(job, outcome)
         return True
 
     def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
         state = self._state
         preemptor = self._postponed.get((job.id, Claim.REGULAR))
         if preemptor is None:
-            mark = state.mark()
             outcome = Attempt(state, job, cls, self._now_ms, self).run()
             if not isinstance(outcome, Decided):
                 return outcome
             preemptor = who_would_take_it_back(state, job, outcome.taken, self._now_ms)
             if preemptor is None:
                 return outcome
-            state.rollback_to(mark)
+            state.rollback_to(outcome.before)
         reason = because(Code.WouldBeTaken, preemptor=preemptor)
         return Failed(Failure(reason, job.quota.tree.version, change=state.change))
 
-    def goes_first(self, job: Job, request: Resources, on_loan: bool) -> tuple[WaitClass, Job] | None:
-        first = rival_of(self._ordering, job, request, self._chain)
-        if first is None and on_loan:
-            first = before_loan(self._ordering, job, self._chain)
-        return None if first is None else (first.cls, first.job)
+    def overtakes(self, job: Job, request: Resources, on_loan: bool) -> bool:
+        while True:
+            first = rival_of(self._ordering, job, request, self._chain)
+            if first is None and on_loan:
+                first = before_loan(self._ordering, job, self._chain)
+            if first is None:
+                return False
+            if self._try(first.cls, first.job):
+                return True
 
     def _put_off(self, job: Job, claim: Claim) -> bool:
         started = (job.id, claim)
@@ -325,7 +324,8 @@ class _Planner(Surroundings):
             self._state.set_told(job, reason)
             self._waits[job.id] = say.Wait(job.id, reason)
 
-    def _record(self, job: Job, outcome: Decided, before: _Placing) -> None:
+    def _record(self, job: Job, outcome: Decided) -> None:
+        before = self._here(outcome.before)
         for decision in outcome.decisions:
             if isinstance(decision, say.Start | say.Hold):
                 self._placed[decision.job, Claim.REGULAR] = before
@@ -336,8 +336,10 @@ class _Planner(Surroundings):
 
     # -- going back (S8) -------------------------------------------------------------------------------------
 
-    def _here(self) -> _Placing:
-        return _Placing(self._state.mark(), len(self.decisions), len(self._placed), self._last)
+    def _here(self, mark: Mark | None = None) -> _Placing:
+        """Return where the plan stands now, or at this mark, since when nothing was recorded."""
+        mark = self._state.mark() if mark is None else mark
+        return _Placing(mark, len(self.decisions), len(self._placed), self._last)
 
     def _went_back(self, job: Job, outcome: Decided) -> bool:
         """Go back if the job took what was given out in this plan; return whether it did.

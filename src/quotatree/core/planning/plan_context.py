@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.resources import Resources
-from quotatree.core.model.wait_queue import WaitClass
 
 
 class Surroundings:
     """Answers of an attempt without a plan around it, as in `explain`; the planner overrides them."""
 
-    def goes_first(self, job: Job, request: Resources, on_loan: bool) -> tuple[WaitClass, Job] | None:
-        """Return a waiting job that must be tried before this one, which could start now, may start; or None (S8, P3).
+    def overtakes(self, job: Job, request: Resources, on_loan: bool) -> bool:
+        """Try the waiting jobs that must be tried before this one, which could start now (S8, P3).
 
-        `request`: what its quota would use more; `on_loan`: that would put it above its min.
+        `request`: what its quota would use more; `on_loan`: that would put it above its min. Returns whether one of the others
+        was helped; if not, the state is as it was.
         """
         del job, request, on_loan
-        return None
+        return False
