@@ -107,7 +107,7 @@ MEANS: Final = {
     "cancel-job": "stop it for good",
     "stop-job": "stop it so that it can be started again",
     "hold-job": "keep it from starting, and release it again",
-    "resize-job": "change its `replicas` and `min_replicas` (P12)",
+    "resize-job": "change its `replicas`, `min_replicas` and `max_replicas` (P12)",
     "restart-job": "start a stopped job again; replace the replicas of a running service one by one",
     "checkpoint-job": "report a checkpoint",
     "set-priority": "change its priority while it waits (W5), up to one's own ceiling (W4)",

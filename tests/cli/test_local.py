@@ -216,7 +216,7 @@ def test_a_service_is_resized_and_restarted(local: Local):
         until(lambda: client.jobs.endpoint(job)["ready"] == 2)
         assert client.jobs.get(job)["run"] == 1
     assert local.run("open", job).strip() == address
-    assert "--replicas or --min-replicas" in local.run("resize", job, status=2)
+    assert "--replicas, --min-replicas or --max-replicas" in local.run("resize", job, status=2)
     local.run("cancel", job)
 
 

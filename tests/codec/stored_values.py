@@ -154,7 +154,7 @@ JOBS: Final = (
         started_ms=3_000,
         checkpoint_ms=4_000,
         core=Standing(3_000, PLACES),
-        surplus=(Standing(3_500, (ReplicaPlace(3, "n2", (2, 3)),)),),
+        extras=(Standing(3_500, (ReplicaPlace(3, "n2", (2, 3)),)),),
         hold=Promised(Standing(5_000, (ReplicaPlace(2, "n1", (4, 5)),)), (JOB, OTHER), expires_ms=35_000),
         leaving=(ReplicaPlace(4, "n1", (6, 7)),),
         preempted_ms=(1_500, 2_500),
@@ -164,6 +164,44 @@ JOBS: Final = (
         reason="FitsIdle",
         told=because(Code.OwnQuotaFull, quota="team-a", free="1 GPU", min="16 GPU", wanted="4 GPU"),
         story=("1000 submitted", "3000 Running: FitsIdle"),
+    ),
+    JobRecord(
+        spec=JobSpec(
+            id=OTHER,
+            quota="team-a",
+            groups=(ReplicaGroup(2, PLAIN),),
+            submitted_ms=1_000,
+            module=Module.EAS,
+            max_replicas=4,
+        ),
+        phase=Phase.WAITING,
+        claim=Claim.REGULAR,
+        priority=1,
+        core_replicas=1,
+        queued_ms=1_000,
+    ),
+    JobRecord(
+        spec=JobSpec(
+            id=OTHER,
+            quota="team-a",
+            groups=(ReplicaGroup(2, PLAIN),),
+            submitted_ms=1_000,
+            module=Module.EAS,
+            max_replicas=3,
+            idle=Idle.ALLOW,
+        ),
+        phase=Phase.RUNNING,
+        claim=Claim.REGULAR,
+        priority=1,
+        core_replicas=1,
+        queued_ms=1_000,
+        run=1,
+        started_ms=3_000,
+        core=Standing(3_000, (ReplicaPlace(0, "n1", (0,)),)),
+        extras=(
+            Standing(3_000, (ReplicaPlace(1, "n1", (1,)),), claim=Claim.IDLE),
+            Standing(3_500, (ReplicaPlace(2, "n1", (2,)),), surplus=True),
+        ),
     ),
 )
 
@@ -235,6 +273,7 @@ STARTS: Final = (
         surplus=True,
         preemption=PREEMPTIONS[1],
     ),
+    say.Start(JOB, 1, Claim.IDLE, PLACES[1:], Step.FREE, FITS, grows=True),
 )
 HOLDS: Final = (
     say.Hold(JOB, PLACES[:1], (), None, Step.FREE, FITS),
@@ -268,8 +307,12 @@ EVICTS: Final = (
 DEMOTES: Final = (
     say.Demote(JOB, None, Reason(Code.Promoted)),
     say.Demote(JOB, TAKER, because(Code.Demoted, preemptor="dlc-2")),
+    say.Demote(JOB, TAKER, because(Code.Demoted, preemptor="dlc-2"), replicas=(3,)),
 )
-PROMOTES: Final = (say.Promote(JOB, Reason(Code.Promoted)),)
+PROMOTES: Final = (
+    say.Promote(JOB, Reason(Code.Promoted)),
+    say.Promote(JOB, Reason(Code.Promoted), (2, 3), preemption=PREEMPTIONS[0]),
+)
 RELEASES: Final = (say.Release(JOB, Reason(Code.HoldExpired)),)
 STOPS: Final = (say.Stop(JOB, 1, (0, 1), 30_000, Reason(Code.StoppedByOwner)),)
 FAILS: Final = (say.Fail(JOB, because(Code.PreemptionLimit, count=4, limit=3)),)

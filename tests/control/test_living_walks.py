@@ -133,7 +133,7 @@ def _check(server: Server, engine: LivingEngine) -> None:
 
 def _places(job: Job, server: Server) -> dict[int, tuple[str, tuple[int, ...]]]:
     nodes = server.world.state.nodes
-    units = [job.core, *job.surplus.values()] if job.core is not None else []
+    units = [job.core, *job.extras.values()] if job.core is not None else []
     places = [*(place for unit in units for place in unit.places), *job.leaving.values()]
     return {place.replica: (nodes[place.node].spec.name, place.devices) for place in places}
 

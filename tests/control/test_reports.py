@@ -44,7 +44,7 @@ class Told(Server):
 
     def confirm(self, job: str) -> None:
         found = self.job(job)
-        replicas = (*found.core_indexes, *found.surplus)
+        replicas = (*found.core_indexes, *found.extras)
         if replicas:
             self.hear(Confirmed(found.id, found.run, replicas))
             self.engine.running[job, found.run] = replicas
@@ -152,7 +152,7 @@ def test_a_service_that_lost_its_core_starts_again_as_a_whole(server: Told):
     server.hear(Lost(server.job(service).id, 1, (0,)))
     assert stops(server.new_orders()) == [(service, 1, (1, 2))]
     server.hear(Lost(server.job(service).id, 1, (1, 2)))
-    assert [run for _, run, _ in starts(server.new_orders())] == [2, 2, 2]
+    assert [(run, len(replicas)) for _, run, replicas in starts(server.new_orders())] == [(2, 3)]
     assert server.job(service).preempted_ms == ()
 
 

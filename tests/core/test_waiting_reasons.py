@@ -13,7 +13,8 @@ from quotatree.core.explanation import explain
 from quotatree.core.model.job import Idle, Job, JobId
 from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.policy import Strategy
-from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.asking import attempt
+from quotatree.core.planning.outcome import Outcome
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
 from quotatree.core.state import Settings, State
@@ -65,11 +66,11 @@ def test_a_list_of_jobs_has_a_reason_for_each_and_one_attempt_for_all_that_are_a
     assert waiting[1].told is None, "a plan tells only the first of those who are alike"
     tried: list[str] = []
 
-    def counted(state: State, job: Job, *more: Any) -> Attempt:
+    def counted(state: State, job: Job, *more: Any) -> Outcome:
         tried.append(job.id)
-        return Attempt(state, job, *more)
+        return attempt(state, job, *more)
 
-    monkeypatch.setattr(waiting_reasons, "Attempt", counted)
+    monkeypatch.setattr(waiting_reasons, "attempt", counted)
     found = foremost_reasons(world.state, waiting, 0)
     assert tried == ["small-0", "large"]
     assert {found[job.id].code for job in waiting} == {Code.OwnQuotaFull}

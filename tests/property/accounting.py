@@ -20,9 +20,9 @@ def check_jobs(state: State) -> None:
         assert (job.core is not None) == runs, job.story
         assert (job.phase is Phase.HELD) <= (job.hold is not None), job.story
         assert job.hold is None or job.phase in (Phase.HELD, Phase.RUNNING), job.story
-        assert not job.surplus or runs, job.story
+        assert not job.extras or runs, job.story
         assert runs or job.claim is Claim.REGULAR or job.phase in FINAL_PHASES or job.phase is Phase.STOPPED
-        replicas = [*job.core_indexes, *job.surplus, *job.leaving]
+        replicas = [*job.core_indexes, *job.extras, *job.leaving]
         assert len(set(replicas)) == len(replicas), f"a replica twice: {job.story}"
         assert (job.id in job.quota.queue.of_job) == job.queued, f"{job.id} queue membership: {job.story}"
         assert (job.id in job.quota.jobs) == (job.phase not in FINAL_PHASES)
@@ -31,10 +31,27 @@ def check_jobs(state: State) -> None:
     assert set(state.leaving_jobs) == {j.id for j in everybody if j.leaving}
     assert state.leaving_replicas == sum(len(j.leaving) for j in everybody)
     assert set(state.elastic) >= {
-        j.id for j in everybody if j.running and j.core_replicas < j.spec.total_replicas
+        j.id for j in everybody if j.running and j.core_replicas < j.spec.most_replicas
     }
     assert all(j.running for j in state.elastic.values())
     assert set(state.waiting_quotas) == {j.quota.id for j in everybody if j.queued}
+
+
+def check_replicas(state: State) -> None:
+    """Check that every replica beyond a core counts as what the numbers say, and costs its part of an outage (P12, P6)."""
+    for job in state.jobs.values():
+        if job.core is None:
+            continue
+        kinds = Counter(unit.cls.kind for unit in job.extras.values())
+        core, wanted = len(job.core_indexes), job.spec.wanted_replicas
+        assert core <= job.core_replicas, job.story
+        assert job.running_replicas <= job.spec.most_replicas, job.story
+        same_claim = sum(1 for unit in job.extras.values() if unit.cls.claim is job.claim)
+        assert core == job.core_replicas or not same_claim, f"what runs is the core: {job.story}"
+        assert kinds[UnitKind.WANTED] == min(len(job.extras), max(0, wanted - core)), job.story
+        assert kinds[UnitKind.SURPLUS] == max(0, job.running_replicas - max(wanted, core)), job.story
+        for unit in job.extras.values():
+            assert unit.base == unit.constant_cost(state.settings.eas_outage_ms), job.story
 
 
 def check_queues(state: State) -> None:
@@ -50,7 +67,7 @@ def check_queues(state: State) -> None:
                 assert queue.of_job[job_id] is cls
                 assert cls.priority == job.priority
                 wanted = [shape for _, shape in model.missing(model.jobs[job_id])]
-                if not (job.running and job.claim is Claim.IDLE):
+                if not cls.promotes:
                     assert tuple(cls.request) == total(wanted), (job_id, cls.request)
 
 
@@ -66,12 +83,12 @@ def check_quotas(state: State) -> None:
         assert quota.idle == idle[quota.id], quota.id
         for claim, own in ((Claim.REGULAR, quota.own_used), (Claim.IDLE, quota.own_idle)):
             assert own == [sum(p.size[i] for p in mine if p.claim is claim) for i in range(3)], quota.id
-        assert quota.surplus_units == sum(1 for p in mine if p.kind == "surplus")
         guard = model.guards.get(model.root(quota.id))
         kept = [0, 0, 0]
         if guard is not None:
             waiting = model.jobs[guard[0]]
-            assert waiting.phase is Phase.WAITING, (
+            misses = waiting.phase is Phase.RUNNING and model.missing(waiting)
+            assert waiting.phase is Phase.WAITING or misses, (
                 f"the guard keeps capacity for {waiting.id}: {waiting.phase}"
             )
             if quota.id in model.path(waiting.quota):
@@ -80,6 +97,12 @@ def check_quotas(state: State) -> None:
         above = any(m is not None and used[quota.id][i] > m for i, m in enumerate(quota.min))
         assert not quota.shrinking or above, f"{quota.id} shrinks no more"
     for root in state.roots:
+        assert root.tree.surplus_units == sum(
+            1
+            for p in model.pieces()
+            if (p.kind, p.claim) == ("surplus", Claim.REGULAR)
+            and model.root(model.jobs[p.job].quota) == root.id
+        )
         mates = [r for r in state.roots if pools(r.id, state) & pools(root.id, state)]
         assert root.tree.idle_units == sum(
             1
@@ -184,7 +207,10 @@ def check_units(state: State) -> None:
             job.priority,
             job.spec.module,
         )
-        assert unit.cls.claim is (Claim.REGULAR if unit.cls.kind is UnitKind.HOLD else job.claim)
+        if unit.cls.kind in (UnitKind.HOLD, UnitKind.CORE):
+            assert unit.cls.claim is (Claim.REGULAR if unit.cls.kind is UnitKind.HOLD else job.claim)
+        elif job.claim is Claim.IDLE:
+            assert unit.cls.claim is Claim.IDLE, "the core is promoted first (I1)"
 
 
 def check_limits(state: State) -> None:
@@ -247,4 +273,13 @@ def check_reports(state: State) -> None:
             )
 
 
-ALL = (check_jobs, check_queues, check_quotas, check_nodes, check_units, check_limits, check_reports)
+ALL = (
+    check_jobs,
+    check_replicas,
+    check_queues,
+    check_quotas,
+    check_nodes,
+    check_units,
+    check_limits,
+    check_reports,
+)

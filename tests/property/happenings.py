@@ -61,6 +61,9 @@ def job_spec(random: Random, state: State, job_id: JobId, now_ms: int) -> JobSpe
         module=module,
         priority=random.randint(1, 9),
         min_replicas=min_replicas,
+        max_replicas=groups[0].replicas + random.randint(0, 2)
+        if len(groups) == 1 and chance(random, 25)
+        else None,
         idle=pick(random, Idle.NEVER, Idle.NEVER, Idle.NEVER, Idle.ALLOW, Idle.ONLY),
         grace_ms=pick(random, 30_000, 0, 120_000),
         checkpoint_interval_ms=pick(random, None, None, None, 5 * MINUTE_MS, 7 * MINUTE_MS),
@@ -124,13 +127,14 @@ def confirm(random: Random, state: State, now_ms: int) -> ev.Event | None:
 
 
 def resize(random: Random, state: State, now_ms: int) -> ev.Event | None:
-    jobs = [j for j in state.jobs.values() if j.phase not in FINAL_PHASES and j.spec.total_replicas > 1]
+    jobs = [j for j in state.jobs.values() if j.phase not in FINAL_PHASES and j.spec.most_replicas > 1]
     job = pick(random, *jobs) if jobs else None
     if job is None:
         return None
-    total = random.randint(1, job.spec.total_replicas + 2) if chance(random, 50) else None
-    core = random.randint(1, job.spec.total_replicas) if total is None or chance(random, 50) else None
-    return ev.JobResized(job.id, core, total)
+    total = random.randint(1, job.spec.wanted_replicas + 2) if chance(random, 50) else None
+    core = random.randint(1, job.spec.wanted_replicas) if total is None or chance(random, 50) else None
+    most = (total or job.spec.wanted_replicas) + random.randint(0, 2) if chance(random, 30) else None
+    return ev.JobResized(job.id, core, total, most)
 
 
 def change_priority(random: Random, state: State, now_ms: int) -> ev.Event | None:
@@ -242,7 +246,7 @@ def stop(random: Random, state: State, now_ms: int) -> ev.Event | None:
 
 def lose(random: Random, state: State, now_ms: int) -> ev.Event | None:
     job = _one(random, state, Phase.RUNNING)
-    return ev.JobLost(job.id, (random.randint(0, job.spec.total_replicas - 1),)) if job else None
+    return ev.JobLost(job.id, (random.randint(0, job.spec.wanted_replicas - 1),)) if job else None
 
 
 SERVER: tuple[Happening, ...] = (
@@ -262,5 +266,11 @@ def submit_possible(random: Random, state: State, now_ms: int) -> ev.Event:
     quota = next(iter(state.quotas.values())).root
     spec = job_spec(random, state, JobId("possible"), now_ms)
     return ev.JobSubmitted(
-        replace(spec, quota=quota.id, groups=(ReplicaGroup(1, Shape(0, 1, 0)),), min_replicas=None)
+        replace(
+            spec,
+            quota=quota.id,
+            groups=(ReplicaGroup(1, Shape(0, 1, 0)),),
+            min_replicas=None,
+            max_replicas=None,
+        )
     )

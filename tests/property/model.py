@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 from quotatree.core.decisions import ReplicaPlace
@@ -30,7 +31,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Piece:
-    """What can be evicted as one: a core, one surplus replica, or a hold."""
+    """What can be evicted as one: a core, one replica beyond it that is wanted or surplus, or a hold."""
 
     job: str
     kind: str
@@ -42,6 +43,15 @@ class Piece:
     @cached_property
     def size(self) -> Amount:
         return total(p.shape for p in self.places)
+
+
+class Extra(NamedTuple):
+    """A replica that runs beyond the core: "wanted" or "surplus" (P12)."""
+
+    place: Place
+    since_ms: int
+    kind: str
+    claim: Claim
 
 
 @dataclass
@@ -62,7 +72,9 @@ class JobView:
     queued_ms: int
     again: bool = False
     core: dict[int, Place] = field(default_factory=dict)
-    surplus: dict[int, tuple[Place, int]] = field(default_factory=dict)
+    extras: dict[int, Extra] = field(default_factory=dict)
+    asks: tuple[int, ...] | None = None
+    """The replicas that a decision is about, while it is looked at; None: the least that must fit."""
     hold: dict[int, Place] | None = None
     waiting_on: tuple[str, ...] = ()
     expires_ms: int = 0
@@ -72,11 +84,32 @@ class JobView:
         found = []
         if self.core:
             found.append(Piece(self.id, "core", self.claim, tuple(self.core.values()), self.started_ms))
-        for replica, (place, since) in self.surplus.items():
-            found.append(Piece(self.id, "surplus", self.claim, (place,), since, replica))
+        for replica, (place, since, kind, claim) in self.extras.items():
+            found.append(Piece(self.id, kind, claim, (place,), since, replica))
         if self.hold is not None:
             found.append(Piece(self.id, "hold", Claim.REGULAR, tuple(self.hold.values())))
         return found
+
+    def running(self) -> int:
+        return len(self.core) + len(self.extras)
+
+    def settle(self) -> None:
+        """Let all that runs be core while that is too small; beyond it as much wanted as is asked for, then surplus (P12).
+
+        Regular before idle, what was wanted before what was surplus, the oldest first, then by number.
+        """
+
+        def order(number: int) -> tuple[bool, bool, int, int]:
+            _, since, kind, claim = self.extras[number]
+            return claim is Claim.IDLE, kind == "surplus", since, number
+
+        for number in sorted(self.extras, key=order):
+            if self.core and len(self.core) < self.wants_core and self.extras[number].claim is self.claim:
+                self.core[number] = self.extras.pop(number).place
+        room = sum(group.replicas for group in self.spec.groups) - len(self.core)
+        for position, number in enumerate(sorted(self.extras, key=order)):
+            kind = "wanted" if position < room else "surplus"
+            self.extras[number] = self.extras[number]._replace(kind=kind)
 
 
 class QuotaView(NamedTuple):
@@ -139,7 +172,7 @@ class Model:
     def copy(self) -> Model:
         jobs = {
             name: replace(
-                job, core=dict(job.core), surplus=dict(job.surplus), leaving=dict(job.leaving)
+                job, core=dict(job.core), extras=dict(job.extras), leaving=dict(job.leaving)
             )
             for name, job in self.jobs.items()
         }  # fmt: skip
@@ -200,12 +233,15 @@ class Model:
         ]
 
     def missing(self, job: JobView) -> list[tuple[int, Shape]]:
-        """Return the replicas that the core still lacks, as (number, shape)."""
-        have = set(job.core)
-        if not have:
+        """Return the replicas that must fit, as (number, shape): those of a decision, the core, or one that is missing."""
+        if job.asks is not None:
+            return [(i, shape_of(job, i)) for i in job.asks]
+        if not job.core:
             return [(i, shape_of(job, i)) for i in range(job.wants_core)]
-        spare = [i for i in range(replicas_of(job)) if i not in have]
-        return [(i, shape_of(job, i)) for i in spare[: max(0, job.wants_core - len(have))]]
+        if job.running() >= replicas_of(job):
+            return []
+        have = {*job.core, *job.extras, *job.leaving}
+        return [(next(i for i in count() if i not in have), job.spec.groups[0].shape)]
 
 
 def _view(job: Job, names: list[str]) -> JobView:
@@ -219,7 +255,10 @@ def _view(job: Job, names: list[str]) -> JobView:
     )  # fmt: skip
     if job.core is not None:
         view.core = {p.replica: place(p) for p in job.core.places}
-    view.surplus = {i: (place(u.places[0]), u.started_ms) for i, u in job.surplus.items()}
+    view.extras = {
+        i: Extra(place(u.places[0]), u.started_ms, u.cls.kind.value, u.cls.claim)
+        for i, u in job.extras.items()
+    }
     if job.hold is not None:
         view.hold = {p.replica: place(p) for p in job.hold.unit.places}
         view.waiting_on = job.hold.waiting_on
@@ -236,6 +275,8 @@ def total(shapes: Iterable[Shape]) -> Amount:
 
 
 def shape_of(job: JobView, index: int) -> Shape:
+    if len(job.spec.groups) == 1:
+        return job.spec.groups[0].shape
     for group in job.spec.groups:
         if index < group.replicas:
             return group.shape

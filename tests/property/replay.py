@@ -9,7 +9,7 @@ from quotatree.core.model.job import Claim, Idle, Phase
 from quotatree.core.reasons import Code, Step
 from tests.property import rights
 from tests.property.fitting import devices_fit, pools_bind, quota_fits, rooms
-from tests.property.model import JobView, Model, Piece, placed, total
+from tests.property.model import Extra, JobView, Model, Piece, Place, placed, replicas_of, total
 
 BRUTE_FORCE = 9
 """Up to this many eligible pieces, every subset is tried."""
@@ -44,6 +44,11 @@ class Replay:
                 assert decision.job != decision.preemptor, decision
                 self._pending.append(decision)
                 continue
+            job = self.model.jobs[decision.job]
+            if isinstance(decision, say.Start | say.Hold) and decision.replicas:
+                job.asks = tuple(place.replica for place in decision.replicas)
+            elif isinstance(decision, say.Promote) and decision.reason.code is not Code.CoreGrows:
+                job.asks = decision.replicas or tuple(job.core)
             if isinstance(decision, say.Start | say.Hold):
                 self._its_turn(decision)
                 # A job that could evict the guarded job when tried may use what is kept, also if its victims change that (S10).
@@ -60,16 +65,19 @@ class Replay:
                 self._release(decision)
             elif isinstance(decision, say.Fail):
                 self.model.jobs[decision.job].phase = Phase.FAILED
+            job.asks = None
         assert not self._pending, f"evictions that helped nobody (P7): {self._pending}"
         self._moved()
 
     # -- starts ----------------------------------------------------------------------------------------------
 
     def _start(self, start: say.Start) -> None:
-        model, job = self.model, self.model.jobs[start.job]
+        job = self.model.jobs[start.job]
         places = placed(job, start.replicas)
         assert start.replicas
-        assert not set(places) & (set(job.core) | set(job.surplus) | set(job.leaving)), "a replica runs twice"
+        assert not set(places) & (set(job.core) | set(job.extras) | set(job.leaving)), "a replica runs twice"
+        assert start.grows == bool(job.core)
+        self._no_more_than_wanted(job, places, surplus=start.surplus)
         request = total(p.shape for p in places.values())
         from_hold = job.hold is not None
         if from_hold:
@@ -82,22 +90,30 @@ class Replay:
             self._within_idle_room(job, request)
         if not start.surplus and start.claim is Claim.REGULAR:
             assert job.idle is not Idle.ONLY, "idle: only became regular (I1)"
-        if start.surplus:
-            assert job.core, "surplus before the core (P12)"
-            assert len(job.core) >= job.wants_core, "surplus before the core is whole (P12)"
-            assert start.preemption is None
-            for replica, place in places.items():
-                job.surplus[replica] = (place, self.now_ms)
-        else:
-            assert {i for i, _ in model.missing(job)} == set(places), "not exactly the missing core (P7)"
+        if not start.surplus:
             job.hold = None
             if not job.core:
                 job.started_ms, job.claim, job.checkpoint_ms = self.now_ms, start.claim, None
-            job.core.update(places)
+                job.core.update({r: places.pop(r) for r in range(job.wants_core)})
             job.phase = Phase.RUNNING
             self._guard_done(job)
-        self.started |= {(job.id, replica) for replica in places}
+        kind = "surplus" if start.surplus else "wanted"
+        job.extras |= {r: Extra(place, self.now_ms, kind, start.claim) for r, place in places.items()}
+        job.settle()
+        self.started |= {(job.id, place.replica) for place in start.replicas}
         self._nothing_exceeded(f"after {start}")
+
+    def _no_more_than_wanted(self, job: JobView, places: dict[int, Place], *, surplus: bool) -> None:
+        """Check the number of replicas that start (P12): the core at least, no more than wanted; surplus only beyond that."""
+        wanted, runs = replicas_of(job), job.running()
+        if surplus:
+            assert job.core, "surplus before the core (P12)"
+            assert wanted <= runs, "surplus before all that is wanted (P12)"
+            assert runs + len(places) <= job.spec.most_replicas, "more surplus than it can use (P12)"
+            return
+        assert job.core or set(places) == set(range(len(places))), "not its first replicas"
+        assert job.core or len(places) >= job.wants_core, "not the whole core (P7)"
+        assert runs + len(places) <= wanted, "more than is wanted (P12)"
 
     def _hold(self, hold: say.Hold) -> None:
         job = self.model.jobs[hold.job]
@@ -111,9 +127,7 @@ class Replay:
             return
         places = placed(job, hold.replicas)
         assert job.hold is None
-        assert {i for i, _ in self.model.missing(job)} == set(places), (
-            "a hold is made whole or not at all (P9)"
-        )
+        self._no_more_than_wanted(job, places, surplus=False)
         self._within_quota(job, total(p.shape for p in places.values()), may_lend=True, what=hold)
         assert hold.waiting_on, "a hold that waits for nobody should be a start"
         assert all(self.model.jobs[j].leaving for j in hold.waiting_on), (
@@ -145,6 +159,25 @@ class Replay:
         assert rights.may_borrow(model, job), f"beyond min without the right to a loan (P3): {what}"
         assert quota_fits(model, job.quota, request, loan=True, past_guard=past), (
             f"beyond an ancestor: {what}"
+        )
+        assert not self._surplus_on_loan(job, []), f"surplus stays where a loan is made (P12): {what}"
+
+    def _surplus_on_loan(self, taker: JobView, gone: list[Piece]) -> bool:
+        """Return whether surplus of the taker's quota or below would stand on its loan and could have left instead (P12)."""
+        model = self.model
+        request = total(shape for _, shape in model.missing(taker))
+        used, bounds = model.used(gone)[taker.quota], model.quotas[taker.quota].min
+        over = [i for i, m in enumerate(bounds) if m is not None and request[i] and used[i] + request[i] > m]
+        stays = [
+            p
+            for p in model.pieces()
+            if (p.kind, p.claim) == ("surplus", Claim.REGULAR)
+            and taker.quota in model.path(model.jobs[p.job].quota)
+            and p not in gone
+            and any(p.size[i] for i in over)
+        ]
+        return any(
+            rights.lawful_together(model, taker, [*gone, p], Step.IDLE, self.now_ms) is None for p in stays
         )
 
     def _within_idle_room(self, job: JobView, request: tuple[int, int, int]) -> None:
@@ -208,21 +241,25 @@ class Replay:
     def _promote(self, promote: say.Promote) -> None:
         model, job = self.model, self.model.jobs[promote.job]
         if promote.reason.code in (Code.Promoted, Code.OnLoan):
-            assert job.claim is Claim.IDLE
             assert job.idle is Idle.ALLOW, "idle: only is never regular (I1)"
-            runs = total(p.shape for piece in job.pieces() for p in piece.places)
+            request = total(shape for _, shape in model.missing(job))
             past = rights.passes_guard(model, job)
             on_loan = promote.reason.code is Code.OnLoan
             assert not on_loan or rights.may_borrow(model, job), f"no right to a loan (P3): {promote}"
-            assert quota_fits(model, job.quota, runs, loan=on_loan, past_guard=past), (
+            assert quota_fits(model, job.quota, request, loan=on_loan, past_guard=past), (
                 f"promoted beyond min {promote}"
             )
+            assert (job.claim is Claim.IDLE) == (not promote.replicas), (
+                "the core first, then each replica (I1)"
+            )
+            for replica in promote.replicas:
+                assert job.extras[replica].claim is Claim.IDLE
+                assert job.extras[replica].kind == "wanted", "surplus is not promoted (I1)"
+                job.extras[replica] = job.extras[replica]._replace(claim=Claim.REGULAR)
             job.claim = Claim.REGULAR
             self.promoted.add(job.id)
-            return
-        assert promote.reason.code is Code.CoreGrows
-        for replica in sorted(job.surplus)[: job.wants_core - len(job.core)]:
-            job.core[replica] = job.surplus.pop(replica)[0]
+            self._guard_done(job)
+        job.settle()
 
     def _release(self, release: say.Release) -> None:
         job = self.model.jobs[release.job]
@@ -243,7 +280,7 @@ class Replay:
 
     def _preemption(self, after: say.Decision) -> None:
         pending, self._pending = self._pending, []
-        assert isinstance(after, say.Start | say.Hold), (
+        assert isinstance(after, say.Start | say.Hold | say.Promote), (
             f"evictions that helped nobody (P7): {pending} {after}"
         )
         ledger = after.preemption
@@ -251,21 +288,24 @@ class Replay:
         assert {p.preemptor for p in pending} == {after.job} == {ledger.preemptor}, "victims of somebody else"
         self.preemptions += 1
         taker = self.model.jobs[after.job]
-        assert not (taker.phase is Phase.RUNNING and taker.claim is Claim.IDLE), (
-            "idle jobs never preempt (I1)"
-        )
         evicted = [self._piece(d) for d in pending]
+        if isinstance(after, say.Promote):
+            assert {(p.kind, p.claim) for p in evicted} == {("surplus", Claim.REGULAR)}, (
+                "idle jobs never preempt (I1)"
+            )
         demoted = [self._piece(d) for d in pending if isinstance(d, say.Demote)]
         self._waited_long_enough(taker, evicted)
         self._lawful(taker, evicted, ledger.step)
         self._rises(taker, evicted)
         self._ledger(evicted, demoted, ledger, pending)
-        if self.model.root(taker.quota) not in self._unseen_guards:
+        if self.model.root(taker.quota) not in self._unseen_guards and not isinstance(after, say.Promote):
             self._does_not_fit_before(taker, ledger)
             self._minimal(taker, evicted, demoted, ledger)
             self._best(taker, evicted, demoted, ledger)
         for decision in pending:
             self._gone(decision)
+        for decision in pending:
+            self.model.jobs[decision.job].settle()
         self._shrunk()
 
     def _shrunk(self) -> None:
@@ -278,9 +318,13 @@ class Replay:
 
     def _piece(self, decision: say.Evict | say.Demote) -> Piece:
         job = self.model.jobs[decision.job]
-        kind = "core" if isinstance(decision, say.Demote) else decision.kind.value
+        if isinstance(decision, say.Demote):
+            kind = "wanted" if decision.replicas else "core"
+        else:
+            kind = decision.kind.value
         for piece in job.pieces():
-            if piece.kind == kind and (kind != "surplus" or decision.replicas == (piece.replica,)):  # type: ignore[union-attr]
+            alone = kind in ("wanted", "surplus")
+            if piece.kind == kind and (not alone or decision.replicas == (piece.replica,)):
                 return piece
         raise AssertionError(f"no such piece: {decision}")
 
@@ -310,7 +354,7 @@ class Replay:
             shallower = taker.quota in model.path(victim.quota)[1:] and above < len(model.path(victim.quota))
             beside = victim.quota == taker.quota or model.sibling_above(taker.quota, victim.quota) is not None
             higher = beside and taker.priority > victim.priority
-            gives_way = piece.kind == "surplus" and beside and taker.priority >= victim.priority
+            gives_way = piece.kind == "surplus"
             lender = model.sibling_above(taker.quota, victim.quota)
             returned = (
                 lender is not None
@@ -323,7 +367,8 @@ class Replay:
 
     def _not_fresh(self, piece: Piece) -> None:
         """Check that the piece was not started, held or promoted in this very plan (S8)."""
-        replicas = [piece.replica] if piece.kind == "surplus" else list(self.model.jobs[piece.job].core)
+        alone = piece.kind in ("wanted", "surplus")
+        replicas = [piece.replica] if alone else list(self.model.jobs[piece.job].core)
         fresh = piece.kind != "hold" and {(piece.job, r) for r in replicas} & self.started
         assert not fresh, f"{piece} is started and evicted in one plan (S8)"
         assert piece.kind != "hold" or piece.job not in self.held, (
@@ -336,13 +381,15 @@ class Replay:
         return piece.claim is Claim.IDLE and self.guarded_ran_idle
 
     def _whole(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces with the surplus that cores among them take along (P12)."""
+        """Return the pieces with the replicas that cores among them take along (P12)."""
         cores = {p.job for p in pieces if p.kind == "core"}
-        more = [p for job in cores for p in self.model.jobs[job].pieces() if p.kind == "surplus"]
+        beyond = ("wanted", "surplus")
+        more = [p for job in cores for p in self.model.jobs[job].pieces() if p.kind in beyond]
         return list(dict.fromkeys([*pieces, *more]))
 
     def _goes_along(self, piece: Piece, others: list[Piece]) -> bool:
-        return piece.kind == "surplus" and any(p.kind == "core" and p.job == piece.job for p in others)
+        beyond = piece.kind in ("wanted", "surplus")
+        return beyond and any(p.kind == "core" and p.job == piece.job for p in others)
 
     def _fits(
         self, taker: JobView, gone: list[Piece], step: Step, *, off_devices: list[Piece] | None = None
@@ -358,6 +405,8 @@ class Replay:
         loan = rights.at_least(step, Step.LOAN) and rights.may_borrow(model, taker)
         whole = self._whole(gone)
         off = whole if off_devices is None else self._whole(off_devices)
+        if loan and not quota_fits(model, taker.quota, total(wanted), whole, loan=False, past_guard=past):
+            loan = not self._surplus_on_loan(taker, whole)
         return quota_fits(
             model, taker.quota, total(wanted), whole, loan=loan, past_guard=past
         ) and devices_fit(model, model.root(taker.quota), wanted, off, avoid)
@@ -466,23 +515,26 @@ class Replay:
         if isinstance(decision, say.Demote):
             assert job.idle is Idle.ALLOW
             assert job.claim is Claim.REGULAR
-            job.claim = Claim.IDLE
+            turned = decision.replicas or tuple(job.extras)
+            job.extras |= {r: job.extras[r]._replace(claim=Claim.IDLE) for r in turned}
+            if not decision.replicas:
+                job.claim = Claim.IDLE
             return
         if decision.kind.value == "hold":
             job.hold = None
             if job.phase is Phase.HELD:
                 job.phase = Phase.WAITING
             return
-        if decision.kind.value == "surplus":
+        if decision.kind.value in ("wanted", "surplus"):
             (replica,) = decision.replicas
-            job.leaving[replica] = job.surplus.pop(replica)[0]
+            job.leaving[replica] = job.extras.pop(replica).place
             return
-        assert set(decision.replicas) == set(job.core) | set(job.surplus), (
-            "a core goes as a whole, with all surplus"
+        assert set(decision.replicas) == set(job.core) | set(job.extras), (
+            "a core goes as a whole, with all other replicas"
         )
         job.leaving.update(job.core)
-        job.leaving.update({r: place for r, (place, _) in job.surplus.items()})
-        job.core, job.surplus, job.hold, job.claim = {}, {}, None, Claim.REGULAR
+        job.leaving.update({r: extra.place for r, extra in job.extras.items()})
+        job.core, job.extras, job.hold, job.claim = {}, {}, None, Claim.REGULAR
         job.phase = Phase.WAITING if decision.requeued else Phase.STOPPED
         job.queued_ms = self.now_ms
 

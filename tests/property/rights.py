@@ -29,7 +29,7 @@ def may_take(model: Model, taker: JobView, piece: Piece, step: Step, now_ms: int
         return False
     if piece.claim is Claim.IDLE:
         return share_pools(model, taker.quota, victim.quota)
-    if piece.kind == "surplus" and victim.quota == taker.quota and victim.priority <= taker.priority:
+    if piece.kind == "surplus" and model.root(victim.quota) == model.root(taker.quota):
         return True
     return bool(rules(model, taker, piece, step, now_ms))
 
@@ -129,7 +129,7 @@ def lawful_together(
     for piece in pieces:
         victim = model.jobs[piece.job]
         sibling = model.sibling_above(taker.quota, victim.quota)
-        if piece.claim is Claim.IDLE:
+        if piece.claim is Claim.IDLE or piece.kind == "surplus":
             continue
         by = set(rules(model, taker, piece, step, now_ms))
         lenders = [q for q in model.path(victim.quota) if q == sibling or model.below(taker.quota, q)]
@@ -265,9 +265,9 @@ def lost_work(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
     job = model.jobs[piece.job]
     gpu = piece.size[0] or 100
     lost_ms = 40_000 if gpu <= 8000 else 60_000
-    if piece.kind == "core":
+    if piece.kind != "surplus":
         if job.module == "EAS":
-            lost_ms += outage_ms
+            lost_ms += outage_ms if piece.kind == "core" else outage_ms // job.running()
         else:
             age = now_ms - max(piece.started_ms, job.checkpoint_ms or 0)
             interval = job.spec.checkpoint_interval_ms
@@ -278,13 +278,11 @@ def lost_work(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
 
 
 def cost(model: Model, piece: Piece, now_ms: int, outage_ms: int) -> int:
-    """Return lost work, doubled with every priority (P5), with that of the surplus a core takes along (P12)."""
-    weight = 1 << max(0, ladder(model, piece) - 1)
-    found = weight * lost_work(model, piece, now_ms, outage_ms)
+    """Return lost work, doubled with every priority (P5), with that of the replicas a core takes along (P12)."""
+    pieces = [piece]
     if piece.kind == "core":
-        others = [p for p in model.jobs[piece.job].pieces() if p.kind == "surplus"]
-        found += sum(lost_work(model, p, now_ms, outage_ms) for p in others)
-    return found
+        pieces += [p for p in model.jobs[piece.job].pieces() if p.kind in ("wanted", "surplus")]
+    return sum(lost_work(model, p, now_ms, outage_ms) << max(0, ladder(model, p) - 1) for p in pieces)
 
 
 def over_limit(model: Model, job: JobView) -> bool:

@@ -35,14 +35,14 @@ def _picture(state: State) -> dict[str, Any]:
             q.id: (
                 q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.idle, q.own_idle, q.shadow, sorted(q.jobs), q.tin, q.tout, q.min_runtime_ms, q.preemption_delay_ms,
                 [c.id for c in q.children],
-                q.surplus_units, q.shrinking, q.queue.stood, sorted(q.queue.of_job),
+                q.shrinking, q.queue.stood, sorted(q.queue.of_job),
                 sorted((repr(c.key), c.members, c.request, c.limits) for c in q.queue.classes.values()),
             )
             for q in state.quotas.values()
         },
         "trees": {
             t.root.id: (
-                [m.root.id for m in t.pool_mates], t.idle_units, {p: n for p, n in t.pool_used.items() if n}, t.guard,
+                t.surplus_units, [m.root.id for m in t.pool_mates], t.idle_units, {p: n for p, n in t.pool_used.items() if n}, t.guard,
                 t.guard_nodes, t.shares_reserved, [q.id for q in t.quotas() if q.tree is t],
             )
             for t in state.trees
@@ -74,16 +74,16 @@ def _picture(state: State) -> dict[str, Any]:
 
 
 def _growing(state: State) -> list[str]:
-    """Return the jobs of the table `elastic` that can have surplus; others may stay in it, which changes nothing."""
-    return [job.id for job in state.elastic.values() if job.core_replicas < job.spec.total_replicas]
+    """Return the jobs of the table `elastic` that can have more replicas; others may stay in it, which changes nothing."""
+    return [job.id for job in state.elastic.values() if job.core_replicas < job.spec.most_replicas]
 
 
 def _job(job: Job) -> tuple[Any, ...]:
-    units = [job.core, *job.surplus.values(), job.hold.unit if job.hold else None]
+    units = [job.core, *job.extras.values(), job.hold.unit if job.hold else None]
     standing = sorted((u for u in units if u is not None), key=lambda u: (u.cls.kind.value, u.name))
     return (
         job.spec, job.quota.id, job.phase, job.claim, job.priority, job.core_replicas, job.queued_ms, job.run,
-        job.started_ms, job.checkpoint_ms, sorted(job.surplus), sorted(job.leaving.items()), job.preempted_ms,
+        job.started_ms, job.checkpoint_ms, sorted(job.extras), sorted(job.leaving.items()), job.preempted_ms,
         job.preempted_by, job.lost_last, job.replan_first, job.reason, tuple(job.story),
         (job.hold.waiting_on, job.hold.expires_ms) if job.hold else None,
         [

@@ -76,7 +76,7 @@ def look(state: State) -> dict[str, bool]:
         "lazy scalings": any(q.shrinking for q in state.quotas.values()),
         "loans": any(has_loan(q) for q in state.quotas.values()),
         "idle claims": any(j.core and j.claim is Claim.IDLE for j in jobs),
-        "surplus": any(j.surplus for j in jobs),
+        "surplus": any(j.extras for j in jobs),
         "protections": bool(state.protected),
         "delays": any(q.preemption_delay_ms and q.queue.of_job for q in state.quotas.values()),
         "balance": any(q.queue.stood for q in state.quotas.values()),

@@ -74,7 +74,7 @@ class Walk:
         real = Model.of(self.state)
         for name, job in real.jobs.items():
             other = told.jobs[name]
-            for what in ("phase", "claim", "core", "surplus", "hold", "leaving"):
+            for what in ("phase", "claim", "core", "extras", "hold", "leaving"):
                 mine, theirs = getattr(job, what), getattr(other, what)
                 if what == "claim" and not job.core:
                     continue

@@ -106,7 +106,7 @@ class Reader:
             changes["replicas"] = ()
         if isinstance(decision, say.Start | say.Evict | say.Stop) and not seen:
             changes["run"] = 0
-        if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
+        if isinstance(decision, say.Start | say.Hold | say.Promote) and decision.preemption is not None:
             changes["preemption"] = self.preemption(decision.preemption)
         if isinstance(decision, say.Hold):
             changes["waiting_on"] = tuple(self.job(job) for job in decision.waiting_on)
@@ -118,7 +118,7 @@ class Reader:
         """True if the decision is about, or caused by, a job the actor may see; the rest of a plan is not shown."""
         preemptor = decision.preemptor if isinstance(decision, say.Evict | say.Demote) else None
         named = [decision.job, *([preemptor] if preemptor is not None else [])]
-        if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
+        if isinstance(decision, say.Start | say.Hold | say.Promote) and decision.preemption is not None:
             named += [victim.job for victim in decision.preemption.victims] + [*decision.preemption.demoted]
         return any(self.sees(job) for job in named)
 

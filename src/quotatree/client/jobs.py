@@ -102,8 +102,10 @@ class Jobs(Noun):
         """Restart the replicas of a running service one after another, or start a stopped job again."""
         return self._do(job, "restart")
 
-    def resize(self, job: str, min_replicas: int | None = None, *, replicas: int | None = None) -> t.Done:
-        asked = {"replicas": replicas, "min_replicas": min_replicas}
+    def resize(
+        self, job: str, min_replicas: int | None = None, *, replicas: int | None = None, max_replicas: int | None = None
+    ) -> t.Done:  # fmt: skip
+        asked = {"replicas": replicas, "min_replicas": min_replicas, "max_replicas": max_replicas}
         body = {key: value for key, value in asked.items() if value is not None}
         done: t.Done = self._http.change("PUT", f"/jobs/{name(job)}/replicas", body)
         return done

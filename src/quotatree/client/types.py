@@ -141,6 +141,7 @@ class DecisionOut(TypedDict):
     claim: NotRequired[str]
     step: NotRequired[str]
     surplus: NotRequired[bool]
+    grows: NotRequired[bool]
     places: NotRequired[list[PlaceOut]]
     waiting_on: NotRequired[list[str]]
     expires_ms: NotRequired[int | None]
@@ -307,6 +308,7 @@ class JobIn(TypedDict):
     module: NotRequired[Literal["DLC", "DSW", "EAS"]]
     priority: NotRequired[int | str]
     min_replicas: NotRequired[int | None]
+    max_replicas: NotRequired[int | None]
     idle: NotRequired[Literal["never", "allow", "only"]]
     grace: NotRequired[str]
     checkpoint_interval: NotRequired[str | None]
@@ -317,8 +319,10 @@ class JobIn(TypedDict):
 
 
 class JobOut(TypedDict):
-    """`reason` and its code say why it waits now; `position` is its place in the queue of its quota, where
-    it was asked for; `ending` says of a failed job what went wrong.
+    """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12);
+    `min_replicas` and `max_replicas` are what its owner said of it. `reason` and its code say why it
+    waits now; `position` is its place in the queue of its quota, where it was asked for; `ending` says
+    of a failed job what went wrong.
     """
 
     id: str
@@ -343,9 +347,11 @@ class JobOut(TypedDict):
     claim: str
     replicas: int
     core_replicas: int
+    most_replicas: int
     running_replicas: int
     groups: list[GroupOut]
     min_replicas: int | None
+    max_replicas: int | None
     idle: str
     grace: str | None
     checkpoint_interval: str | None
@@ -747,10 +753,11 @@ class ReasonOut(TypedDict):
 
 
 class ReplicasIn(TypedDict):
-    """At least one of the two."""
+    """At least one of the three: what the job wants, what it insists on, what it can use at most (P12)."""
 
     replicas: NotRequired[int | None]
     min_replicas: NotRequired[int | None]
+    max_replicas: NotRequired[int | None]
 
 
 class ResizeIn(TypedDict):
@@ -970,7 +977,7 @@ class Users(TypedDict):
 
 
 class VictimOut(TypedDict):
-    """`what` leaves: a core, a surplus replica, an idle claim, a hold."""
+    """`what` leaves: a core, a wanted or a surplus replica, an idle claim, a hold."""
 
     job: str
     what: str

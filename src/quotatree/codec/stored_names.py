@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final
 
-from quotatree.core import Code, SelfLevels, Step
+from quotatree.core import Code, JobRecord, SelfLevels, Step
 from quotatree.core import decisions as say
 
 Names = tuple[str, ...]
@@ -30,7 +30,10 @@ TAGS: Final[dict[type[Any], Names]] = {
 }
 """Tags by class, which tell the members of a union apart. Every member of a stored union needs one."""
 
-KEYS: Final[dict[type[Any], dict[str, Names]]] = {}
+KEYS: Final[dict[type[Any], dict[str, Names]]] = {
+    # Once all replicas beyond the core were surplus; now `Standing.surplus` tells those that are (P12).
+    JobRecord: {"extras": ("surplus",)},
+}
 """Keys of fields, by class and field, where they are not the name of the field: `{JobRecord: {"origin": ("spec",)}}`."""
 
 GONE_KEYS: Final[dict[type[Any], frozenset[str]]] = {}

@@ -113,7 +113,7 @@ def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
             reason_code=decision.reason.code.name,
             body=encode(decision, say.Decision),
         )
-        if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
+        if isinstance(decision, say.Start | say.Hold | say.Promote) and decision.preemption is not None:
             yield from _preemption_rows(turn, decision.preemption, counters)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from quotatree.control.deadlines import Deadline, Kind
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
-from quotatree.core import FINAL_PHASES, GPU_SECOND, Claim, Job, JobId, Phase, UnitKind
+from quotatree.core import FINAL_PHASES, GPU_SECOND, Job, JobId, Phase, UnitKind
 from quotatree.core import decisions as say
 from quotatree.engines.base import ReplicaOrder, StartOrder, StopOrder
 from quotatree.store.rows import PlacementRow, RunRow
@@ -163,12 +163,12 @@ def overdue(job_id: JobId, now_ms: int, grace_ms: int) -> Deadline:
 
 
 def _claim(turn: Turn, decision: say.Demote | say.Promote) -> None:
-    claim = Claim.IDLE if isinstance(decision, say.Demote) else Claim.REGULAR
+    claim = turn.state.jobs[decision.job].claim  # that of its core, whatever other replicas have
     run = turn.world.runs.get(decision.job)
     if run is not None and run.claim != claim.value:
         _put_run(turn, replace(run, claim=claim.value))
     kind = "job.demoted" if isinstance(decision, say.Demote) else "job.promoted"
-    turn.tell(kind, _body(decision), job=decision.job)
+    turn.tell(kind, _body(decision, replicas=list(decision.replicas)), job=decision.job)
 
 
 def _release(turn: Turn, decision: say.Release) -> None:
@@ -242,7 +242,7 @@ def _close_places(turn: Turn, job: Job) -> None:
     world = turn.world
     places = world.places.get(job.id)
     if places:
-        stands = {*job.core_indexes, *job.surplus, *job.leaving}
+        stands = {*job.core_indexes, *job.extras, *job.leaving}
         for replica, row in places.items():
             if replica not in stands:
                 _close_place(turn, row)

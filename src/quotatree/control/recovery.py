@@ -89,7 +89,7 @@ def _stop_orphans(turn: Turn, key: Key, seen: set[int]) -> None:
 
 
 def _standing(job: Job) -> dict[int, Placed]:
-    units = [job.core, *job.surplus.values()] if job.core is not None else []
+    units = [job.core, *job.extras.values()] if job.core is not None else []
     return {place.replica: place for unit in units for place in unit.places}
 
 

@@ -47,7 +47,7 @@ def _confirmed(turn: Turn, report: Confirmed) -> None:
     if job is None or job.phase is not Phase.RUNNING:
         return
     known = turn.world.cards[job.id].confirmed
-    stands = {*job.core_indexes, *job.surplus}
+    stands = {*job.core_indexes, *job.extras}
     new = tuple(r for r in report.replicas if r in stands and r not in known)  # a replica may have left since
     if not new:
         return
@@ -98,7 +98,7 @@ def _lost(turn: Turn, report: Lost) -> None:
     job = _of_run(turn, report)
     if job is None:
         return
-    standing = {*job.core_indexes, *job.surplus} if job.phase is Phase.RUNNING else set()
+    standing = {*job.core_indexes, *job.extras} if job.phase is Phase.RUNNING else set()
     gone = tuple(r for r in report.replicas if r in standing or r in job.leaving)
     if gone:
         turn.apply(ev.JobLost(job.id, gone))

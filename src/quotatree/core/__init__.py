@@ -36,7 +36,7 @@ from quotatree.core.model.job import (
     Placed,
     ReplicaGroup,
     Shape,
-    missing_core,
+    least_asked_for,
 )
 from quotatree.core.model.node import Node, NodeSpec, NodeState
 from quotatree.core.model.policy import (
@@ -106,7 +106,7 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "QuotaTreeError", "Refused", "IllegalTransition",
     # Jobs.
     "Job", "JobId", "JobSpec", "ReplicaGroup", "Shape", "Placed", "Phase", "FINAL_PHASES", "Claim", "Idle",
-    "DEFAULT_GRACE_MS", "missing_core", "resized_spec",
+    "DEFAULT_GRACE_MS", "least_asked_for", "resized_spec",
     # Quotas and their policies.
     "Quota", "QuotaId", "QuotaSpec", "AmountLimit", "has_loan", "Module", "Priorities", "Scope", "SelfLevel",
     "SelfLevels", "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY",

@@ -63,7 +63,7 @@ class Preemption:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Replicas start now. `surplus`: they are beyond the core (P12)."""
+    """Replicas start now. `grows`: they join a run; `surplus`: they are beyond what the job wants (P12)."""
 
     job: JobId
     run: int
@@ -72,6 +72,7 @@ class Start:
     step: Step
     reason: Reason
     surplus: bool = False
+    grows: bool = False
     preemption: Preemption | None = None
 
 
@@ -108,19 +109,25 @@ class Evict:
 
 @dataclass(frozen=True, slots=True)
 class Demote:
-    """A regular job keeps running on an idle claim (I1)."""
+    """A regular job keeps running on an idle claim (I1). `replicas`: those beyond the core that it is about; empty: all."""
 
     job: JobId
     preemptor: JobId | None
     reason: Reason
+    replicas: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Promote:
-    """An idle claim becomes regular in place, or running surplus becomes core; nothing restarts (I1, P12)."""
+    """An idle claim becomes regular in place, or replicas that run become core; nothing restarts (I1, P12).
+
+    `replicas`: those beyond the core that it is about; empty: the core. `preemption`: the surplus that gave way to it.
+    """
 
     job: JobId
     reason: Reason
+    replicas: tuple[int, ...] = ()
+    preemption: Preemption | None = None
 
 
 @dataclass(frozen=True, slots=True)

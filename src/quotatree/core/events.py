@@ -202,11 +202,12 @@ class JobPriorityChanged:
 
 @dataclass(frozen=True, slots=True)
 class JobResized:
-    """The owner changes how many replicas a job has, or how many of them are its core (P12); None: as before."""
+    """The owner changes how many replicas a job insists on, wants, or can use (P12); None: as before."""
 
     job: JobId
     min_replicas: int | None = None
     replicas: int | None = None
+    max_replicas: int | None = None
 
 
 Event = (

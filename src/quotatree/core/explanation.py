@@ -10,14 +10,14 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
-from quotatree.core.model.job import Claim, Job, JobId, Phase, missing_core
+from quotatree.core.model.job import Claim, Job, JobId, Phase, least_asked_for
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 from quotatree.core.model.resources import GPU, ZERO
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
-from quotatree.core.waiting_reasons import why_waiting
+from quotatree.core.waiting_reasons import why_no_more, why_waiting
 from quotatree.core.wider_policy import wider_policies
 
 
@@ -107,6 +107,8 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         reasons, tried = why_waiting(state, job, now_ms)
     elif job.phase is Phase.HELD and job.hold is not None:
         reasons = (because(Code.WaitsForLeaving, leaving=len(job.hold.waiting_on)),)
+    elif job.core is not None and job.running_replicas < job.spec.most_replicas:
+        reasons, tried = why_no_more(state, job, now_ms)
     blocked = [r for r in reasons if r.code in (Code.OwnQuotaFull, Code.AncestorFull)]
     full = [dict(r.facts)["quota"] for r in blocked]
     return Explanation(
@@ -134,9 +136,12 @@ def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:
     if job.claim is Claim.IDLE:
         return (Exposure(job.quota.root.id, Code.IdleTakenBack.name, "any regular job that lacks a place"),)
     found: list[Exposure] = []
-    if job.surplus:
-        who = f"regular jobs of {job.quota.id} with priority {job.priority}-{HIGHEST_PRIORITY}"
-        found.append(Exposure(job.quota.id, Code.SurplusGivesWay.name, who + " (surplus replicas)"))
+    if any(unit.is_surplus for unit in job.extras.values()):
+        who = f"any regular job of {job.quota.root.id} or below (surplus replicas)"
+        found.append(Exposure(job.quota.root.id, Code.SurplusGivesWay.name, who))
+    if any(unit.cls.claim is Claim.IDLE for unit in job.extras.values()):
+        who = "any regular job that lacks a place (idle replicas)"
+        found.append(Exposure(job.quota.root.id, Code.IdleTakenBack.name, who))
     victim = work_of(job)
     protected = job.quota.min_runtime_ms and job.core.protected_until_ms > now_ms
     for taker in job.quota.root.subtree():
@@ -187,7 +192,8 @@ def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[Nod
     """Return the nodes of the tree in groups, for a job that finds no place on them; empty for other reasons (X1)."""
     if not any(reason.code in (Code.NoPlacement, Code.IdleNoPlacement) for reason in reasons):
         return ()
-    shape = max((job.shape_of(i) for i in missing_core(job)), key=lambda s: (s.gpu_milli, s.cpu_milli))
+    missing = least_asked_for(job) or [0]  # of surplus nothing is missing, but there could be more
+    shape = max((job.shape_of(i) for i in missing), key=lambda s: (s.gpu_milli, s.cpu_milli))
     groups: dict[tuple[str, str, str, int, int], int] = {}
     for node in state.nodes_of(job.quota.root):
         fit = node.slots(shape, True) if node.suits(shape) else 0

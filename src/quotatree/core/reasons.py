@@ -23,7 +23,7 @@ class Code(Enum):
     HoldComplete = "everybody it waited for has left"
     StartsElsewhere = "free devices turned up before its victims had left"
     FitsIdle = "no regular room, but {free} is used by nobody"
-    SurplusFits = "replica beyond the core fits in min and on free devices"
+    SurplusFits = "replica beyond what it wants fits in min and on free devices"
     Promoted = "its turn came: the idle claim becomes regular in place"
     CoreGrows = "surplus replicas that already run become part of the larger core"
     WaitsForLeaving = "its places are promised; {leaving} job(s) still have to leave them"
@@ -45,7 +45,7 @@ class Code(Enum):
     HoldExpired = "the hold expired; planned anew"
     GuardEnded = "cannot start any more even if others left: nothing is kept for it any longer"
     CoreResized = "its min_replicas changed; planned anew"
-    FewerReplicas = "its owner lowered replicas to {replicas}"
+    FewerReplicas = "its owner lets it have {replicas} replicas at most"
     HoldTaken = "the hold was taken for {preemptor}"
     RunLost = "its replica(s) {replicas} vanished and nobody knows how they ended"
     CancelledByOwner = "cancelled"
@@ -81,6 +81,7 @@ class Code(Enum):
     StillLeaving = "its last run has not ended yet: {replicas} replica(s) are still leaving"
     TakesItsPlace = "takes the place to which {kept} would have moved, so that {kept} keeps running"
     KeptRunning = "keeps running: it would have been stopped and started again in one plan"
+    ReplicasRun = "{running} replica(s) run; it wants {wanted} and can use {most}"
 
 
 RULES: Final[dict[Code, tuple[str, ...]]] = {
@@ -143,6 +144,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.StillLeaving: ("P9",),
     Code.TakesItsPlace: ("P8",),
     Code.KeptRunning: ("P8",),
+    Code.ReplicasRun: ("P12",),
 }
 """The rules (docs/reference/rules.md) that each reason follows from."""
 
@@ -175,7 +177,7 @@ class Step(Enum):
     """
 
     FREE = "free capacity"
-    IDLE = "idle borrowers and own surplus"
+    IDLE = "idle borrowers and surplus"
     LOAN = "loan on siblings' unused capacity"
     RETURN = "return of loans"
     OWN = "own quota"

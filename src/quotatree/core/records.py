@@ -81,10 +81,15 @@ class QuotaRecord:
 
 
 class Standing(NamedTuple):
-    """The places of one unit, and since when it stands there."""
+    """The places of one unit, and since when it stands there.
+
+    Of a replica beyond the core also its claim, if that is not the core's, and whether it is surplus (P12).
+    """
 
     started_ms: int
     places: tuple[ReplicaPlace, ...]
+    claim: Claim | None = None
+    surplus: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ class JobRecord:
     started_ms: int = 0
     checkpoint_ms: int | None = None
     core: Standing | None = None
-    surplus: tuple[Standing, ...] = ()
+    extras: tuple[Standing, ...] = ()
     hold: Promised | None = None
     leaving: tuple[ReplicaPlace, ...] = ()
     preempted_ms: tuple[int, ...] = ()
@@ -171,7 +176,7 @@ def quota_record(state: State, quota: Quota) -> QuotaRecord:
 
 def job_record(state: State, job: Job) -> JobRecord:
     hold = job.hold
-    surplus = [job.surplus[index] for index in sorted(job.surplus)]
+    extras = [job.extras[index] for index in sorted(job.extras)]
     leaving = [job.leaving[index] for index in sorted(job.leaving)]
     promised = None
     if hold is not None:
@@ -187,7 +192,7 @@ def job_record(state: State, job: Job) -> JobRecord:
         started_ms=job.started_ms,
         checkpoint_ms=job.checkpoint_ms,
         core=None if job.core is None else _standing(state, job.core),
-        surplus=tuple(_standing(state, unit) for unit in surplus),
+        extras=tuple(_extra(state, job, unit) for unit in extras),
         hold=promised,
         leaving=_named(state, leaving),
         preempted_ms=job.preempted_ms,
@@ -202,6 +207,11 @@ def job_record(state: State, job: Job) -> JobRecord:
 
 def _standing(state: State, unit: Unit) -> Standing:
     return Standing(unit.started_ms, _named(state, unit.places))
+
+
+def _extra(state: State, job: Job, unit: Unit) -> Standing:
+    claim = None if unit.cls.claim is job.claim else unit.cls.claim
+    return _standing(state, unit)._replace(claim=claim, surplus=unit.is_surplus)
 
 
 def _named(state: State, places: Iterable[Placed]) -> tuple[ReplicaPlace, ...]:

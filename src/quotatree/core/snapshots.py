@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quotatree.core.changes.quotas import refresh_flags
+from quotatree.core.changes.replicas import reprice_replicas
 from quotatree.core.decisions import ReplicaPlace
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Claim, Hold, Job, Placed
@@ -144,11 +145,13 @@ def _place(state: State, record: JobRecord) -> None:
         return
     job.core = state.make_unit(job, UnitKind.CORE, job.claim, *_stands(state, job, record.core))
     state.place(job.core)
-    for standing in record.surplus:
-        unit = state.make_unit(job, UnitKind.SURPLUS, job.claim, *_stands(state, job, standing))
+    for standing in record.extras:
+        kind = UnitKind.SURPLUS if standing.surplus else UnitKind.WANTED
+        unit = state.make_unit(job, kind, standing.claim or job.claim, *_stands(state, job, standing))
         state.place(unit)
-        job.surplus[unit.places[0].replica] = unit
-    if job.core_replicas < job.spec.total_replicas:
+        job.extras[unit.places[0].replica] = unit
+    reprice_replicas(state, job)
+    if job.core_replicas < job.spec.most_replicas:
         job.quota.tree.elastic[job.id] = job
 
 
@@ -187,7 +190,7 @@ def _places(state: State, job: Job, places: Iterable[ReplicaPlace]) -> tuple[Pla
     found = []
     for replica, name, devices in places:
         node = _node(state, name, job.id)
-        if replica < 0 or (len(job.spec.groups) > 1 and replica >= job.spec.total_replicas):
+        if replica < 0 or (len(job.spec.groups) > 1 and replica >= job.spec.wanted_replicas):
             raise _bad("jobs", job.id, f"has no replica {replica}")
         shape = job.shape_of(replica)
         wanted = max(shape.whole_gpus, 1 if shape.fraction_milli else 0)

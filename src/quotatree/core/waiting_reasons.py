@@ -10,19 +10,21 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from quotatree.core.decisions import StepTried
-from quotatree.core.model.job import Idle, Job, JobId, Phase, missing_core, total_request
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for, total_request
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId, shortage
-from quotatree.core.model.resources import GPU, amount_text
+from quotatree.core.model.resources import GPU, amount_text, resources_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
-from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.asking import attempt
+from quotatree.core.planning.attempt_facts import why_short
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided, Failed, Outcome
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
 
 ATTEMPTS: Final = 100
@@ -39,6 +41,35 @@ class WhyWaiting(NamedTuple):
 def why_waiting(state: State, job: Job, now_ms: int) -> WhyWaiting:
     """Return why a job waits; the state is unchanged."""
     return _Questions(state, now_ms).answer(job)
+
+
+def why_no_more(state: State, job: Job, now_ms: int) -> WhyWaiting:
+    """Return how many of how many replicas of a running job run, and why there are no more (P12); the state is unchanged."""
+    spec = job.spec
+    counted = because(
+        Code.ReplicasRun, running=job.running_replicas, wanted=spec.wanted_replicas, most=spec.most_replicas
+    )
+    if job.id in job.quota.queue.of_job:
+        why = why_waiting(state, job, now_ms)
+        return WhyWaiting((counted, *why.reasons), why.tried)
+    if job.hold is not None:
+        return WhyWaiting((counted, because(Code.WaitsForLeaving, leaving=len(job.hold.waiting_on))))
+    return WhyWaiting((counted, *_why_no_surplus(state, job)))
+
+
+def _why_no_surplus(state: State, job: Job) -> list[Reason]:
+    """Return why a job that has all it wants, or runs idle only, has no further replica."""
+    if job.spec.idle is not Idle.NEVER and job.claim is Claim.IDLE:
+        refusal = idle_start(state, job) if job.missing_replicas else None
+        return [refusal] if isinstance(refusal, Reason) else []
+    shape = job.spec.groups[0].shape
+    short = shortage(job.quota, shape.resources)
+    if short is not None:
+        return [why_short(job.quota, short, past_guard=True)]
+    if find_places(state, job.quota.root, [(0, shape)], now=True) is None:
+        text = resources_text(shape.resources)
+        return [because(Code.NoPlacement, fits=0, wanted=1, shape=text)]
+    return []
 
 
 def foremost_reasons(state: State, jobs: Iterable[Job], now_ms: int) -> dict[JobId, Reason]:
@@ -99,8 +130,8 @@ class _Questions:
                 reasons += [outcome.failure.reason]
                 reasons += [step.reason for step in tried if step.reason not in reasons]
                 reasons += [reason for reason in _shortages(job) if reason not in reasons]
-        if job.spec.idle is not Idle.NEVER:
-            refusal = idle_start(self._state, job, cls.request)
+        if job.spec.idle is not Idle.NEVER and not cls.promotes:
+            refusal = idle_start(self._state, job)
             if isinstance(refusal, Reason):
                 reasons.append(refusal)
         return WhyWaiting(tuple(reasons), tried)
@@ -113,7 +144,7 @@ class _Questions:
         state = self._state
         state.begin()
         try:
-            outcome = Attempt(state, job, cls, self._now_ms, Surroundings()).run()
+            outcome = attempt(state, job, cls, self._now_ms, Surroundings())
             if not isinstance(outcome, Decided):
                 return outcome, []
             taker = who_would_take_it_back(state, job, outcome.taken, self._now_ms)
@@ -131,6 +162,8 @@ class _Questions:
             return None
         top = self._head(quota)
         if top is None or top is job or self._ordering(quota).passed(cls):
+            return None
+        if cls.grows and any(ahead is job for ahead, _ in self._ordering(quota).first_in_line(quota)):
             return None
         if strategy is Strategy.INTELLIGENT and top.priority < FIFO_FROM:
             return None
@@ -181,7 +214,7 @@ def _inside_window(state: State, quota: Quota, job_id: JobId, now_ms: int) -> bo
 
 def _shortages(job: Job) -> list[Reason]:
     """Return a reason for each further quota and resource on the path that is short beside the first (X1)."""
-    request = total_request(job, missing_core(job))
+    request = total_request(job, least_asked_for(job))
     first = shortage(job.quota, request)
     found: list[Reason] = []
     for above in job.quota.path:

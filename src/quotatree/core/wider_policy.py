@@ -25,7 +25,7 @@ from quotatree.core.model.policy import (
 )
 from quotatree.core.model.quota import Quota, QuotaSpec
 from quotatree.core.model.rights import Work, could_evict, may_borrow
-from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import cost_text
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.outcome import Decided
@@ -111,7 +111,7 @@ class _Question:
         state, job, now_ms = self._state, self._job, self._now_ms
         with _Supposed(state, job.quota, spec):
             cls = job.quota.queue.of_job[job.id]
-            outcome = Attempt(state, job, cls, now_ms, Surroundings(), patient=False).run()
+            outcome = attempt(state, job, cls, now_ms, Surroundings(), patient=False)
             if not isinstance(outcome, Decided):
                 return None
             if who_would_take_it_back(state, job, outcome.taken, now_ms) is not None:

@@ -259,7 +259,7 @@ def lacks(can: Capabilities, job: JobSpec) -> str | None:
         return f"the {can.name} engine runs {allowed}, not {job.module.value}"
     if not can.fractions and any(group.shape.fraction_milli for group in job.groups):
         return f"the {can.name} engine cannot share a GPU"
-    if not can.several_replicas and job.total_replicas > 1:
+    if not can.several_replicas and job.most_replicas > 1:
         return f"the {can.name} engine runs one replica per job"
     if not can.elastic and job.elastic:
         return f"the {can.name} engine cannot add replicas to a running job"

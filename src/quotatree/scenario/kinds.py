@@ -22,14 +22,14 @@ from quotatree.core.decisions import (
 )
 
 KINDS: Final = {
-    "start": "the core of a job starts, or grows",
-    "grow": "replicas beyond the core start (P12)",
+    "start": "a job starts: its core, and as many of the other replicas it wants as can be had",
+    "grow": "more replicas of a running job start (P12)",
     "hold": "places are promised to a job that others still have to leave (P9, S10)",
     "evict": "a running job is told to stop, as a whole",
     "shrink": "replicas beyond the core are told to stop (P12)",
     "move": "a job is told to stop and starts elsewhere in the same plan (P8)",
     "demote": "a regular job runs on as idle (I1)",
-    "promote": "an idle job becomes regular in place, or surplus becomes core (I1, P12)",
+    "promote": "a job or a replica becomes regular in place, or replicas become core (I1, P12)",
     "release": "a hold ends without a start: taken, expired or given up (P9)",
     "stop": "a running job is told to stop because its owner cancelled it",
     "fail": "a job ends as Failed (P11)",
@@ -51,11 +51,11 @@ PLAIN: Final[dict[type[object], str]] = {
 
 def kind_of(decision: Decision) -> str:
     if isinstance(decision, Start):
-        return "grow" if decision.surplus else "start"
+        return "grow" if decision.grows or decision.surplus else "start"
     if isinstance(decision, Evict):
         if decision.kind is UnitKind.HOLD:
             return "release"
-        if decision.kind is UnitKind.SURPLUS:
+        if decision.kind in (UnitKind.WANTED, UnitKind.SURPLUS):
             return "shrink"
         return "move" if decision.moved else "evict"
     return PLAIN[type(decision)]
@@ -70,7 +70,7 @@ def jobs_by_kind(decisions: Iterable[Decision]) -> dict[str, tuple[str, ...]]:
 
 
 def preemption_of(decision: Decision) -> Preemption | None:
-    return decision.preemption if isinstance(decision, Start | Hold) else None
+    return decision.preemption if isinstance(decision, Start | Hold | Promote) else None
 
 
 def step_word(step: Step) -> str:

@@ -116,6 +116,7 @@ def read_jobs(table: Table, ids: list[str], submitted_ms: int) -> list[DeclaredJ
             priority=table.take("priority", as_count, LOWEST_PRIORITY),
             workspace=table.take("workspace", as_text, "default"),
             min_replicas=table.take("min_replicas", as_count, None),
+            max_replicas=table.take("max_replicas", as_count, None),
             idle=table.take("idle", one_of(Idle), Idle.NEVER),
             grace_ms=table.take("grace", as_duration_ms, DEFAULT_GRACE_MS),
             checkpoint_interval_ms=table.take("checkpoint_interval", as_duration_ms, None),
@@ -172,12 +173,13 @@ def _places_of(
     nodes: Sequence[NodeSpec],
 ) -> tuple[Placed, ...]:
     """The entries of `place` that belong to job number `job_number`: one for each replica that runs."""
-    each = running_replicas if running_replicas is not None else spec.total_replicas
+    each = running_replicas if running_replicas is not None else spec.wanted_replicas
     if len(places) != each * jobs:
         raise table.fail(
             "place", list(places), f"must name {each * jobs} places, one for each running replica"
         )
     shapes = [group.shape for group in spec.groups for _ in range(group.replicas)]
+    shapes += [spec.groups[0].shape] * (each - len(shapes))  # surplus, which a job of one group has
     found = []
     for index in range(each):
         text = places[job_number * each + index]

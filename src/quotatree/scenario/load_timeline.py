@@ -153,10 +153,11 @@ def _resize(table: Table, word: str, time_ms: int, known: Declarations) -> _Read
     del time_ms
     inner = _inner(table, word)
     job = known.jobs_named(inner.where, (inner.need("job", as_text),))[0]
-    sizes = {name: inner.take(name, as_count, None) for name in ("replicas", "min_replicas")}
+    names = ("replicas", "min_replicas", "max_replicas")
+    sizes = {name: inner.take(name, as_count, None) for name in names}
     inner.end()
     said = " and ".join(f"{name} to {value}" for name, value in sizes.items() if value is not None)
-    return (JobResized(JobId(job), sizes["min_replicas"], sizes["replicas"]),), f"{job}: {said}"
+    return (JobResized(JobId(job), **sizes),), f"{job}: {said}"
 
 
 def _scale(table: Table, word: str, time_ms: int, known: Declarations) -> _Read:

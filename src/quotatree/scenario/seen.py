@@ -93,7 +93,7 @@ def claim(seen: Seen, name: str) -> Claim | None:
 
 def replicas(seen: Seen, name: str) -> int | None:
     job = seen.job(name)
-    return len(job.core_indexes) + len(job.surplus) if job is not None else None
+    return len(job.core_indexes) + len(job.extras) if job is not None else None
 
 
 def preemptions(seen: Seen, name: str) -> int | None:
@@ -107,7 +107,7 @@ def nodes_of(seen: Seen, name: str) -> tuple[str, ...] | None:
     if job is None:
         return None
     promised = job.hold.unit if job.hold is not None else None
-    units = [unit for unit in (job.core, promised, *job.surplus.values()) if unit is not None]
+    units = [unit for unit in (job.core, promised, *job.extras.values()) if unit is not None]
     return tuple(sorted({seen.state.nodes[index].spec.name for unit in units for index in unit.nodes}))
 
 

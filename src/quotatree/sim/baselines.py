@@ -120,8 +120,10 @@ def _regular_and_whole(setup: Setup) -> Resubmit:
 
 
 def _whole(spec: JobSpec) -> JobSpec:
-    """Make an elastic job start with all its replicas: the models know no surplus."""
-    return replace(spec, min_replicas=spec.total_replicas) if spec.elastic else spec
+    """Make an elastic job start with all the replicas it wants: the models know neither growth nor surplus."""
+    if not spec.elastic:
+        return spec
+    return replace(spec, min_replicas=spec.wanted_replicas, max_replicas=None)
 
 
 def _model(rule: ModelRule) -> Callable[[Setup], Brain]:

@@ -36,7 +36,7 @@ from quotatree.core import (
     effects,
     find_places,
     has_loan,
-    missing_core,
+    least_asked_for,
 )
 from quotatree.core import decisions as say
 from quotatree.core.events import Event
@@ -125,7 +125,7 @@ class ModelBrain:
 
     def _try(self, job: Job, cls: WaitClass, now_ms: int) -> list[say.Decision]:
         state, rule = self._state, self._rule
-        wanted = [(index, job.shape_of(index)) for index in missing_core(job)]
+        wanted = [(index, job.shape_of(index)) for index in least_asked_for(job)]
         if _fits(rule.bounded_by(job.quota), cls.request):
             placed = self._on_free(job, wanted, now_ms)
             if placed is not None:

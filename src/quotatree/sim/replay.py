@@ -212,7 +212,8 @@ class Replay:
     def _finish(self, track: Track, since_ms: int) -> None:
         """End a run: as done if all its work is done, else as withdrawn by the owner."""
         self.brain.apply(ev.JobEnded(track.id), self.now_ms)
-        self.recorder.run(track.team, -track.running_milli, track.idle)
+        self.recorder.run(track.team, track.idle_milli - track.running_milli, False)
+        self.recorder.run(track.team, -track.idle_milli, True)
         self.recorder.running_jobs -= 1
         if self.now_ms - since_ms < run_length_ms(track.left_ms, track.rhythm, track.starts == 1):
             track.withdraw(self.now_ms)
@@ -300,8 +301,10 @@ class Replay:
     def _start(self, start: say.Start) -> None:
         track, recorder = self._active[start.job], self.recorder
         idle = start.claim is Claim.IDLE
-        if start.surplus:
+        if start.grows:
             track.grow(len(start.replicas), self.now_ms)
+            if idle and not track.idle:
+                track.idle_beyond += len(start.replicas)
             recorder.run(track.team, track.each_milli * len(start.replicas), idle)
             return
         recorder.waiting_jobs -= 1
@@ -309,6 +312,10 @@ class Replay:
         recorder.running_jobs += 1
         track.start(start.run, idle, self.now_ms)
         recorder.run(track.team, track.core_milli, idle)
+        more = len(start.replicas) - track.core_replicas
+        if more > 0:
+            track.grow(more, self.now_ms)
+            recorder.run(track.team, track.each_milli * more, idle)
         length_ms = run_length_ms(track.left_ms, track.rhythm, track.starts == 1)
         end_ms = self.now_ms + length_ms
         self._push(end_ms if track.until_ms is None else min(end_ms, track.until_ms), track, start.run, None)
@@ -321,11 +328,15 @@ class Replay:
         track, recorder = self._active[evict.job], self.recorder
         if evict.preemptor is not None:
             self._owed[evict.preemptor] = self._owed.get(evict.preemptor, 0) + 1
-        if evict.kind is UnitKind.SURPLUS:
+        if evict.kind in (UnitKind.WANTED, UnitKind.SURPLUS):
             freed = track.each_milli * len(evict.replicas)
+            idle_milli = freed if track.idle else 0
+            if track.idle_beyond and evict.reason.code is Code.IdleTakenBack:
+                track.idle_beyond -= len(evict.replicas)
+                idle_milli = freed
             lost = track.shrink(evict.run, evict.replicas, self.now_ms)
         else:
-            freed = track.running_milli
+            freed, idle_milli = track.running_milli, track.idle_milli
             lost = track.evict(evict.replicas, evict.moved, self.now_ms)
             recorder.running_jobs -= 1
             if evict.requeued:
@@ -335,7 +346,8 @@ class Replay:
                 # There is no owner in a replay who would start it again.
                 self.brain.apply(ev.JobCancelled(track.id), self.now_ms)
                 self._close(track, End.STOPPED)
-        recorder.run(track.team, -freed, track.idle)
+        recorder.run(track.team, idle_milli - freed, False)
+        recorder.run(track.team, -idle_milli, True)
         recorder.leaving += freed
         self.taken.append(
             Taken(
@@ -361,10 +373,15 @@ class Replay:
 
     def _change_claim(self, decision: say.Promote | say.Demote) -> None:
         track = self._active[decision.job]
-        idle = isinstance(decision, say.Demote)
-        if idle != track.idle:
-            self.recorder.idle += track.running_milli if idle else -track.running_milli
-            track.idle = idle
+        if decision.reason.code is Code.CoreGrows:
+            return
+        before = track.idle_milli
+        demoted, beyond = isinstance(decision, say.Demote), len(decision.replicas)
+        if beyond:
+            track.idle_beyond += beyond if demoted else -beyond
+        else:
+            track.idle, track.idle_beyond = demoted, 0 if demoted else track.surplus
+        self.recorder.idle += track.idle_milli - before
 
     def _find_fruitless(self) -> None:
         """Count evictions whose preemptor has neither started nor holds a promise (P7)."""

@@ -19,8 +19,8 @@ class Track:
     """The record of one job. `since_ms` is when its present run began, None while it does not run."""
 
     __slots__ = (
-        "_surplus_since", "_waits_since", "core_milli", "each_milli", "end", "end_ms", "evictions", "first_start_ms",
-        "gpu_milli", "idle", "idle_starts", "leaving", "leaving_cost", "left_ms", "lost", "moves", "paused", "rhythm",
+        "_surplus_since", "_waits_since", "core_milli", "core_replicas", "each_milli", "end", "end_ms", "evictions", "first_start_ms",
+        "gpu_milli", "idle", "idle_beyond", "idle_starts", "leaving", "leaving_cost", "left_ms", "lost", "moves", "paused", "rhythm",
         "run", "since_ms", "spec", "starts", "surplus", "team", "team_name", "until_ms", "useful", "waited_ms", "work_ms",
     )  # fmt: skip
 
@@ -32,6 +32,7 @@ class Track:
         self.gpu_milli = submission.gpu_milli
         self.until_ms = submission.until_ms
         self.each_milli = spec.groups[0].shape.gpu_milli
+        self.core_replicas = core_replicas
         self.core_milli = self.each_milli * core_replicas
         self.team, self.team_name = team, team_name
         self.run = self.starts = self.idle_starts = self.evictions = self.moves = 0
@@ -40,7 +41,8 @@ class Track:
         self.end: End | None = None
         self.end_ms: int | None = None
         self.idle = False
-        self.surplus = 0  # replicas beyond the core that run
+        self.surplus = 0  # replicas beyond the core that run, wanted ones too
+        self.idle_beyond = 0  # how many of them run idle beside a regular core
         self._surplus_since = 0
         self.leaving: Leaving | None = None  # most jobs are never evicted: no dict for each of a million
         self._waits_since = spec.submitted_ms
@@ -53,8 +55,13 @@ class Track:
 
     @property
     def running_milli(self) -> int:
-        """Milli-GPU of a run of this job, surplus replicas included."""
+        """Milli-GPU of a run of this job, replicas beyond its core included."""
         return self.core_milli + self.surplus * self.each_milli
+
+    @property
+    def idle_milli(self) -> int:
+        """The part of `running_milli` that runs idle."""
+        return self.running_milli if self.idle else self.idle_beyond * self.each_milli
 
     # -- its life --------------------------------------------------------------------------------------------
 
@@ -74,7 +81,7 @@ class Track:
         self.surplus += replicas
 
     def shrink(self, run: int, replicas: tuple[int, ...], now_ms: int) -> int:
-        """Take surplus replicas away. Returns 0: no work is lost (P6 charges a restart that does not happen)."""
+        """Take replicas beyond the core away. Returns 0: no work is lost (P6 charges a restart that does not happen)."""
         self._book_surplus(now_ms)
         self.surplus -= len(replicas)
         self._begin_leaving(run, replicas, now_ms)
@@ -85,7 +92,7 @@ class Track:
         assert self.since_ms is not None
         part = cut_short(now_ms - self.since_ms, self.rhythm, self.starts == 1)
         self._book_surplus(now_ms)
-        self.surplus = 0
+        self.surplus = self.idle_beyond = 0
         self.left_ms -= part.saved_ms
         self.useful += part.saved_ms * self.core_milli
         self.lost += (part.unsaved_ms + part.restart_ms) * self.core_milli
@@ -112,7 +119,7 @@ class Track:
         assert self.since_ms is not None
         part = completed(now_ms - self.since_ms, self.left_ms, self.rhythm, self.starts == 1)
         self._book_surplus(now_ms)
-        self.surplus = 0
+        self.surplus = self.idle_beyond = 0
         self.left_ms = 0
         self.useful += part.saved_ms * self.core_milli
         self.lost += part.restart_ms * self.core_milli
@@ -125,7 +132,7 @@ class Track:
             self.stop_waiting(now_ms)
             return
         self._book_surplus(now_ms)
-        self.surplus = 0
+        self.surplus = self.idle_beyond = 0
         part = cut_short(now_ms - self.since_ms, self.rhythm, self.starts == 1)
         self.useful += (part.saved_ms + part.unsaved_ms) * self.core_milli
         self.lost += part.restart_ms * self.core_milli

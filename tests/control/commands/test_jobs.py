@@ -205,7 +205,7 @@ def test_a_service_is_scaled_by_its_owner_and_a_restart_knows(server: Server):
     assert replicas_running(server.engine) == {(service, 1): (0, 1, 2, 3)}
     server.kill()
     server.boot()
-    assert server.job(service).spec.total_replicas == 4
+    assert server.job(service).spec.wanted_replicas == 4
     server.do(do.ResizeJob(actor="ann", job=service, replicas=1))
     assert replicas_running(server.engine) == {(service, 1): (0, 1, 2, 3)}, "they have their grace"
     server.pass_time(11)
@@ -217,8 +217,8 @@ def test_a_service_is_scaled_by_its_owner_and_a_restart_knows(server: Server):
     assert row.gpu_milli == 1000, "lists show what it wants now"
     resized = [row for row in server.store.table(EventRow) if row.kind == "job.resized"]
     assert [row.body["after"] for row in resized] == [
-        {"replicas": 4, "min_replicas": 1},
-        {"replicas": 1, "min_replicas": 1},
+        {"replicas": 4, "min_replicas": 1, "max_replicas": 4},
+        {"replicas": 1, "min_replicas": 1, "max_replicas": 1},
     ]
     assert [row.action for row in server.store.table(AuditRow)][-2:] == ["job.resize", "job.resize"]
 
@@ -227,7 +227,7 @@ def test_a_running_gang_is_not_resized(server: Server):
     gang = server.submit(replicas=2)
     with pytest.raises(Refused, match="runs as a gang of 2"):
         server.do(do.ResizeJob(actor="ann", job=gang, replicas=4))
-    assert server.job(gang).spec.total_replicas == 2
+    assert server.job(gang).spec.wanted_replicas == 2
 
 
 def test_a_size_that_the_engine_cannot_run_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch):
@@ -281,4 +281,4 @@ def test_only_who_may_cancel_a_job_may_stop_it(server: Server):
 
 def standing(server: Server, job_id: str) -> list[int]:
     job = server.job(job_id)
-    return sorted([*job.core_indexes, *job.surplus])
+    return sorted([*job.core_indexes, *job.extras])

@@ -11,7 +11,8 @@ from tests.core.building import World, self_level
 def test_a_replica_that_is_evicted_later_delays_only_its_own_preemptor_p9() -> None:
     world = World()
     world.root(8)
-    job = world.run("service", "r", 1, 8, module=Module.EAS, min_replicas=2)
+    job = world.submit("service", "r", 1, 2, module=Module.EAS, min_replicas=2, max_replicas=8)
+    world.plan()
     world.submit("first", "r", 1, priority=5)
     world.plan()
     (replica,) = job.leaving

@@ -17,16 +17,21 @@ from tests.core.building import cluster, submit
 from tests.property.accounting import ALL as ACCOUNTING
 
 
-def service(state: State, replicas: int = 2, min_replicas: int | None = None) -> Job:
-    job = submit(state, "s", "r", (replicas, 1000), module=Module.EAS, min_replicas=min_replicas)
+def service(
+    state: State, replicas: int = 2, min_replicas: int | None = None, max_replicas: int | None = None
+) -> Job:
+    job = submit(
+        state, "s", "r", (replicas, 1000), module=Module.EAS, min_replicas=min_replicas, max_replicas=max_replicas
+    )  # fmt: skip
     plan(state, 0)
     return job
 
 
 def resize(
-    state: State, job: Job, now_ms: int, replicas: int | None = None, min_replicas: int | None = None
-) -> tuple[say.Decision, ...]:
-    found = apply(state, ev.JobResized(job.id, min_replicas, replicas), now_ms)
+    state: State, job: Job, now_ms: int, replicas: int | None = None, min_replicas: int | None = None,
+    max_replicas: int | None = None,
+) -> tuple[say.Decision, ...]:  # fmt: skip
+    found = apply(state, ev.JobResized(job.id, min_replicas, replicas, max_replicas), now_ms)
     for check in ACCOUNTING:
         check(state)
     again = restore(snapshot(state))
@@ -35,7 +40,7 @@ def resize(
 
 
 def standing(job: Job) -> list[int]:
-    return sorted([*job.core_indexes, *job.surplus])
+    return sorted([*job.core_indexes, *job.extras])
 
 
 def test_more_replicas_of_a_service_are_surplus_to_come() -> None:
@@ -63,11 +68,11 @@ def test_of_fewer_replicas_the_newest_surplus_leaves_first_with_grace() -> None:
     job = service(state, 3)
     apply(state, ev.JobLost(job.id, (1,)), 5)
     plan(state, 5)
-    assert job.surplus[1].started_ms > job.surplus[2].started_ms, "replica 1 is the newest now"
+    assert job.extras[1].started_ms > job.extras[2].started_ms, "replica 1 is the newest now"
     (evicted,) = resize(state, job, 6, replicas=2)
     assert isinstance(evicted, say.Evict)
     assert (evicted.replicas, evicted.counts, evicted.grace_ms) == ((1,), False, job.spec.grace_ms)
-    assert evicted.reason.text == "its owner lowered replicas to 2"
+    assert evicted.reason.text == "its owner lets it have 2 replicas at most"
     assert standing(job) == [0, 2], "a replica keeps its number, also beyond the new count"
     apply(state, ev.JobLeft(job.id), 7)
     assert plan(state, 7).decisions == ()
@@ -87,11 +92,42 @@ def test_a_core_above_the_replicas_is_refused() -> None:
     job = service(state, 4)
     with pytest.raises(Refused, match=r"min_replicas = 3: must be 1\.\.2 \(replicas\) \[P12\]"):
         resize(state, job, 1, replicas=2, min_replicas=3)
-    with pytest.raises(Refused, match="say replicas, min_replicas, or both"):
+    with pytest.raises(Refused, match="say replicas, min_replicas or max_replicas"):
         resize(state, job, 1)
     with pytest.raises(Refused, match="at least 1"):
         resize(state, job, 1, replicas=0)
     assert standing(job) == [0, 1, 2, 3]
+
+
+def test_max_replicas_below_the_replicas_is_refused() -> None:
+    state = cluster(8)
+    job = service(state, 4)
+    with pytest.raises(Refused, match=r"max_replicas = 3: must be at least 4 \(replicas\) \[P12\]"):
+        resize(state, job, 1, max_replicas=3)
+    with pytest.raises(Refused, match=r"max_replicas = 3: only a job of one group"):
+        submit(state, "two", "r", (1, 1000), (1, 1000), max_replicas=3)
+
+
+def test_max_replicas_is_as_many_as_are_wanted_unless_said() -> None:
+    state = cluster(8)
+    job = service(state, 2)
+    resize(state, job, 1, replicas=3)
+    assert (job.spec.max_replicas, job.spec.most_replicas) == (None, 3)
+    resize(state, job, 1, max_replicas=5)
+    plan(state, 1)
+    assert standing(job) == [0, 1, 2, 3, 4]
+    resize(state, job, 2, replicas=1)
+    assert (standing(job), job.spec.most_replicas) == ([0, 1, 2, 3, 4], 5), "what was wanted is surplus now"
+    resize(state, job, 2, replicas=6)
+    assert job.spec.most_replicas == 6, "nobody wants more than he can use"
+
+
+def test_replicas_beyond_a_lower_max_leave_with_grace() -> None:
+    state = cluster(8)
+    job = service(state, 2, max_replicas=4)
+    found = resize(state, job, 1, max_replicas=3)
+    assert [d.replicas for d in found if isinstance(d, say.Evict)] == [(3,)]
+    assert standing(job) == [0, 1, 2]
 
 
 def test_a_core_that_could_never_fit_is_refused() -> None:
@@ -135,7 +171,7 @@ def test_a_waiting_service_starts_with_its_new_size() -> None:
     resize(state, job, 1, replicas=3, min_replicas=2)
     apply(state, ev.JobEnded(blocker.id), 2)
     plan(state, 2)
-    assert (len(job.core_indexes), len(job.surplus)) == (2, 1)
+    assert (len(job.core_indexes), len(job.extras)) == (2, 1)
 
 
 def test_a_hold_outlives_a_change_that_leaves_the_core_alone() -> None:
@@ -168,7 +204,7 @@ def test_a_core_resized_while_waiting_grows_its_surplus_later() -> None:
     job = submit(state, "j", "r", (2, 1000))
     apply(state, ev.JobResized(job.id, 1), 0)
     plan(state, 0)
-    assert (len(job.core_indexes), len(job.surplus)) == (1, 1)
+    assert (len(job.core_indexes), len(job.extras)) == (1, 1)
 
 
 def test_resizing_a_held_job_plans_it_anew() -> None:
@@ -183,4 +219,4 @@ def test_resizing_a_held_job_plans_it_anew() -> None:
     assert [type(d) for d in found] == [say.Release]
     plan(state, 2)
     assert job.hold is not None
-    assert len(job.hold.unit.places) == 1
+    assert len(job.hold.unit.places) == 2, "its core, and with it the other replica that it wants"

@@ -15,7 +15,7 @@ def test_a_replica_that_is_lost_twice_is_lost_once_a7() -> None:
     service = world.run("service", "r", 1, 4, module=Module.EAS, min_replicas=1)
     found = world.event(ev.JobLost(service.id, (3, 3, 9)))
     assert [(d.job, d.replicas) for d in found if isinstance(d, say.Evict)] == [("service", (3,))]
-    assert sorted(service.surplus) == [1, 2]
+    assert sorted(service.extras) == [1, 2]
     assert not service.leaving
     world.event(ev.JobCancelled(service.id))
     world.event(ev.JobLost(service.id, (0, 0, 1)))

@@ -33,7 +33,7 @@ def ill(
 
 
 def devices(job: Job) -> list[tuple[int, tuple[int, ...]]]:
-    units = [job.core, *job.surplus.values()] if job.core is not None else []
+    units = [job.core, *job.extras.values()] if job.core is not None else []
     return sorted((p.node, p.devices) for unit in units for p in unit.places)
 
 
@@ -75,7 +75,7 @@ def test_surplus_on_it_leaves_alone() -> None:
     state = cluster(3)
     service = submit(state, "s", "r", (3, 1000), module=Module.EAS)
     plan(state, 0)
-    place = service.surplus[2].places[0]
+    place = service.extras[2].places[0]
     (evicted,) = ill(state, place.devices[0])
     assert isinstance(evicted, say.Evict)
     assert (evicted.replicas, service.phase) == ((2,), Phase.RUNNING)

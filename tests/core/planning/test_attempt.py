@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import Claim, Idle, Phase, ReplicaGroup
+from quotatree.core.model.job import Claim, Idle, Phase
 from quotatree.core.model.policy import Module, Scope
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import GPU_SECOND
@@ -37,21 +35,19 @@ def test_who_stopped_at_idle_preempts_when_another_took_the_idle_room_p4() -> No
     assert world.plan() == [("Start", "only"), ("Evict", "victim"), ("Hold", "allow")]
 
 
-def test_a_larger_core_waits_for_the_preemption_delay_p11() -> None:
+def test_replicas_that_are_missing_wait_for_the_preemption_delay_p11() -> None:
     world = World()
     world.root(8, self_level=self_level(9, 1, Scope.OWN), preemption_delay_ms=5 * MINUTE)
     job = world.run("service", "r", 1, 2, module=Module.EAS, priority=9, min_replicas=1)
     world.run("victim", "r", 6)
     world.now_ms = 60 * MINUTE
-    bigger = replace(job.spec, groups=(ReplicaGroup(4, job.spec.groups[0].shape),))
-    world.state.set_spec(job, bigger, job.core_replicas)
-    world.event(ev.JobResized(job.id, 4))
-    assert world.plan() == [("Promote", "service")]
+    world.event(ev.JobResized(job.id, replicas=4))
+    assert world.plan() == []
     assert ("Evict", "victim") in world.plan(65 * MINUTE)
 
 
-def test_a_victim_is_booked_with_the_surplus_that_it_takes_along_p13() -> None:
-    """A service of 2 + 6 GPUs goes as a whole: 8 GPUs are freed, and each replica's restart is lost."""
+def test_a_victim_is_booked_with_all_replicas_that_it_takes_along_p13() -> None:
+    """A service of 2 + 6 GPUs goes as a whole: 8 GPUs are freed, and what each replica loses is counted (P6)."""
     world = World()
     world.root(8, self_level=self_level(9, 1, Scope.OWN))
     service = world.run("service", "r", 1, 8, module=Module.EAS, min_replicas=2)
@@ -61,10 +57,10 @@ def test_a_victim_is_booked_with_the_surplus_that_it_takes_along_p13() -> None:
     (hold,) = [d for d in made if isinstance(d, say.Hold)]
     assert hold.preemption is not None
     (victim,) = hold.preemption.victims
-    core, surplus = 2 * (40 + 3600), 6 * 40
+    core, wanted = 2 * (40 + 3600), 6 * (40 + 3600 // 8)
     assert victim.freed == Resources(8000)
-    assert victim.lost_work == eviction.lost_work == service.lost_last == (core + surplus) * GPU_SECOND
-    assert victim.cost == eviction.cost == victim.lost_work, "priority 1 weighs 1, as surplus does"
+    assert victim.lost_work == eviction.lost_work == service.lost_last == (core + wanted) * GPU_SECOND
+    assert victim.cost == eviction.cost == victim.lost_work, "priority 1 weighs 1"
 
 
 def test_what_idle_borrowers_gave_back_includes_their_surplus_p13() -> None:

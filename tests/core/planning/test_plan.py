@@ -71,7 +71,7 @@ def test_the_first_surplus_replica_is_no_news_for_the_next_plan() -> None:
     apply(state, ev.JobEnded(JobId("short")), 1)
     submit(state, "elastic", "r", (3, 1000), now_ms=1, min_replicas=1)
     plan(state, 1)
-    assert len(state.jobs[JobId("elastic")].surplus) == 2
+    assert len(state.jobs[JobId("elastic")].extras) == 2
     assert plan(state, 1).decisions == ()
 
 
@@ -134,7 +134,7 @@ def test_surplus_stays_within_the_amount_limits_w3() -> None:
     world.event(ev.LimitsSet("r", (AmountLimit("r", "user:ann", 1, 9, 4000),)))
     job = world.submit("service", "r", 1, 8, module=Module.EAS, subjects=("user:ann",))
     world.plan()
-    assert len(job.core_indexes) + len(job.surplus) == 4
+    assert len(job.core_indexes) + len(job.extras) == 4
 
 
 def test_a_guarded_job_is_not_started_idle_only_to_be_taken_when_its_guard_ends_s8() -> None:

@@ -86,7 +86,7 @@ def test_a_core_takes_its_surplus_along_and_counts_it_once() -> None:
     apply(state, ev.JobSubmitted(service), 0)
     plan(state, 0)
     job = state.jobs[service.id]
-    one, _ = job.surplus.values()
+    one, _ = job.extras.values()
     trial = a_trial(state, 8)
     trial.take(one)
     assert trial.quota_left() == gpus(7)

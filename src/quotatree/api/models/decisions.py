@@ -15,7 +15,7 @@ from quotatree.core import decisions as say
 
 
 class VictimOut(TypedDict):
-    """`what` leaves: a core, a surplus replica, an idle claim, a hold."""
+    """`what` leaves: a core, a wanted or a surplus replica, an idle claim, a hold."""
 
     job: str
     what: str
@@ -54,6 +54,7 @@ class DecisionOut(TypedDict):
     claim: NotRequired[str]
     step: NotRequired[str]
     surplus: NotRequired[bool]
+    grows: NotRequired[bool]
     places: NotRequired[list[PlaceOut]]
     waiting_on: NotRequired[list[str]]
     expires_ms: NotRequired[int | None]
@@ -171,6 +172,7 @@ def decision_out(decision: say.Decision) -> DecisionOut:
         said["preemption"] = None if taken is None else preemption_out(taken)
     if isinstance(decision, say.Start):
         said["run"], said["claim"], said["surplus"] = decision.run, decision.claim.value, decision.surplus
+        said["grows"] = decision.grows
     if isinstance(decision, say.Hold):
         said["waiting_on"], said["expires_ms"] = list(decision.waiting_on), decision.expires_ms
     if isinstance(decision, say.Evict | say.Stop):
@@ -181,6 +183,10 @@ def decision_out(decision: say.Decision) -> DecisionOut:
         )
     if isinstance(decision, say.Evict | say.Demote):
         said["preemptor"] = decision.preemptor
+    if isinstance(decision, say.Promote | say.Demote):
+        said["replicas"] = list(decision.replicas)
+    if isinstance(decision, say.Promote) and decision.preemption is not None:
+        said["preemption"] = preemption_out(decision.preemption)
     if isinstance(decision, say.Evict):
         said["what"], said["requeued"], said["moved"] = decision.kind.value, decision.requeued, decision.moved
         said["cost_gpu_seconds"] = decision.cost / GPU_SECOND

@@ -133,6 +133,7 @@ Priority = Annotated[
         _number, json_schema_input_type=Annotated[int, Field(ge=1, le=9, examples=[5])] | PriorityName
     ),
 ]
+ReplicaCount = Annotated[int, Field(ge=1, le=100_000)]
 Name = Annotated[str, StringConstraints(pattern=WHOLE_NAME, max_length=63), Field(examples=["vision"])]
 Line = Annotated[str, StringConstraints(max_length=1000)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=253)]

@@ -21,6 +21,7 @@ from quotatree.api.models.fields import (
     ModuleName,
     Name,
     Priority,
+    ReplicaCount,
     memory_text,
     number,
     span,
@@ -35,7 +36,7 @@ from quotatree.store.rows import JobRow, PlacementRow, RunRow
 class GroupIn(Body):
     """Equal replicas; each finds its place on one node."""
 
-    replicas: Annotated[int, Field(ge=1, le=100_000)] = 1
+    replicas: ReplicaCount = 1
     gpus: Gpus = 0
     cpu: Cpus = 0
     memory: Memory = Field(default=0, json_schema_extra={"default": "0Mi"})
@@ -62,7 +63,8 @@ class JobIn(Body):
     name: Annotated[str, StringConstraints(pattern=JOB_LABEL)] = ""
     module: ModuleName = "DLC"
     priority: Priority = 1
-    min_replicas: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    min_replicas: ReplicaCount | None = None
+    max_replicas: ReplicaCount | None = None
     idle: Literal["never", "allow", "only"] = "never"
     grace: Duration = Field(default=DEFAULT_GRACE_MS, json_schema_extra={"default": "30s"})
     checkpoint_interval: Duration | None = None
@@ -91,6 +93,7 @@ class JobIn(Body):
             module=Module(self.module),
             priority=self.priority,
             min_replicas=self.min_replicas,
+            max_replicas=self.max_replicas,
             idle=Idle(self.idle),
             grace_ms=self.grace,
             checkpoint_interval_ms=self.checkpoint_interval,
@@ -110,19 +113,20 @@ class PriorityIn(Body):
 
 
 class ResizeIn(Body):
-    min_replicas: Annotated[int, Field(ge=1, le=100_000)]
+    min_replicas: ReplicaCount
 
 
 class ReplicasIn(Body):
-    """At least one of the two."""
+    """At least one of the three: what the job wants, what it insists on, what it can use at most (P12)."""
 
-    replicas: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    min_replicas: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    replicas: ReplicaCount | None = None
+    min_replicas: ReplicaCount | None = None
+    max_replicas: ReplicaCount | None = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:
-        if self.replicas is None and self.min_replicas is None:
-            raise ValueError("replicas or min_replicas must be given")
+        if self.replicas is None and self.min_replicas is None and self.max_replicas is None:
+            raise ValueError("replicas, min_replicas or max_replicas must be given")
         return self
 
 
@@ -156,7 +160,8 @@ class GroupOut(TypedDict):
 
 
 class JobOut(TypedDict):
-    """`reason` and its code say why it waits now; `position` is its place in the queue of its quota, where it was asked for; `ending`
+    """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
+    `max_replicas` are what its owner said of it. `reason` and its code say why it waits now; `position` is its place in the queue of its quota, where it was asked for; `ending`
     says of a failed job what went wrong."""
 
     id: str
@@ -181,9 +186,11 @@ class JobOut(TypedDict):
     claim: str
     replicas: int
     core_replicas: int
+    most_replicas: int
     running_replicas: int
     groups: list[GroupOut]
     min_replicas: int | None
+    max_replicas: int | None
     idle: str
     grace: str | None
     checkpoint_interval: str | None
@@ -251,7 +258,7 @@ def job_out(
     core = () if record.core is None else record.core.places
     places: list[PlaceOut] = [
         {"replica": place.replica, "node": place.node, "devices": list(place.devices), "surplus": surplus}
-        for standing, surplus in ((core, False), *((s.places, True) for s in record.surplus))
+        for standing, surplus in ((core, False), *((s.places, s.surplus) for s in record.extras))
         for place in standing
     ]
     return {
@@ -275,11 +282,13 @@ def job_out(
         "gpus": number(row.gpu_milli),
         "run": record.run,
         "claim": record.claim.value,
-        "replicas": spec.total_replicas,
+        "replicas": spec.wanted_replicas,
         "core_replicas": record.core_replicas,
+        "most_replicas": spec.most_replicas,
         "running_replicas": len(places),
         "groups": [_group_out(group) for group in spec.groups],
         "min_replicas": spec.min_replicas,
+        "max_replicas": spec.max_replicas,
         "idle": spec.idle.value,
         "grace": span(spec.grace_ms),
         "checkpoint_interval": span(spec.checkpoint_interval_ms),

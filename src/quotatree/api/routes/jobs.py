@@ -251,8 +251,14 @@ async def checkpoint_job(job: JobInPath, caller: Annotated[Caller, needs(Action.
 async def set_replicas(
     job: JobInPath, body: ReplicasIn, caller: Annotated[Caller, needs(Action.RESIZE_JOB)]
 ) -> Response:
-    """Change how many replicas a job has, and how many of them it insists on (P12)."""
-    command = do.ResizeJob(actor=caller.user, job=job, replicas=body.replicas, min_replicas=body.min_replicas)
+    """Change how many replicas a job wants, insists on, and can use at most (P12)."""
+    command = do.ResizeJob(
+        actor=caller.user,
+        job=job,
+        replicas=body.replicas,
+        min_replicas=body.min_replicas,
+        max_replicas=body.max_replicas,
+    )
     return await _do(caller, command)
 
 

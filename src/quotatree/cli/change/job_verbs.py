@@ -98,16 +98,21 @@ def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
 
 @click.command()
 @click.argument("job")
-@click.option("--replicas", type=click.IntRange(1), metavar="N", help="How many replicas.")
+@click.option("--replicas", type=click.IntRange(1), metavar="N", help="How many replicas it wants.")
 @click.option("--min-replicas", type=click.IntRange(1), metavar="N", help="How many of them it insists on.")
+@click.option(
+    "--max-replicas", type=click.IntRange(1), metavar="N", help="How many it can use if nobody else does."
+)
 @remote_options
-def resize(job: str, replicas: int | None, min_replicas: int | None, remote: Remote) -> None:
+def resize(
+    job: str, replicas: int | None, min_replicas: int | None, max_replicas: int | None, remote: Remote
+) -> None:
     """Give JOB more or fewer replicas (P12)."""
-    if replicas is None and min_replicas is None:
-        fail("--replicas or --min-replicas is missing", EXIT_BAD_INPUT)
+    if replicas is None and min_replicas is None and max_replicas is None:
+        fail("--replicas, --min-replicas or --max-replicas is missing", EXIT_BAD_INPUT)
 
     def do(client: Client, name: str) -> object:
-        return client.jobs.resize(name, min_replicas, replicas=replicas)
+        return client.jobs.resize(name, min_replicas, replicas=replicas, max_replicas=max_replicas)
 
     _each(remote, [job], do, "resized")
 

@@ -34,10 +34,9 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
 @click.option("--gpus", type=float, metavar="N", help="GPUs of each replica; 0.5 is half of one.")
 @click.option("--cpu", type=float, metavar="N", help="CPUs of each replica.")
 @click.option("--memory", metavar="AMOUNT", help="Memory of each replica, such as 64Gi.")
-@click.option("--replicas", type=int, metavar="N", help="How many replicas; all start or none.")
-@click.option(
-    "--min-replicas", type=int, metavar="N", help="Elastic: start with so many, grow to --replicas."
-)
+@click.option("--replicas", type=int, metavar="N", help="How many replicas it wants.")
+@click.option("--min-replicas", type=int, metavar="N", help="How many of them start together or not at all.")
+@click.option("--max-replicas", type=int, metavar="N", help="How many it can use while nobody else does.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="On this GPU model; may be repeated.")
 @click.option(
     "--module",

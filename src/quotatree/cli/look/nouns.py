@@ -153,7 +153,7 @@ NOUNS: Final = (
             Column("MODULE", _key("module")),
             Column("PRIO", _key("priority")),
             Column("GPUS", lambda job: f"{job['gpus']:g}"),
-            Column("REPLICAS", lambda job: f"{job['running_replicas']}/{job['replicas']}", wide=True),
+            Column("REPLICAS", lambda job: f"{job['running_replicas']}/{job['replicas']}"),
             Column("CLAIM", _key("claim"), wide=True),
             Column("PREEMPTED", _key("preempted"), wide=True),
             Column("PHASE", _key("phase")),

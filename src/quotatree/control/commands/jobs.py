@@ -81,6 +81,7 @@ def _checked_spec(turn: Turn, asked: do.SubmitJob) -> JobSpec:
         priority=asked.priority,
         workspace=asked.workspace,
         min_replicas=asked.min_replicas,
+        max_replicas=asked.max_replicas,
         idle=asked.idle,
         grace_ms=asked.grace_ms,
         checkpoint_interval_ms=asked.checkpoint_interval_ms,
@@ -159,16 +160,21 @@ def checkpoint(turn: Turn, command: do.CheckpointJob) -> Answer:
 
 def resize(turn: Turn, command: do.ResizeJob) -> Answer:
     job = _allowed(turn, command, Action.RESIZE_JOB)
-    spec = resized_spec(job, command.replicas, command.min_replicas)
+    spec = resized_spec(job, command.replicas, command.min_replicas, command.max_replicas)
     _check_engine(turn, spec, turn.world.cards[job.id].program)
     before = _size(job)
-    turn.apply(ev.JobResized(job.id, command.min_replicas, command.replicas))
+    turn.apply(ev.JobResized(job.id, command.min_replicas, command.replicas, command.max_replicas))
     turn.tell("job.resized", {"before": before, "after": _size(job)}, job=job.id)
     return _done(turn, command, "job.resize", job, before=before, after=_size(job))
 
 
 def _size(job: Job) -> dict[str, int]:
-    return {"replicas": job.spec.total_replicas, "min_replicas": job.core_replicas}
+    spec = job.spec
+    return {
+        "replicas": spec.wanted_replicas,
+        "min_replicas": job.core_replicas,
+        "max_replicas": spec.most_replicas,
+    }
 
 
 def resubmit(turn: Turn, command: do.ResubmitJob) -> Answer:

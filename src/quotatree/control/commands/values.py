@@ -72,6 +72,7 @@ class SubmitJob(Command):
     module: Module = Module.DLC
     priority: int = LOWEST_PRIORITY
     min_replicas: int | None = None
+    max_replicas: int | None = None
     idle: Idle = Idle.NEVER
     grace_ms: int = DEFAULT_GRACE_MS
     checkpoint_interval_ms: int | None = None
@@ -125,10 +126,11 @@ class CheckpointJob(JobCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResizeJob(JobCommand):
-    """Change the number of replicas, or of those in the core, `min_replicas` (P12); None: as before."""
+    """Change how many replicas a job insists on, wants, or can use at most (P12); None: as before."""
 
     min_replicas: int | None = None
     replicas: int | None = None
+    max_replicas: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

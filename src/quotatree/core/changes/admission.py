@@ -141,8 +141,8 @@ def _check_replicas(job: Job, places: tuple[Placed, ...]) -> None:
             "place", job.id, "R3", f"must name a place for each of its {job.core_replicas} replicas"
         )
     for place in places:
-        if not 0 <= place.replica < job.spec.total_replicas:
-            raise Refused("place", place.replica, "R3", f"{job.id} has {job.spec.total_replicas} replicas")
+        if not 0 <= place.replica < job.spec.most_replicas:
+            raise Refused("place", place.replica, "R3", f"{job.id} has {job.spec.most_replicas} replicas")
         if place.shape != job.shape_of(place.replica):
             raise Refused("place", place.replica, "R3", "names another size than the job's")
 

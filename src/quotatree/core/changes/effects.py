@@ -5,9 +5,11 @@ Used by the planner and by commands (drain, lost nodes, scaling with reclaim), s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from quotatree.core import decisions as say
+from quotatree.core.changes.replicas import add_replicas, change_replica_claim, settle
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.policy import Module
 from quotatree.core.model.resources import WHOLE_GPU, ZERO
@@ -21,60 +23,34 @@ def start(
     state: State, job: Job, places: tuple[Placed, ...], claim: Claim, now_ms: int, step: Step, reason: Reason,
     preemption: say.Preemption | None = None,
 ) -> say.Start:  # fmt: skip
-    """Start the core of a job, or what its running core is missing, on free devices."""
+    """Start a job on free devices, with its core at least, or replicas that a running job is missing (P12)."""
     clear_guard(state, job)
     if job.hold is not None:
         drop_hold(state, job, leaves=False)
     state.dequeue(job)
-    if job.core is not None:
-        _extend_core(state, job, places)
-    else:
+    grows = job.core is not None
+    ordered = tuple(sorted(places, key=lambda place: place.replica))
+    if not grows:
         state.move(job, Phase.RUNNING, now_ms, reason.code.name)
         state.begin_run(job, claim, now_ms)
-        core = state.make_unit(job, UnitKind.CORE, claim, places, now_ms)
-        state.place(core)
-        state.set_core(job, core)
-        if job.core_replicas < job.spec.total_replicas:
-            state.put_entry(job.quota.tree.elastic, job.id, job)
-    if job.queued:
-        state.enqueue(job)
-    return say.Start(job.id, job.run, claim, named(state, places), step, reason, preemption=preemption)
-
-
-def _extend_core(state: State, job: Job, places: tuple[Placed, ...]) -> None:
-    """Add replicas to a running core, which keeps its start and checkpoint."""
-    old = job.core
-    assert old is not None
-    state.displace(old, leaves=False)
-    core = state.make_unit(job, UnitKind.CORE, job.claim, old.places + places, old.started_ms)
-    state.place(core)
-    state.set_core(job, core)
-
-
-def grow_into_surplus(state: State, job: Job, now_ms: int) -> say.Promote | None:
-    """Make running surplus part of a core that was made larger (P12); None if there is none or the core needs none."""
-    missing = job.core_replicas - len(job.core_indexes)
-    chosen = sorted(job.surplus)[: max(0, missing)]
-    if not chosen:
-        return None
-    places: tuple[Placed, ...] = ()
-    for index in chosen:
-        unit = job.surplus[index]
-        state.displace(unit, leaves=False)
-        state.drop_surplus(job, index)
-        places += unit.places
-    _extend_core(state, job, places)
-    state.requeue(job)
-    state.tell(job, now_ms, f"{len(chosen)} surplus replica(s) became core")
-    return say.Promote(job.id, because(Code.CoreGrows))
+        core, ordered = ordered[: job.core_replicas], ordered[job.core_replicas :]
+        unit = state.make_unit(job, UnitKind.CORE, claim, core, now_ms)
+        state.place(unit)
+        state.set_core(job, unit)
+    add_replicas(state, job, ordered, claim, now_ms)
+    settle(state, job, now_ms, waited=grows)
+    return say.Start(
+        job.id, job.run, claim, named(state, places), step, reason, preemption=preemption, grows=grows
+    )  # fmt: skip
 
 
 def start_surplus(state: State, job: Job, place: Placed, now_ms: int) -> say.Start:
-    unit = state.make_unit(job, UnitKind.SURPLUS, job.claim, (place,), now_ms)
-    state.place(unit)
-    state.put_surplus(job, unit)
+    add_replicas(state, job, (place,), job.claim, now_ms, surplus=True)
+    settle(state, job, now_ms)
     reason = because(Code.SurplusFits)
-    return say.Start(job.id, job.run, job.claim, named(state, (place,)), Step.FREE, reason, surplus=True)
+    return say.Start(
+        job.id, job.run, job.claim, named(state, (place,)), Step.FREE, reason, surplus=True, grows=True
+    )  # fmt: skip
 
 
 def hold(
@@ -85,7 +61,7 @@ def hold(
     clear_guard(state, job)
     state.dequeue(job)
     waiting_on = leavers_on(state, places)
-    if job.leaving and job.id not in waiting_on:
+    if job.core is None and job.leaving and job.id not in waiting_on:
         waiting_on = (*waiting_on, job.id)
     grace = max((state.jobs[other].spec.grace_ms for other in waiting_on), default=0)
     unit = state.make_unit(job, UnitKind.HOLD, Claim.REGULAR, places, now_ms)
@@ -125,12 +101,26 @@ def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) ->
     return say.Release(job.id, reason)
 
 
+def evict_all(
+    state: State, units: Iterable[Unit], now_ms: int, reason: Reason, preemptor: JobId | None, counts: bool
+) -> tuple[say.Evict, ...]:
+    """Evict several units, of which some may be of one job: what is left of that is settled afterwards."""
+    found = [
+        (unit.job, evict(state, unit, now_ms, reason, preemptor, counts, settled=False)) for unit in units
+    ]
+    for job in dict.fromkeys(job for job, _ in found):
+        settle(state, job, now_ms)
+    return tuple(eviction for _, eviction in found)
+
+
 def evict(
-    state: State, unit: Unit, now_ms: int, reason: Reason, preemptor: JobId | None, counts: bool
-) -> say.Evict:
+    state: State, unit: Unit, now_ms: int, reason: Reason, preemptor: JobId | None, counts: bool,
+    *, settled: bool = True,
+) -> say.Evict:  # fmt: skip
     """Evict a unit with everything that goes along with it (P12, P14). Its devices stay busy until it has left.
 
     `preemptor`: None if no job takes its place. `counts`: whether this is a preemption of the job, if its core was regular.
+    `settled`: False if the caller settles what is left of the job, after its other evictions.
     """
     job, kind = unit.job, unit.cls.kind
     cost, lost_work, grace_ms = (
@@ -143,11 +133,13 @@ def evict(
         replicas: tuple[int, ...] = ()
         requeued, counts = job.phase is Phase.WAITING, False
         cost = lost_work = grace_ms = 0
-    elif kind is UnitKind.SURPLUS:
+    elif kind is not UnitKind.CORE:
         state.displace(unit)
-        state.drop_surplus(job, unit.places[0].replica)
+        state.drop_entry(job.extras, unit.places[0].replica)
         state.begin_leaving(job, unit.places)
         replicas, requeued, counts = (unit.places[0].replica,), False, False
+        if settled:
+            settle(state, job, now_ms)
     else:
         # Not a victim if it lost its node: then it is always queued again (R5).
         lost_its_node = reason.code in (Code.NodeDrained, Code.NodeLost, Code.DeviceIll, Code.RunLost)
@@ -174,12 +166,12 @@ def evict(
 
 
 def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
-    """Take a running job, with surplus and hold, off its devices and quotas; return the places of core and surplus."""
+    """Take a running job off its devices and quotas, a hold too; return the places of all replicas that ran."""
     state.dequeue(job)
     if job.hold is not None:
         drop_hold(state, job)
     places: tuple[Placed, ...] = ()
-    for unit in list(job.surplus.values()):
+    for unit in list(job.extras.values()):
         state.displace(unit)
         places += unit.places
     if job.core is not None:
@@ -201,25 +193,53 @@ def _back_to_queue(
         state.move(job, Phase.STOPPED, now_ms, "Preempted" if preemptor is not None else reason.code.name)
 
 
-def change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) -> None:
-    """Change a running job from regular to idle or back, in place, without a restart (I1)."""
+def demote(state: State, unit: Unit, now_ms: int, preemptor: JobId) -> say.Demote:
+    """Turn a job idle with all its replicas, or one replica beyond its core, in place (I1)."""
+    job, why = unit.job, f"demoted for {preemptor}"
+    replicas: tuple[int, ...] = ()
+    if unit.cls.kind is UnitKind.CORE:
+        _change_claim(state, job, Claim.IDLE, now_ms, why)
+    else:
+        replicas = (unit.places[0].replica,)
+        change_replica_claim(state, job, replicas[0], Claim.IDLE)
+        state.tell(job, now_ms, f"replica {replicas[0]} {why}")
+        settle(state, job, now_ms)
+    return say.Demote(job.id, preemptor, because(Code.Demoted, preemptor=preemptor), replicas)
+
+
+def promote(
+    state: State, job: Job, replicas: list[int], now_ms: int, reason: Reason,
+    preemption: say.Preemption | None = None,
+) -> say.Promote:  # fmt: skip
+    """Make the idle core of a job regular in place or, once that is, these replicas beyond it (I1)."""
+    if job.claim is Claim.IDLE:
+        _change_claim(state, job, Claim.REGULAR, now_ms, "promoted")
+        return say.Promote(job.id, reason, preemption=preemption)
+    for number in replicas:
+        change_replica_claim(state, job, number, Claim.REGULAR)
+    state.tell(job, now_ms, f"promoted: {len(replicas)} more replica(s)")
+    settle(state, job, now_ms)
+    return say.Promote(job.id, reason, tuple(replicas), preemption)
+
+
+def _change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) -> None:
+    """Change the core of a running job from regular to idle or back, in place, without a restart (I1).
+
+    What becomes idle takes all other replicas along; what becomes regular leaves them to be promoted each by itself.
+    """
     state.dequeue(job)
     old = job.core
     assert old is not None
-    surplus = list(job.surplus.values())
-    for unit in [old, *surplus]:
-        state.displace(unit)
+    state.displace(old)
     state.set_claim(job, claim)
     core = state.make_unit(job, UnitKind.CORE, claim, old.places, old.started_ms)
     state.place(core)
     state.set_core(job, core)
-    for unit in surplus:
-        again = state.make_unit(job, UnitKind.SURPLUS, claim, unit.places, unit.started_ms)
-        state.place(again)
-        state.put_surplus(job, again)
+    if claim is Claim.IDLE:
+        for number in [i for i, unit in job.extras.items() if unit.cls.claim is not claim]:
+            change_replica_claim(state, job, number, claim)
     state.tell(job, now_ms, why)
-    if job.queued:
-        state.enqueue(job)
+    settle(state, job, now_ms)
 
 
 class Stopped(NamedTuple):
@@ -246,8 +266,7 @@ def keep(state: State, job: Job, before: Stopped, now_ms: int) -> None:
     core = state.make_unit(job, UnitKind.CORE, Claim.REGULAR, old.places, old.started_ms)
     state.place(core)
     state.set_core(job, core)
-    if job.core_replicas < job.spec.total_replicas:
-        state.put_entry(job.quota.tree.elastic, job.id, job)
+    settle(state, job, now_ms)
 
 
 def leavers_on(state: State, places: tuple[Placed, ...], nodes: Nodes | None = None) -> tuple[JobId, ...]:

@@ -48,8 +48,8 @@ def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
     if job.core is not None and set(gone) & set(job.core_indexes):
         units = [job.core]
     else:
-        units = [job.surplus[r] for r in gone if r in job.surplus]
-    found = tuple(effects.evict(state, unit, now_ms, reason, None, counts=False) for unit in units)
+        units = [job.extras[r] for r in gone if r in job.extras]
+    found = effects.evict_all(state, units, now_ms, reason, None, counts=False)
     confirm_left(state, job, leaving_among(job, gone))
     return found
 

@@ -8,6 +8,7 @@ from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
 from quotatree.core.changes.admission import check_can_ever_fit, check_places
+from quotatree.core.changes.replicas import add_replicas, settle
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Claim, Job, JobId, JobSpec, Phase, Placed
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
@@ -59,8 +60,8 @@ def _register(state: State, job: Job) -> None:
 def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
     """Take over a job that runs already, on its places or on free ones. Room in its quotas is not checked."""
     job = _new_job(state, event.job)
-    replicas = event.replicas if event.replicas is not None else job.spec.total_replicas
-    indexes = list(range(max(job.core_replicas, min(replicas, job.spec.total_replicas))))
+    replicas = event.replicas if event.replicas is not None else job.spec.wanted_replicas
+    indexes = list(range(max(job.core_replicas, min(replicas, job.spec.most_replicas))))
     places = event.places
     if not places:
         wanted = [(i, job.shape_of(i)) for i in indexes]
@@ -77,15 +78,9 @@ def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
     unit = state.make_unit(job, UnitKind.CORE, claim, core, event.started_ms)
     state.place(unit)
     state.set_core(job, unit)
-    for place in places:
-        if place.replica >= job.core_replicas:
-            extra = state.make_unit(job, UnitKind.SURPLUS, claim, (place,), event.started_ms)
-            state.place(extra)
-            state.put_surplus(job, extra)
-    if job.spec.elastic:
-        state.put_entry(job.quota.tree.elastic, job.id, job)
-    if job.queued:
-        state.enqueue(job)
+    rest = tuple(p for p in places if p.replica >= job.core_replicas)
+    add_replicas(state, job, rest, claim, event.started_ms)
+    settle(state, job, now_ms)
     return ()
 
 
@@ -93,9 +88,12 @@ def started(state: State, event: ev.JobStarted, now_ms: int) -> Decisions:
     """Start the clock of a run that the engine confirms; any other run is ignored."""
     job = _job(state, event.job)
     if job.phase is Phase.RUNNING and job.run == event.run and job.core is not None:
+        before_ms = job.core.started_ms
         state.set_started(job, now_ms)
-        state.reprice(job.core, now_ms)
-        state.protect(job.core)
+        for unit in (job.core, *job.extras.values()):
+            if unit.started_ms == before_ms:  # later ones have a clock of their own
+                state.reprice(unit, now_ms)
+                state.protect(unit)
     return ()
 
 
@@ -103,7 +101,8 @@ def checkpointed(state: State, event: ev.JobCheckpointed, now_ms: int) -> Decisi
     job = _job(state, event.job)
     if job.phase is Phase.RUNNING and job.core is not None:
         state.set_checkpoint(job, now_ms)
-        state.reprice(job.core)
+        for unit in (job.core, *job.extras.values()):
+            state.reprice(unit)
     return ()
 
 

@@ -161,7 +161,7 @@ def update(state: State, event: ev.QuotaUpdated, now_ms: int) -> Decisions:
     refresh_flags(state, quota.tree)
     for below in quota.subtree():
         for job in below.jobs.values():
-            for unit in [job.core, *job.surplus.values()]:
+            for unit in [job.core, *job.extras.values()]:
                 if unit is not None:
                     state.protect(unit)
             if job.id in below.queue.of_job:
@@ -210,7 +210,7 @@ def set_limits(state: State, event: ev.LimitsSet, now_ms: int) -> Decisions:
     state.put_limits(quota, tuple(dict.fromkeys(event.limits)))
     used = {limit: n for limit, n in state.limit_used.items() if limit.quota != quota.id}
     for job in quota.jobs.values():
-        units = [job.core, *job.surplus.values(), job.hold.unit if job.hold is not None else None]
+        units = [job.core, *job.extras.values(), job.hold.unit if job.hold is not None else None]
         total = sum(u.footprint.gpu_milli for u in units if u is not None)
         for limit in limits_on(state, job):
             used[limit] = used.get(limit, 0) + total

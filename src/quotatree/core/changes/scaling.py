@@ -94,7 +94,7 @@ def _scale_all(state: State, targets: dict[QuotaId, Bounds], mode: ev.ScaleMode,
     found: list[say.Decision] = []
     for quota, units in victims:
         reason = because(Code.ScaleReclaim, quota=quota.id)
-        found += [effects.evict(state, unit, now_ms, reason, None, counts=True) for unit in units]
+        found += effects.evict_all(state, units, now_ms, reason, None, counts=True)
     return tuple(found)
 
 
@@ -187,7 +187,7 @@ def return_loan(state: State, event: ev.LoanReturned, now_ms: int) -> Decisions:
     if units is None:
         raise Refused("quota", quota.id, "Q8", "reserved parts keep its loan from being returned")
     reason = because(Code.LoanReturnedByHand, quota=quota.id)
-    return tuple(effects.evict(state, unit, now_ms, reason, None, counts=True) for unit in units)
+    return effects.evict_all(state, units, now_ms, reason, None, counts=True)
 
 
 def _merged(before: Bounds, change: Bounds) -> Bounds:

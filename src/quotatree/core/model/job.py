@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NewType
 
 from quotatree.core.errors import IllegalTransition, Refused
@@ -117,7 +118,9 @@ class JobSpec:
     workspace: str = "default"
     """Id of the workspace whose members may see and change it (W1)."""
     min_replicas: int | None = None
-    """Size of the core of a job of one group, which makes it elastic (P12); None: the default of its module."""
+    """Size of the core of a job of one group (P12); None: the default of its module."""
+    max_replicas: int | None = None
+    """Most replicas that a job of one group can use; beyond `replicas` they are surplus (P12). None: no surplus."""
     idle: Idle = Idle.NEVER
     """Whether it may run, or runs only, on capacity that regular work does not use now (I1)."""
     grace_ms: int = DEFAULT_GRACE_MS
@@ -138,16 +141,7 @@ class JobSpec:
             raise Refused("groups", [], "J3", "a job needs at least one replica group")
         for group in self.groups:
             _check_group(group)
-        if self.min_replicas is not None:
-            if len(self.groups) != 1:
-                raise Refused("min_replicas", self.min_replicas, "P12", "only a job of one group is elastic")
-            if not 1 <= self.min_replicas <= self.groups[0].replicas:
-                raise Refused(
-                    "min_replicas",
-                    self.min_replicas,
-                    "P12",
-                    f"must be 1..{self.groups[0].replicas} (replicas)",
-                )
+        _check_sizes(self)
         for name, value, lowest in (
             ("grace_seconds", self.grace_ms, 0),
             ("checkpoint_interval", self.checkpoint_interval_ms, 1),
@@ -158,19 +152,37 @@ class JobSpec:
 
     @property
     def core_replicas(self) -> int:
-        """Number of replicas that must start together, and for which the job may preempt (P12)."""
-        total = sum(g.replicas for g in self.groups)
+        """Number of replicas that must start together, without which the job cannot run (P12)."""
         if self.min_replicas is not None:
             return self.min_replicas
-        return 1 if self.module is Module.EAS and len(self.groups) == 1 else total
+        return 1 if self.module is Module.EAS and len(self.groups) == 1 else self.wanted_replicas
 
     @property
-    def total_replicas(self) -> int:
+    def wanted_replicas(self) -> int:
+        """Number of replicas that the job asks for with all its rights, the core among them (P12)."""
         return sum(g.replicas for g in self.groups)
 
     @property
+    def most_replicas(self) -> int:
+        """Number of replicas that the job can use; what runs beyond `wanted_replicas` is surplus (P12)."""
+        return self.wanted_replicas if self.max_replicas is None else self.max_replicas
+
+    @property
     def elastic(self) -> bool:
-        return self.core_replicas < self.total_replicas
+        """Whether it may run with more replicas than its core."""
+        return self.core_replicas < self.most_replicas
+
+
+def _check_sizes(spec: JobSpec) -> None:
+    """Raise Refused unless 1 <= min_replicas <= replicas <= max_replicas, and only one group where they differ (P12)."""
+    for name, value in (("min_replicas", spec.min_replicas), ("max_replicas", spec.max_replicas)):
+        if value is not None and len(spec.groups) != 1:
+            raise Refused(name, value, "P12", "only a job of one group is elastic")
+    wanted = spec.wanted_replicas
+    if spec.min_replicas is not None and not 1 <= spec.min_replicas <= wanted:
+        raise Refused("min_replicas", spec.min_replicas, "P12", f"must be 1..{wanted} (replicas)")
+    if spec.max_replicas is not None and spec.max_replicas < wanted:
+        raise Refused("max_replicas", spec.max_replicas, "P12", f"must be at least {wanted} (replicas)")
 
 
 def _check_group(group: ReplicaGroup) -> None:
@@ -228,9 +240,9 @@ class Job:
     priority: int = 1
     """1 to 9; its owner may change it while it waits (W5)."""
     core_replicas: int = 1
-    """How many replicas its core should have (P12); while it grows, fewer run."""
+    """How many replicas its core should have (P12); while fewer run, all that run are the core."""
     queued_ms: int = 0
-    """Since when it waits: from its submission, its last eviction or resubmit, or since its core is too small."""
+    """Since when it waits: from its submission, its last eviction or resubmit, or since replicas are missing."""
     run: int = 0
     """Number of the run that runs or ran last, from 1 on; 0: it never ran."""
     started_ms: int = 0
@@ -239,8 +251,8 @@ class Job:
     """When that run last reported a checkpoint; None: not yet."""
     core: Unit | None = None
     """The replicas without which it cannot run; None: it does not run."""
-    surplus: dict[int, Unit] = field(default_factory=dict)
-    """Replicas that run beyond its core, by number (P12)."""
+    extras: dict[int, Unit] = field(default_factory=dict)
+    """Replicas that run beyond its core, wanted or surplus, by number; each is a unit of its own (P12)."""
     hold: Hold | None = None
     """Places it was promised, for a start or for a larger core; None: none (P9)."""
     leaving: dict[int, Placed] = field(default_factory=dict)
@@ -269,7 +281,7 @@ class Job:
         """Return all that changes as the job lives, but for what its owner may change and its replicas that are leaving."""
         return (
             self.phase, self.claim, self.queued_ms, self.run, self.started_ms, self.checkpoint_ms, self.core,
-            self.surplus, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
+            self.extras, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
             self.reason, self.told, len(self.story),
         )  # fmt: skip
 
@@ -277,7 +289,7 @@ class Job:
         """Set what `values` returned earlier; lines that were added to the story since are removed."""
         (
             self.phase, self.claim, self.queued_ms, self.run, self.started_ms, self.checkpoint_ms, self.core,
-            self.surplus, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
+            self.extras, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
             self.reason, self.told, lines,
         ) = values  # fmt: skip
         del self.story[lines:]
@@ -288,24 +300,41 @@ class Job:
 
     @property
     def queued(self) -> bool:
-        """Whether it belongs in its quota's queue: it waits, or runs idle and waits for promotion (I1), or lacks core
-        replicas."""
+        """Whether it belongs in its quota's queue: it waits, or replicas of it run idle and wait for promotion (I1), or
+        it lacks replicas that it wants (P12)."""
         if self.phase is Phase.WAITING:
             return True
         if self.phase is not Phase.RUNNING:
             return False
-        if self.claim is Claim.IDLE:
+        if self.claim is Claim.IDLE or self.idle_wanted:
             return self.spec.idle is Idle.ALLOW
-        return self.hold is None and len(self.core_indexes) < self.core_replicas
+        return self.hold is None and self.missing_replicas > 0
 
     @property
     def composite(self) -> bool:
-        """Whether its core, when evicted, takes other units along: surplus, or the hold for a larger core."""
-        return bool(self.surplus) or (self.hold is not None and self.core is not None)
+        """Whether its core, when evicted, takes other units along: replicas beyond it, or the hold for more of them."""
+        return bool(self.extras) or (self.hold is not None and self.core is not None)
 
     @property
     def core_indexes(self) -> tuple[int, ...]:
         return tuple(p.replica for p in self.core.places) if self.core is not None else ()
+
+    @property
+    def running_replicas(self) -> int:
+        """How many replicas run, whatever they count as."""
+        return 0 if self.core is None else len(self.core.places) + len(self.extras)
+
+    @property
+    def missing_replicas(self) -> int:
+        """How many more replicas it wants than run; 0 unless it runs (P12)."""
+        return 0 if self.core is None else max(0, self.spec.wanted_replicas - self.running_replicas)
+
+    @property
+    def idle_wanted(self) -> list[int]:
+        """Numbers of the replicas beyond a regular core that are wanted and run idle, so that they wait for promotion (I1)."""
+        if self.claim is Claim.IDLE:
+            return []
+        return [i for i, unit in self.extras.items() if unit.cls.claim is Claim.IDLE and not unit.is_surplus]
 
     def check_transition(self, wanted: Phase) -> None:
         if wanted not in TRANSITIONS[self.phase]:
@@ -314,7 +343,7 @@ class Job:
     def shape_of(self, index: int) -> Shape:
         """Return the shape of a replica by its number.
 
-        In a job of one group any number will do: after a resize a replica may keep one beyond `total_replicas` (P12).
+        In a job of one group any number will do: after a resize a replica may keep one beyond `most_replicas` (P12).
         """
         if len(self.spec.groups) == 1:
             return self.spec.groups[0].shape
@@ -325,17 +354,21 @@ class Job:
         raise IndexError(index)
 
 
-def missing_core(job: Job) -> list[int]:
-    """Return the numbers of replicas that must be placed for the core to be whole.
+def asked_for(job: Job) -> list[int]:
+    """Return the numbers of all replicas that a job waits for places for, in the order in which it can do without (P12).
 
-    Running surplus is not left out: an attempt that finds some makes it part of the core first, and the job is tried again.
+    Of a job that does not run those are all that it wants, of one that runs those that are missing.
     """
-    have = set(job.core_indexes)
-    if not have:
-        return list(range(job.core_replicas))
-    wanted = job.core_replicas - len(have)
-    spare = [i for i in range(job.spec.total_replicas) if i not in have]
-    return spare[:wanted] if wanted > 0 else []
+    if job.core is None:
+        return list(range(job.spec.wanted_replicas))
+    in_use = {*job.core_indexes, *job.extras, *job.leaving}
+    unused = (number for number in count() if number not in in_use)
+    return list(islice(unused, job.missing_replicas))
+
+
+def least_asked_for(job: Job) -> list[int]:
+    """Return the numbers of the replicas that must find places if anything is to start: the core, or one that is missing."""
+    return asked_for(job)[: job.core_replicas if job.core is None else 1]
 
 
 def total_request(job: Job, indexes: list[int]) -> Resources:

@@ -125,8 +125,6 @@ class Quota:
     """What the starvation guard keeps here for its job; 0 without one (S10)."""
     jobs: dict[JobId, Job] = field(default_factory=dict)
     """Its own jobs that are not finished, by name."""
-    surplus_units: int = 0
-    """How many surplus replicas of its own jobs run."""
     shrinking: bool = False
     """Whether more is used than `min` allows since it was lowered; until it is not, `actual` follows use down (Q5)."""
     min_runtime_ms: int = 0

@@ -32,6 +32,8 @@ class Tree:
     """Running jobs of the tree that may have more replicas than their core (P12)."""
     idle_units: int = 0
     """Number of units on idle claims in the tree and in its pool mates; counted as units come and go."""
+    surplus_units: int = 0
+    """Number of regular surplus replicas in the tree, which give way to any regular request of it (P12)."""
     pool_used: dict[str, int] = field(default_factory=dict)
     """Milli-GPU that stand in each pool, by its name; kept only where the root draws on several pools."""
     loans: bool = False

@@ -1,12 +1,12 @@
 """What an eviction takes as one piece, and what it costs (P5, P6, P12).
 
-A running job's core is one unit (it takes all surplus along), each surplus replica is a unit, a hold is a unit
-without lost work (P9). A unit knows its places, its class (what policies look at) and how its cost grows with time:
+A running job's core is one unit (it takes all other replicas along), each replica beyond the core is a unit, wanted or
+surplus, and a hold is a unit without lost work (P9). A unit knows its places, its class (what policies look at) and how its cost grows with time:
 
     cost(now) = weight * milli-GPU * (overhead + age(now))        in milli-GPU x milliseconds
 
-with age growing since the last checkpoint (DLC), capped at one hour (DSW), constant (EAS, surplus), or returning to
-zero at every declared checkpoint interval.
+with age growing since the last checkpoint (DLC), capped at one hour (DSW), constant (EAS: an outage, or a wanted replica's
+part of one; 0 for surplus), or returning to zero at every declared checkpoint interval.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class UnitKind(Enum):
     CORE = "core"
     SURPLUS = "surplus"
     HOLD = "hold"
+    WANTED = "wanted"
 
 
 class UnitClass:
@@ -147,29 +148,41 @@ class Unit:
         self.interval_ms = None
         self.anchor_ms = started_ms
 
+    @property
+    def is_surplus(self) -> bool:
+        return self.cls.kind is UnitKind.SURPLUS
+
     def places_on(self, node: int) -> Sequence[Placed]:
         return self.places if self._by_node is None else self._by_node[node]
 
     def price(self, eas_outage_ms: int, checkpoint_ms: int | None) -> None:
         """Set the parameters of the cost from the job's module and its last checkpoint, None if there is none (P6)."""
         cls, spec = self.cls, self.job.spec
-        if cls.kind is UnitKind.HOLD:
-            self.base = self.slope = 0
-            return
-        gpu = self.footprint.gpu_milli or NO_GPU_COUNTS_MILLI
-        overhead = RESTART_SMALL_MS if gpu <= SMALL_JOB_MILLI else RESTART_LARGE_MS
-        self.base = cls.weight * gpu * overhead
+        self.base = self.constant_cost(eas_outage_ms)
         self.slope = 0
         self.anchor_ms = self.started_ms
-        if cls.kind is UnitKind.SURPLUS:
+        if cls.kind in (UnitKind.HOLD, UnitKind.SURPLUS) or cls.module is Module.EAS:
             return
-        if cls.module is Module.EAS:
-            self.base += cls.weight * gpu * eas_outage_ms
-            return
-        self.slope = cls.weight * gpu
+        self.slope = cls.weight * (self.footprint.gpu_milli or NO_GPU_COUNTS_MILLI)
         self.anchor_ms = self.started_ms if checkpoint_ms is None else max(checkpoint_ms, self.started_ms)
         self.cap_ms = NOTEBOOK_CAP_MS if cls.module is Module.DSW else None
         self.interval_ms = spec.checkpoint_interval_ms if checkpoint_ms is None else None
+
+    def constant_cost(self, eas_outage_ms: int) -> int:
+        """Return the part of the cost that does not grow: the restart and, of a service, the outage (P6).
+
+        A wanted replica beyond the core takes its part of an outage: one of all replicas that run.
+        """
+        cls = self.cls
+        if cls.kind is UnitKind.HOLD:
+            return 0
+        gpu = self.footprint.gpu_milli or NO_GPU_COUNTS_MILLI
+        lost_ms = RESTART_SMALL_MS if gpu <= SMALL_JOB_MILLI else RESTART_LARGE_MS
+        if cls.module is Module.EAS and cls.kind is UnitKind.CORE:
+            lost_ms += eas_outage_ms
+        elif cls.module is Module.EAS and cls.kind is UnitKind.WANTED:
+            lost_ms += eas_outage_ms // max(1, self.job.running_replicas)
+        return cls.weight * gpu * lost_ms
 
     def age_ms(self, now_ms: int) -> int:
         """Return the unsaved time, in ms, that an eviction at `now_ms` would lose."""
@@ -187,13 +200,14 @@ class Unit:
         return self.base + self.slope * self.age_ms(now_ms)
 
     def order_entry(self) -> tuple[int, int, tuple[str, int], Unit]:
-        """Return a key that sorts units of one class and size cheapest first at any time: the latest saved first.
+        """Return a key that sorts units of one class and size cheapest first at any time: the latest saved first, and of
+        services, whose cost does not grow, those with the most replicas.
 
         With a declared checkpoint interval units are in a circle by phase instead; see quota_cover.py.
         """
         if self.interval_ms is not None:
             return (self.anchor_ms % self.interval_ms, -self.started_ms, self.name, self)
-        return (-self.anchor_ms if self.slope else 0, -self.started_ms, self.name, self)
+        return (-self.anchor_ms if self.slope else self.base, -self.started_ms, self.name, self)
 
     def lost_work(self, now_ms: int) -> int:
         """Return what `cost` does, without the weight of the priority (P6)."""
@@ -204,18 +218,18 @@ class Unit:
 
 
 def companions(unit: Unit) -> list[Unit]:
-    """Return the units that an eviction of this one takes along: for a core its job's surplus and hold, else none (P12)."""
+    """Return the units that an eviction of this one takes along: for a core its job's other units, else none (P12)."""
     if unit.cls.kind is not UnitKind.CORE or not unit.job.composite:
         return []
     job = unit.job
-    return [*job.surplus.values(), *([job.hold.unit] if job.hold is not None else [])]
+    return [*job.extras.values(), *([job.hold.unit] if job.hold is not None else [])]
 
 
 def eviction_cost(unit: Unit, now_ms: int) -> int:
     """Return the cost of evicting `unit` with all it takes along, in milli-GPU x milliseconds, weighed by priority."""
     cost = unit.cost(now_ms)
-    if unit.cls.kind is UnitKind.CORE and unit.job.surplus:
-        cost += sum(s.cost(now_ms) for s in unit.job.surplus.values())
+    if unit.cls.kind is UnitKind.CORE and unit.job.extras:
+        cost += sum(extra.cost(now_ms) for extra in unit.job.extras.values())
     return cost
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import partial
 from heapq import merge
 from typing import Final, NamedTuple
 
-from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, missing_core, total_request
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for, total_request
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, Shortage
 from quotatree.core.model.resources import Resources
@@ -30,6 +31,14 @@ AGAIN: Final = "again"
 """First word of the class of a job whose hold expired: it is planned anew before any of its victims (P9)."""
 GUARDED: Final = "guard"
 """First word of the class of the job that a starvation guard keeps capacity for: it does not block its queue (S10)."""
+
+
+class Ask(Enum):
+    """What a queued job asks for: to start, to get replicas that it is missing, or to become regular where it runs."""
+
+    START = "start"
+    GROW = "grow"
+    PROMOTE = "promote"
 
 
 class Failure(NamedTuple):
@@ -51,7 +60,10 @@ class Failure(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class WaitClass:
-    """Waiting jobs of one quota that are alike in everything a plan looks at."""
+    """Waiting jobs of one quota that are alike in everything a plan looks at.
+
+    `request` is the least that must fit; a job may get more than that (P12).
+    """
 
     quota: Quota
     key: tuple[object, ...]
@@ -59,10 +71,18 @@ class WaitClass:
     idle: Idle
     request: Resources
     limits: tuple[AmountLimit, ...]
-    promotes: bool = False  # these jobs run idle and wait for a regular claim (I1)
+    ask: Ask = Ask.START
     members: list[tuple[int, JobId]] = field(default_factory=list)
     failed: Failure | None = None
     failed_idle: Failure | None = None
+
+    @property
+    def promotes(self) -> bool:
+        return self.ask is Ask.PROMOTE
+
+    @property
+    def grows(self) -> bool:
+        return self.ask is Ask.GROW
 
     def still_fails(self, failure: Failure | None, now_ms: int, change: int) -> bool:
         """Return whether a remembered failure still holds, so that trying again would be in vain; False if it is None.
@@ -87,9 +107,8 @@ class WaitClass:
 
         A return (P15) is only for jobs that fit their own quota; a promotion takes no victims, so only room helps it.
         """
-        if self.promotes:
-            return True
-        return not self.quota.surplus_units and (full is self.quota or not self.quota.tree.loans)
+        tree = self.quota.tree
+        return not tree.surplus_units and (self.promotes or full is self.quota or not tree.loans)
 
     def queue_priority(self, submitted_ms: int, now_ms: int, aging_interval_ms: int, ages: bool) -> int:
         """Return the priority of a job in its queue: it rises with waiting to at most 6; from 7 on it is the job's (S4, S5).
@@ -133,7 +152,7 @@ class WaitQueue:
                 idle=job.spec.idle,
                 request=request_of(job),
                 limits=limits,
-                promotes=_promotes(job),
+                ask=ask_of(job),
             )
             self.classes[key] = found
             self._count(found, 1)
@@ -230,16 +249,16 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
 
     `delayed`: the quota has a preemption delay, so it counts since when each waits.
     """
-    spec = job.spec
-    if job.phase is Phase.RUNNING and job.claim is Claim.REGULAR:
-        return ("grow", job.id)
+    spec, ask = job.spec, ask_of(job)
+    if ask is Ask.GROW:
+        return (ask.value, job.id)
     if job.replan_first:
         return (AGAIN, job.id)
     if job.quota.tree.guard == job.id:
         return (GUARDED, job.id)
     since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
     runs_or_leaves: object = "leaving" if job.leaving else ""
-    if _promotes(job):
+    if ask is Ask.PROMOTE:
         runs_or_leaves = request_of(job)
     return (
         job.priority,
@@ -254,15 +273,19 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
 
 
 def request_of(job: Job) -> Resources:
-    """Return what a queued job asks of its quotas: all that it runs if it runs idle (I1), else what its core is missing."""
-    if _promotes(job):
-        units = [job.core, *job.surplus.values()]
-        return Resources(*(sum(u.footprint[i] for u in units if u is not None) for i in range(3)))
-    return total_request(job, missing_core(job))
+    """Return the least that a queued job asks of its quotas: its core, or one replica that is missing or runs idle (I1, P12)."""
+    if ask_of(job) is not Ask.PROMOTE:
+        return total_request(job, least_asked_for(job))
+    core = job.core
+    assert core is not None
+    return core.footprint if job.claim is Claim.IDLE else job.spec.groups[0].shape.resources
 
 
-def _promotes(job: Job) -> bool:
-    return job.phase is Phase.RUNNING and job.claim is Claim.IDLE
+def ask_of(job: Job) -> Ask:
+    """Return what a queued job asks for; a job with idle replicas asks for their promotion before it asks for more (I1)."""
+    if job.phase is not Phase.RUNNING:
+        return Ask.START
+    return Ask.PROMOTE if job.claim is Claim.IDLE or job.idle_wanted else Ask.GROW
 
 
 def tryable(
@@ -288,7 +311,7 @@ def tryable(
     for cls in queue.in_order(now_ms, aging_ms, strategy):
         if passed(cls):
             continue
-        blocks = strategy is Strategy.FIFO or cls.priority >= FIFO_FROM
+        blocks = (strategy is Strategy.FIFO or cls.priority >= FIFO_FROM) and not cls.grows
         if not fails(cls):
             found.append((cls, cls.members[0][1]))
         if blocks:
@@ -297,9 +320,12 @@ def tryable(
 
 
 def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[WaitClass, JobId] | None:
-    """Return the head of a quota's queue, the first job that is not passed over, with its class; None if there is none."""
+    """Return the head of a quota's queue, the first job that is not passed over, with its class; None if there is none.
+
+    A running job that misses replicas is no head: it blocks nobody (P12).
+    """
     for cls in quota.queue.in_order(now_ms, aging_ms, quota.spec.strategy):
-        if not passed(cls):
+        if not cls.grows and not passed(cls):
             return cls, cls.members[0][1]
     return None
 
@@ -309,9 +335,13 @@ def _balance_window(
 ) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
     """Return what `tryable` does, for `balance`: the head alone, the first two once it has been head for long, and so on (S3)."""
     order: list[tuple[WaitClass, JobId]] = []
+    growing: list[tuple[int, WaitClass, JobId]] = []  # with the number of jobs ahead that have positions
     passes: dict[int, bool] = {}
     for cls, job_id in quota.queue.jobs_in_order(now_ms, aging_ms, Strategy.BALANCE):
         if passes.setdefault(id(cls), passed(cls)):
+            continue
+        if cls.grows:
+            growing.append((len(order), cls, job_id))
             continue
         order.append((cls, job_id))
         if len(order) >= POSITIONS_WATCHED:
@@ -329,8 +359,12 @@ def _balance_window(
             window = position + 2
         else:
             open_ended = False
+    allowed = list(order[:window])
+    for ahead, cls, job_id in reversed(growing):
+        if ahead < window:
+            allowed.insert(ahead, (cls, job_id))
     tried: list[tuple[WaitClass, JobId]] = []
-    for cls, job_id in order[:window]:
+    for cls, job_id in allowed:
         if not fails(cls) and all(cls is not seen for seen, _ in tried):
             tried.append((cls, job_id))
     return tried, tuple(stood)

@@ -7,15 +7,17 @@ how the attempt ends with it, or None: go on.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
-from quotatree.core.model.job import Claim, Idle, Job, Placed, missing_core
+from quotatree.core.changes.replicas import settle
+from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
 from quotatree.core.model.quota import Shortage, idle_room, loan, shortage
 from quotatree.core.model.resources import GPU, Resources, amount_text, resources_text
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, eviction_frees
-from quotatree.core.model.wait_queue import Failure, WaitClass
+from quotatree.core.model.wait_queue import Failure
 from quotatree.core.planning.attempt_facts import (
     cost_text,
     idle_refusal,
@@ -26,17 +28,26 @@ from quotatree.core.planning.attempt_facts import (
 )
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
-from quotatree.core.planning.steps import Claimant, StepClauses, preempting_steps, signature_of
+from quotatree.core.planning.steps import (
+    Claimant,
+    StepClauses,
+    lowest_short,
+    preempting_steps,
+    signature_of,
+)
 from quotatree.core.reasons import Code, Reason, Step, because
-from quotatree.core.search.eligible import Clause, Signature
+from quotatree.core.search.eligible import Clause, Protections, Signature, surplus_below
 from quotatree.core.search.free_index import free_index
+from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import find_places
 from quotatree.core.search.victims import Found, NotFound, Request, Why, search
 from quotatree.core.state import State
 
+NOBODY: Final = Found((), 0, 0, 0, frozenset())
+
 
 class Attempt:
-    """One try of one waiting job, with the reasons collected on the way.
+    """One try of one waiting job, for the replicas of these numbers, with the reasons collected on the way.
 
     `patient`: it respects the quota's `preemption_delay` (P11).
     """
@@ -45,7 +56,7 @@ class Attempt:
         self,
         state: State,
         job: Job,
-        cls: WaitClass,
+        replicas: list[int],
         now_ms: int,
         around: Surroundings,
         *,
@@ -55,21 +66,22 @@ class Attempt:
         self._patient = patient
         self._before = state.mark()  # moved on when others were tried first, so that what that taught is kept
         self._quota, self._root = job.quota, job.quota.root
-        self._request = cls.request
-        self._wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
+        self._request = total_request(job, replicas)
+        self._wanted = [(i, job.shape_of(i)) for i in replicas]
         self._past_guard = passes_guard(state, job)
         self._avoid = frozenset() if self._past_guard else self._quota.tree.guard_nodes
         self._claimant = Claimant(job, job.quota, self._request, self._past_guard)
         self._tried: list[say.StepTried] = []
+        self._stopped: list[effects.Stopped] = []
+        self._given_way: list[tuple[say.VictimCost, say.Evict, Unit]] = []  # surplus that is not to be a loan
 
     def run(self) -> Outcome:
-        job = self._job
-        if job.running and job.claim is Claim.IDLE:
-            return self._promotion()
-        if job.surplus and len(job.core_indexes) < job.core_replicas:
-            grown = effects.grow_into_surplus(self._state, job, self._now_ms)
-            if grown is not None:
-                return Decided((grown,), self._before)
+        outcome = self._walk()
+        if self._given_way and not isinstance(outcome, Decided):
+            self._state.rollback_to(self._before)
+        return outcome
+
+    def _walk(self) -> Outcome:
         found: Outcome | None
         short = self._shortage(False)
         if short is None and (found := self._on_free(Step.FREE, because(Code.FitsFree))):
@@ -80,28 +92,51 @@ class Attempt:
         borrows = self._claimant.may_borrow()
         if not borrows and self._quota.shrinking and short is not None:
             self._not_enough(Step.LOAN, because(Code.LoanNotAllowed, quota=self._quota.id))
-        if borrows and short is not None and (found := self._on_loan()):
-            return found
+        if borrows and short is not None:
+            self._clear_surplus()
+            if found := self._on_loan():
+                return found
         if self._fits_as_idle():
             return self._fail(because(Code.StopsAtIdle), short)
         return self._preempt(short, borrows)
 
     # -- steps without regular victims -----------------------------------------------------------------------
 
-    def _promotion(self) -> Outcome:
-        """Make the idle claim a regular one, within min or onto a loan; victims and returns are not for it (I1)."""
+    def promote(self) -> Outcome:
+        """Make these replicas, which run idle, regular where they stand: the core, or some beyond it (I1).
+
+        Within min, after surplus has given way (P12), or onto a loan; neither Return nor policies help it.
+        """
         short = self._shortage(False)
         why = because(Code.Promoted)
+        found: Found | None = None
         if short is not None:
-            if not self._claimant.may_borrow() or self._shortage(True) is not None:
-                borrows = may_borrow(self._quota, self._job.priority)
-                return self._fail(self._why_short(short), None if borrows else short)
-            why = self._why_on_loan()
+            self._not_enough(Step.FREE, self._why_short(short))
+            found = self._surplus_in_the_way()
+            if found is None:
+                if not self._claimant.may_borrow() or self._shortage(True) is not None:
+                    borrows = may_borrow(self._quota, self._job.priority)
+                    return self._fail(self._why_short(short), None if borrows else short)
+                why = self._why_on_loan()
         if self._overtaken():
             return Overtaken()
-        effects.change_claim(self._state, self._job, Claim.REGULAR, self._now_ms, "promoted")
+        preemption: say.Preemption | None = None
+        evictions: tuple[say.Decision, ...] = ()
+        if found is not None:
+            request = self._search_request(Step.IDLE, (), loan_allowed=False, nodes_fit=True)
+            preemption, evictions = self._evict(Step.IDLE, request.signature, found)
+        numbers = [i for i, _ in self._wanted]
+        promoted = effects.promote(self._state, self._job, numbers, self._now_ms, why, preemption)
         effects.clear_guard(self._state, self._job)
-        return Decided((say.Promote(self._job.id, why),), self._before)
+        taken = () if found is None else found.units
+        return Decided((*evictions, promoted), self._before, tuple(self._tried), taken)
+
+    def _surplus_in_the_way(self) -> Found | None:
+        """Return the surplus whose leaving gives a promotion its room in the quotas; None if there is none."""
+        if not self._quota.tree.surplus_units:
+            return None
+        found = search(self._search_request(Step.IDLE, (), loan_allowed=False, nodes_fit=True))
+        return found if isinstance(found, Found) else None
 
     def _on_free(self, step: Step, reason: Reason) -> Outcome | None:
         """Start on devices that are free now, else hold devices that are being freed; None if neither has room."""
@@ -110,12 +145,16 @@ class Attempt:
             return None
         if self._overtaken():
             return Overtaken()
-        return Decided((self._begin(*found, step, reason, None),), self._before, tuple(self._tried))
+        preemption = None if not self._given_way else self._ledger(step, [], NOBODY)
+        begun = self._begin(*found, step, reason, preemption)
+        evictions = [eviction for _, eviction, _ in self._given_way]
+        taken = tuple(unit for *_, unit in self._given_way)
+        return Decided((*evictions, begun), self._before, tuple(self._tried), taken)
 
     def _places(self) -> tuple[tuple[Placed, ...], bool] | None:
         """Return places for all that is wanted, and whether they are free now or only being freed; None if there are none."""
         state = self._state
-        if not self._job.leaving:
+        if not self._job.leaving or self._job.running:
             places = find_places(state, self._root, self._wanted, now=True, avoid=self._avoid)
             if places is not None:
                 return places, True
@@ -158,8 +197,14 @@ class Attempt:
                 for i in range(3):
                     more[i] -= unit.footprint[i]
         beyond = any(more[i] > 0 and self._quota.used[i] + more[i] > bound for i, bound in self._quota.named)
+        gave_way = bool(self._given_way)
+        if gave_way:  # others are tried in the state as it was
+            self._state.rollback_to(self._before)
+            self._given_way.clear()
         overtaken = self._around.overtakes(self._job, Resources(*more), beyond)
         self._before = self._state.mark()
+        if gave_way and not overtaken:
+            self._clear_surplus()
         return overtaken
 
     def _on_loan(self) -> Outcome | None:
@@ -170,7 +215,7 @@ class Attempt:
         short = self._shortage(True)
         if short is not None:
             self._not_enough(Step.LOAN, self._why_short(short))
-            if not self._quota.surplus_units:  # idle borrowers free no quota
+            if not self._quota.tree.surplus_units:  # idle borrowers free no quota
                 return None
             return self._with_victims(Step.LOAN, (), loan_allowed=True)
         found = self._on_free(Step.LOAN, self._why_on_loan())
@@ -181,7 +226,7 @@ class Attempt:
 
     def _fits_as_idle(self) -> bool:
         job = self._job
-        if job.spec.idle is not Idle.ALLOW or job.running or job.leaving:
+        if job.spec.idle is not Idle.ALLOW or (job.leaving and not job.running):
             return False
         if idle_refusal(self._state, job, self._request) is not None:
             return False
@@ -233,7 +278,7 @@ class Attempt:
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
-        if not clauses and not self._quota.tree.idle_units and not self._quota.surplus_units:
+        if not clauses and not self._quota.tree.idle_units and not self._quota.tree.surplus_units:
             return None
         request = self._search_request(step, clauses, loan_allowed)
         found = search(request)
@@ -242,13 +287,19 @@ class Attempt:
             return None
         return self._take(step, request.signature, found)
 
-    def _search_request(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Request:
+    def _search_request(
+        self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool, nodes_fit: bool = False
+    ) -> Request:
+        """Return what the search needs to know; `nodes_fit`: True if the replicas have their places already."""
         state, job, quota = self._state, self._job, self._quota
-        signature = signature_of(state, job, step, clauses)
+        short_at = lowest_short(self._claimant, loan_allowed)
+        signature = signature_of(state, job, step, clauses, short_at)
         deficit = self._claimant.deficit(loan_allowed)
-        nodes_fit = find_places(state, self._root, self._wanted, now=False, avoid=self._avoid) is not None
+        if not nodes_fit:
+            places = find_places(state, self._root, self._wanted, now=False, avoid=self._avoid)
+            nodes_fit = places is not None
         room = idle_room(quota, self._root.min[GPU] or 0, GPU) - self._request.gpu_milli if nodes_fit else -1
-        gives_way = signature_of(state, job, Step.IDLE, ()) if clauses else None
+        gives_way = signature_of(state, job, Step.IDLE, (), short_at) if clauses else None
         return Request(
             state=state,
             quota=quota,
@@ -269,43 +320,80 @@ class Attempt:
     def _take(self, step: Step, signature: Signature, found: Found) -> Decided | Overtaken:
         if self._overtaken(found.units):
             return Overtaken()
+        preemption, evictions = self._evict(step, signature, found)
+        reason = self._why_started(step, found, list(preemption.victims))
+        places = self._places()
+        if places is None:
+            raise AssertionError(f"{self._job.id} does not fit after its victims left: {found}")
+        begun = self._begin(*places, step, reason, preemption)
+        taken = (*(unit for *_, unit in self._given_way), *found.units)
+        return Decided((*evictions, begun), self._before, tuple(self._tried), taken, tuple(self._stopped))
+
+    def _evict(
+        self, step: Step, signature: Signature, found: Found
+    ) -> tuple[say.Preemption, tuple[say.Decision, ...]]:
+        """Evict the units that were found, or turn them idle; return the entry of the ledger and what was decided."""
         state, job, now_ms = self._state, self._job, self._now_ms
         victims: list[say.VictimCost] = []
-        demoted: list[Unit] = []
         evictions: list[say.Decision] = []
-        stopped: list[effects.Stopped] = []
         reasons: dict[UnitClass, Reason] = {}
         for unit in found.units:
             if unit in found.demoted:
-                demoted.append(unit)
-                effects.change_claim(state, unit.job, Claim.IDLE, now_ms, f"demoted for {job.id}")
-                evictions.append(say.Demote(unit.job.id, job.id, because(Code.Demoted, preemptor=job.id)))
+                evictions.append(effects.demote(state, unit, now_ms, job.id))
                 continue
             why = reasons.get(unit.cls)
             if why is None:
                 why = reasons[unit.cls] = self._why_taken(signature, unit)
             if unit.cls.kind is UnitKind.CORE:
-                stopped.append(effects.stopped(unit))
+                self._stopped.append(effects.stopped(unit))
             freed = eviction_frees(unit)
-            eviction = effects.evict(state, unit, now_ms, why, job.id, True)
+            eviction = effects.evict(state, unit, now_ms, why, job.id, True, settled=False)
             victims.append(victim_cost(unit, eviction, freed))
             evictions.append(eviction)
-        reason = self._why_started(step, found, victims)
-        preemption = say.Preemption(
-            preemptor=job.id,
+        for shrunk in dict.fromkeys(unit.job for unit in found.units):
+            settle(state, shrunk, now_ms)
+        cleared = [eviction for _, eviction, _ in self._given_way]
+        return self._ledger(step, victims, found), (*cleared, *evictions)
+
+    def _ledger(self, step: Step, victims: list[say.VictimCost], found: Found) -> say.Preemption:
+        """Return the entry of the ledger: these victims, and the surplus that gave way before a loan."""
+        before = [victim for victim, *_ in self._given_way]
+        extra = sum(victim.cost for victim in before)
+        return say.Preemption(
+            preemptor=self._job.id,
             step=step,
-            victims=tuple(victims),
-            demoted=tuple(u.job.id for u in demoted),
-            cost=sum(v.cost for v in victims),
-            cost_without_ladder=found.cost_without_ladder,
+            victims=(*before, *victims),
+            demoted=tuple(u.job.id for u in found.units if u in found.demoted),
+            cost=extra + sum(v.cost for v in victims),
+            cost_without_ladder=extra + found.cost_without_ladder,
             highest_priority=found.highest,
             tried=tuple(self._tried),
         )
-        places = self._places()
-        if places is None:
-            raise AssertionError(f"{job.id} does not fit after its victims left: {found}")
-        begun = self._begin(*places, step, reason, preemption)
-        return Decided((*evictions, begun), self._before, tuple(self._tried), found.units, tuple(stopped))
+
+    def _clear_surplus(self) -> None:
+        """Let surplus of the quota and below leave, the newest first, as far as the start would put that on loan (P12)."""
+        state, quota, now_ms = self._state, self._quota, self._now_ms
+        if not quota.tree.surplus_units:
+            return
+        over = [
+            max(0, quota.used[i] + self._request[i] - b) if self._request[i] else 0 for i, b in quota.named
+        ]
+        left = dict(zip((i for i, _ in quota.named), over, strict=True))
+        signature = signature_of(state, self._job, Step.IDLE, (), quota)
+        protections = Protections(signature, Overlay(state))
+        chosen: list[Unit] = []
+        for unit in sorted(surplus_below(state, quota), key=lambda u: (-u.started_ms, u.name)):
+            helps = any(amount > 0 and unit.footprint[i] for i, amount in left.items())
+            if helps and protections.allow([*chosen, unit]):
+                chosen.append(unit)
+                for i in left:
+                    left[i] -= unit.footprint[i]
+        for unit in chosen:
+            freed, why = eviction_frees(unit), self._why_taken(signature, unit)
+            eviction = effects.evict(state, unit, now_ms, why, self._job.id, True, settled=False)
+            self._given_way.append((victim_cost(unit, eviction, freed), eviction, unit))
+        for shrunk in dict.fromkeys(unit.job for unit in chosen):
+            settle(state, shrunk, now_ms)
 
     # -- why ---------------------------------------------------------------------------------------------------
 
@@ -380,6 +468,6 @@ class Attempt:
         """
         quota = self._quota
         return bool(
-            quota.surplus_units or preempting_steps(self._claimant).first() or may_borrow(quota, self._job.priority)
+            quota.tree.surplus_units or preempting_steps(self._claimant).first() or may_borrow(quota, self._job.priority)
             or quota.shrinking or quota.tree.shares_reserved or not self._past_guard
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quotatree.core import decisions as say
-from quotatree.core.model.job import Job, missing_core, total_request
+from quotatree.core.model.job import Claim, Job, least_asked_for, total_request
 from quotatree.core.model.quota import Quota, Shortage, idle_room
 from quotatree.core.model.resources import GPU, Resources, amount_text
 from quotatree.core.model.rights import could_claim, could_evict, work_of
@@ -21,9 +21,16 @@ def passes_guard(state: State, job: Job) -> bool:
     if guard is None or guard == job.id:
         return True
     guarded = state.jobs[guard]
-    request = total_request(guarded, missing_core(guarded))
+    request = total_request(guarded, least_asked_for(guarded))
     claimable = could_claim(work_of(job), work_of(guarded), request)
     return could_evict(job.quota, job.priority, work_of(guarded), claimable=claimable)
+
+
+def regular_part(job: Job) -> Resources:
+    """Return what the regular replicas of a running job take."""
+    units = [unit for unit in (job.core, *job.extras.values()) if unit is not None]
+    regular = [unit.footprint for unit in units if unit.cls.claim is Claim.REGULAR]
+    return Resources(*(sum(footprint[i] for footprint in regular) for i in range(3)))
 
 
 def fits_own_min(quota: Quota, request: Resources) -> bool:

@@ -1,32 +1,49 @@
-"""Can a waiting job start on idle capacity now, and if not, why not (I1, I2)?"""
+"""Can a job start on idle capacity now, or get replicas there that it is missing, and if not, why not (I1, I2, P12)?"""
 
 from __future__ import annotations
 
-from quotatree.core.model.job import Job, Placed, missing_core, total_request
-from quotatree.core.model.resources import Resources, resources_text
+from quotatree.core.model.job import Job, Placed, asked_for, least_asked_for, total_request
+from quotatree.core.model.resources import resources_text
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
+from quotatree.core.planning.extra_replicas import over_limit
 from quotatree.core.reasons import Code, Reason, because
-from quotatree.core.search.placement import Wanted, find_places
+from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
 
 
-def idle_start(state: State, job: Job, request: Resources) -> tuple[Placed, ...] | Reason:
-    """Return the free places for the core of a job that asks for `request`, or why it cannot start on idle capacity."""
-    if job.leaving:
+def idle_start(state: State, job: Job) -> tuple[Placed, ...] | Reason:
+    """Return free places for as many of the replicas a job asks for as may run idle, or why not even the least may."""
+    if job.leaving and not job.running:
         return because(Code.StillLeaving, replicas=len(job.leaving))
-    refusal = idle_refusal(state, job, request)
+    numbers, least = asked_for(job), len(least_asked_for(job))
+    found = _places(state, job, numbers[:least])
+    if isinstance(found, Reason) or len(numbers) == least:
+        return found
+    enough, too_many = least, len(numbers) + 1
+    while too_many - enough > 1:
+        count = len(numbers) if too_many > len(numbers) else (enough + too_many) // 2
+        gpu_milli = total_request(job, numbers[:count]).gpu_milli
+        more = None if over_limit(state, job, gpu_milli) else _places(state, job, numbers[:count])
+        if more is None or isinstance(more, Reason):
+            too_many = count
+        else:
+            found, enough = more, count
+    return found
+
+
+def _places(state: State, job: Job, numbers: list[int]) -> tuple[Placed, ...] | Reason:
+    """Return free places for exactly these replicas, or why they cannot start on idle capacity."""
+    refusal = idle_refusal(state, job, total_request(job, numbers))
     if refusal is not None:
         return refusal
-    wanted = [(i, job.shape_of(i)) for i in missing_core(job)]
-    avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
-    places = find_places(state, job.quota.root, wanted, now=True, avoid=avoid)
-    return _no_place(state, job, wanted, avoid) if places is None else places
-
-
-def _no_place(state: State, job: Job, wanted: Wanted, avoid: frozenset[int]) -> Reason:
     tree = job.quota.tree
+    wanted = [(i, job.shape_of(i)) for i in numbers]
+    avoid = frozenset() if passes_guard(state, job) else tree.guard_nodes
+    places = find_places(state, tree.root, wanted, now=True, avoid=avoid)
+    if places is not None:
+        return places
     if avoid and tree.guard is not None and find_places(state, tree.root, wanted, now=True) is not None:
         guarded = state.jobs[tree.guard]
-        kept = resources_text(total_request(guarded, missing_core(guarded)))
+        kept = resources_text(total_request(guarded, least_asked_for(guarded)))
         return because(Code.KeptForGuard, quota=tree.root.id, kept=kept, head=tree.guard)
     return because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))

@@ -16,7 +16,7 @@ from quotatree.core.model.rights import (
     work_of,
 )
 from quotatree.core.model.unit import Unit, UnitKind
-from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.ordering import Candidate, Ordering
 from quotatree.core.planning.outcome import Decided
 from quotatree.core.planning.plan_context import Surroundings
@@ -63,7 +63,7 @@ def _starts_by_evicting(state: State, candidate: Candidate, victim: Job, now_ms:
     """Return whether the candidate would start now and take the victim for it; the state stays as it is."""
     mark = state.mark()
     try:
-        outcome = Attempt(state, candidate.job, candidate.cls, now_ms, Surroundings(), patient=False).run()
+        outcome = attempt(state, candidate.job, candidate.cls, now_ms, Surroundings(), patient=False)
     finally:
         state.rollback_to(mark)
     return isinstance(outcome, Decided) and any(unit.job is victim for unit in outcome.taken)

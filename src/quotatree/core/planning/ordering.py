@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, missing_core
+from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, least_asked_for
 from quotatree.core.model.policy import Module, Strategy
 from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
 from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.rights import Work, has_policy_against
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
+from quotatree.core.planning.attempt_facts import regular_part
 from quotatree.core.state import State
 
 
@@ -27,6 +28,7 @@ class _Ready(NamedTuple):
     version: int | None
     stamp: int
     jobs: list[tuple[WaitClass, Job]]
+    stood: tuple[tuple[JobId, int], ...] = ()
 
 
 class _Head(NamedTuple):
@@ -110,6 +112,7 @@ class Ordering:
             and kept_for is not None
             and not self.fails(kept_for)
             and not self.cannot_start(kept_for)
+            and (kept_for, guarded) not in found
         ):
             found.append((kept_for, guarded))  # no strategy holds the guarded job back (S10)
         if self._state.nodes_out:
@@ -121,7 +124,7 @@ class Ordering:
             or self._state.nodes_out
             or any(c.failed for c in quota.queue.classes.values())
         )
-        self._ready[name] = _Ready(version if rests else None, stamp, jobs)
+        self._ready[name] = _Ready(version if rests else None, stamp, jobs, stood)
         return jobs
 
     def close(self) -> None:
@@ -134,6 +137,12 @@ class Ordering:
         for quota_id, known in self._ready.items():
             quota = self._state.quotas[QuotaId(quota_id)]
             queue = quota.queue
+            if (
+                quota.spec.strategy is Strategy.BALANCE
+                and known.stamp == queue.stamp
+                and queue.stood != known.stood
+            ):
+                self._state.set_stood(queue, known.stood)  # they were found in an attempt that was taken back
             if queue.stood and not queue.of_job:
                 self._state.set_stood(queue, ())
             timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
@@ -263,7 +272,7 @@ class Ordering:
         return self._over_limit(cls) or self._never_fits(cls)
 
     def _over_limit(self, cls: WaitClass) -> bool:
-        if not cls.limits or cls.promotes:  # a promotion adds nothing to what counts already
+        if not cls.limits or cls.promotes:  # what runs idle is within its limits already
             return False
         used = self._state.limit_used
         return any(used.get(lim, 0) + cls.request.gpu_milli > lim.gpu_milli for lim in cls.limits)
@@ -273,9 +282,12 @@ class Ordering:
 
     def _over_min(self, cls: WaitClass) -> bool:
         """Return whether the class asks for more than a min on its path has."""
+        request = cls.request
+        if cls.grows:  # beside what runs of the job itself, which does not leave for it
+            request = request.plus(regular_part(self._state.jobs[cls.members[0][1]]))
         for above in cls.quota.path:
             for i, bound in above.named:
-                if cls.request[i] > bound and not (above is cls.quota and _borrows(cls)):
+                if request[i] > bound and not (above is cls.quota and _borrows(cls)):
                     return True
         return False
 
@@ -284,10 +296,12 @@ class Ordering:
         state, root = self._state, cls.quota.path[-1]
         job = state.jobs[cls.members[0][1]]
         wanted: dict[Shape, int] = {}
+        if cls.promotes:
+            return True
         if job.core is None and len(job.spec.groups) == 1:
             wanted[job.spec.groups[0].shape] = job.core_replicas
         else:
-            for index in missing_core(job):
+            for index in [*job.core_indexes, *job.extras, *least_asked_for(job)]:
                 shape = job.shape_of(index)
                 wanted[shape] = wanted.get(shape, 0) + 1
         return all(self._slots_when_empty(root, shape, count) >= count for shape, count in wanted.items())
@@ -312,6 +326,18 @@ class Ordering:
     def head(self, quota: Quota) -> Job | None:
         found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self.passed)
         return None if found is None else self._state.jobs[found[1]]
+
+    def first_in_line(self, quota: Quota) -> list[tuple[Job, WaitClass]]:
+        """Return the head of a quota's queue and, before it, the running jobs ahead of it that miss replicas (S10, P12)."""
+        found: list[tuple[Job, WaitClass]] = []
+        aging_ms = self._state.settings.aging_interval_ms
+        for cls in quota.queue.in_order(self._now_ms, aging_ms, quota.spec.strategy):
+            if self.passed(cls):
+                continue
+            found.append((self._state.jobs[cls.members[0][1]], cls))
+            if not cls.grows:
+                break
+        return found
 
     def could_take(self, victim: Work, request: Resources) -> list[tuple[Quota, bool]]:
         """Return, in tree order, the quotas whose waiting jobs may have a right against this work (P1, P2, P15).

@@ -14,14 +14,15 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.effects import Stopped
 from quotatree.core.changes.preemption_count import count_preemption
-from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, Placed
-from quotatree.core.model.quota import has_loan, shortage
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, Placed, total_request
+from quotatree.core.model.quota import has_loan
 from quotatree.core.model.resources import Resources, resources_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.model.wait_queue import AGAIN, Failure, WaitClass
-from quotatree.core.planning.attempt import Attempt
-from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
+from quotatree.core.planning.asking import attempt
+from quotatree.core.planning.attempt_facts import passes_guard
+from quotatree.core.planning.extra_replicas import short_of_idle, short_of_surplus, surplus_allowed
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.net_effect import keep_running
@@ -34,7 +35,7 @@ from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.free_index import free_index
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
-from quotatree.core.state import State, limits_on
+from quotatree.core.state import State
 from quotatree.core.state.undo_log import Mark
 
 
@@ -287,7 +288,7 @@ class _Planner(Surroundings):
         state = self._state
         preemptor = self._postponed.get((job.id, Claim.REGULAR))
         if preemptor is None:
-            outcome = Attempt(state, job, cls, self._now_ms, self).run()
+            outcome = attempt(state, job, cls, self._now_ms, self)
             if not isinstance(outcome, Decided):
                 return outcome
             preemptor = who_would_take_it_back(state, job, outcome.taken, self._now_ms)
@@ -378,29 +379,39 @@ class _Planner(Surroundings):
             cls, job = candidate.cls, candidate.job
             if self._put_off(job, Claim.IDLE):
                 continue
-            found = idle_start(state, job, cls.request)
+            found = idle_start(state, job)
             if not isinstance(found, Reason):
-                self._placed[job.id, Claim.IDLE] = self._here()
-                why = because(Code.FitsIdle, free=resources_text(cls.request))
-                self.decisions.append(
-                    effects.start(
-                        state,
-                        job,
-                        found,
-                        claim=Claim.IDLE,
-                        now_ms=self._now_ms,
-                        step=Step.FREE,
-                        reason=why,
-                    )
-                )
-                self._ordering.touch(job.quota)
+                self._start_idle(job, found)
                 return True
             several = len(job.spec.groups) > 1
             change = state.change if several else None
             state.remember_idle(cls, Failure(found, job.quota.tree.version, change=change))
             if job.spec.idle is Idle.ONLY:
                 self._tell(job, found)
-        return self._disappointed()
+        return self._grow_idle() or self._disappointed()
+
+    def _start_idle(self, job: Job, places: tuple[Placed, ...]) -> None:
+        self._placed[job.id, Claim.IDLE] = self._here()
+        free = resources_text(total_request(job, [place.replica for place in places]))
+        why = because(Code.FitsIdle, free=free)
+        self.decisions.append(
+            effects.start(
+                self._state, job, places, claim=Claim.IDLE, now_ms=self._now_ms, step=Step.FREE, reason=why
+            )
+        )
+        self._ordering.touch(job.quota)
+
+    def _grow_idle(self) -> bool:
+        """Start replicas that a running job is missing, if it may have them idle; return False if no job can (I1, P12)."""
+        for job in short_of_idle(self._state, self._trees):
+            if self._put_off(job, Claim.IDLE):
+                continue
+            found = idle_start(self._state, job)
+            if not isinstance(found, Reason):
+                self._start_idle(job, found)
+                return True
+            self._state.remember_surplus(job, job.quota.tree.version)
+        return False
 
     def _disappointed(self) -> bool:
         """Let classes that stopped at idle go on to preempt, if decisions were made since (P4); return whether any may.
@@ -426,46 +437,24 @@ class _Planner(Surroundings):
     def _surplus(self) -> bool:
         """Start one surplus replica on what is left over (P12); return False if no job can have one."""
         state = self._state
-        short = [
-            j
-            for tree in self._trees
-            for j in tree.elastic.values()
-            if j.running
-            and j.hold is None
-            and len(j.surplus) + len(j.core_indexes) < j.spec.total_replicas
-            and len(j.core_indexes) >= j.core_replicas
-            and state.surplus_failed.get(j.id) != j.quota.tree.version
-        ]
-        for job in sorted(short, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id)):
+        for job in short_of_surplus(state, self._trees):
             root, tree = job.quota.root, job.quota.tree
-            taken = {*job.core_indexes, *job.surplus, *job.leaving}
-            free = [i for i in range(job.spec.total_replicas) if i not in taken]
+            taken = {*job.core_indexes, *job.extras, *job.leaving}
+            free = [i for i in range(job.spec.most_replicas) if i not in taken]
             shape = job.spec.groups[0].shape
-            if free and self._surplus_allowed(job):
-                avoid = tree.guard_nodes if tree.guard != job.id else frozenset()
-                places = find_places(state, root, [(free[0], shape)], now=True, avoid=avoid)
+            if free and surplus_allowed(state, job):
+                places = find_places(state, root, [(free[0], shape)], now=True, avoid=tree.guard_nodes)
                 if places is not None:
                     self.decisions.append(effects.start_surplus(state, job, places[0], self._now_ms))
                     # It may have put waiting jobs over a limit: positions are counted anew (S3). And the first surplus
-                    # of a quota gives its other jobs a right that they did not have: those that failed are tried again,
+                    # of a tree gives its other jobs a right that they did not have: those that failed are tried again,
                     # and told why they wait (P12).
-                    if state.limits or job.quota.surplus_units == 1:
+                    if state.limits or tree.surplus_units == 1:
                         self._ordering.touch(job.quota)
                     self._ordering.start_over()
                     return True
             state.remember_surplus(job, tree.version)
         return False
-
-    def _surplus_allowed(self, job: Job) -> bool:
-        request = job.spec.groups[0].shape.resources
-        used = self._state.limit_used
-        if self._state.limits and any(
-            used.get(limit, 0) + request.gpu_milli > limit.gpu_milli for limit in limits_on(self._state, job)
-        ):
-            return False
-        if job.claim is Claim.IDLE:
-            return idle_refusal(self._state, job, request) is None
-        return shortage(job.quota, request) is None
 
     # -- the end ---------------------------------------------------------------------------------------------
 

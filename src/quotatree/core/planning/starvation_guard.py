@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
-from quotatree.core.model.job import Idle, Job, Shape, missing_core, total_request
+from quotatree.core.model.job import Idle, Job, Shape, least_asked_for, total_request
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.tree import Tree
 from quotatree.core.planning.ordering import Ordering
@@ -70,10 +70,11 @@ def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before
     for quota in tree.waiting.values():
         if not _someone_since(quota, queued_before_ms):
             continue
-        job = ordering.head(quota)
-        if job is None or job.running or job.spec.idle is Idle.ONLY or job.queued_ms > queued_before_ms:
-            continue
-        heads.append(job)
+        heads += [
+            job
+            for job, cls in ordering.first_in_line(quota)
+            if not cls.promotes and job.spec.idle is not Idle.ONLY and job.queued_ms <= queued_before_ms
+        ]
     return min(heads, key=lambda j: (j.queued_ms, j.spec.submitted_ms, j.id), default=None)
 
 
@@ -87,7 +88,7 @@ def _someone_since(quota: Quota, before_ms: int) -> bool:
 
 def _guard(state: State, tree: Tree, job: Job, now_ms: int) -> say.Hold:
     """Keep quota along the path, and enough nodes, for this job, without evicting anything; return the hold."""
-    request = total_request(job, missing_core(job))
+    request = total_request(job, least_asked_for(job))
     state.dequeue(job)
     for above in job.quota.path:
         state.set_shadow(above, request)
@@ -128,7 +129,7 @@ def _still_hold(state: State, tree: Tree, job: Job) -> bool:
 def _shapes(job: Job) -> dict[Shape, int]:
     """Return how many replicas of each shape the job's core is missing, largest shape first."""
     wanted: dict[Shape, int] = {}
-    for index in missing_core(job):
+    for index in least_asked_for(job):
         shape = job.shape_of(index)
         wanted[shape] = wanted.get(shape, 0) + 1
     return dict(sorted(wanted.items(), key=lambda entry: (-entry[0].gpu_milli, entry[0])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import Quota, protected_below, reserved_below
+from quotatree.core.model.quota import Quota, protected_below, reserved_below, shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
@@ -85,6 +85,17 @@ class Preempting:
         return next((step for step, _ in self.one_by_one + self.together), None)
 
 
+def lowest_short(claimant: Claimant, loan_allowed: bool) -> Quota:
+    """Return the lowest quota on the path without room for the request; the root if all have room.
+
+    What stands below it frees quota wherever the request is short of it; what stands elsewhere in the tree does not.
+    """
+    short = shortage(
+        claimant.quota, claimant.request, loan_allowed=loan_allowed, past_guard=claimant.past_guard
+    )
+    return claimant.quota.root if short is None else short.quota
+
+
 def preempting_steps(claimant: Claimant) -> Preempting:
     quota, priority = claimant.quota, claimant.job.priority
     one_by_one: list[StepClauses] = []
@@ -115,17 +126,24 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     return Preempting(tuple(one_by_one), tuple((step, all_) for step, adds, all_ in together if adds))
 
 
-def signature_of(state: State, job: Job, step: Step, clauses: tuple[Clause, ...]) -> Signature:
-    """Return the signature of a step; jobs with equal rights share one object, so that its memory and indexes are reused."""
+def signature_of(
+    state: State, job: Job, step: Step, clauses: tuple[Clause, ...], short_at: Quota
+) -> Signature:
+    """Return the signature of a step; jobs with equal rights share one object, so that its memory and indexes are reused.
+
+    `short_at`: the lowest quota without room; only surplus below it frees what is short.
+    """
     quota, priority = job.quota, job.priority
     lenders = tuple((c.rule, c.first) for c in clauses if c.down_to_min)
-    by_priority = priority if lenders or quota.surplus_units else 0
     module = job.spec.module if lenders else None
     reached = tuple(c.reach for c in clauses if not c.down_to_min)
-    key = ("signature", quota.id, step.value, by_priority, module, lenders, reached)
+    if not quota.tree.surplus_units:
+        short_at = quota.root  # nothing stands anywhere that it would matter for
+    of_lenders = (priority if lenders else 0, module, lenders)
+    key = ("signature", quota.id, step.value, *of_lenders, reached, short_at.id)
     known: Signature | None = state.indexes.get(key)
     if known is None:
-        known = state.indexes[key] = Signature(work_of(job), clauses, key)
+        known = state.indexes[key] = Signature(work_of(job), clauses, key, short_at)
     return known
 
 

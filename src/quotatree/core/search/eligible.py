@@ -15,6 +15,7 @@ from quotatree.core.model.quota import Quota, Usage, has_loan, loan
 from quotatree.core.model.rights import Work, kept_from
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.reasons import Code
+from quotatree.core.state import State
 
 
 class Clause(NamedTuple):
@@ -49,10 +50,19 @@ class Entitled(NamedTuple):
 class Signature:
     """The classes of units that one kind of preemptor may take in one step; each class is decided once."""
 
-    __slots__ = ("_among", "_classes", "_known", "bounded", "clauses", "key", "priority", "quota", "work")
+    __slots__ = (
+        "_among", "_classes", "_known", "bounded", "clauses", "key", "priority", "quota", "short_at", "work",
+    )  # fmt: skip
 
-    def __init__(self, work: Work, clauses: tuple[Clause, ...], key: tuple[object, ...] = ()) -> None:
+    def __init__(
+        self,
+        work: Work,
+        clauses: tuple[Clause, ...],
+        key: tuple[object, ...] = (),
+        short_at: Quota | None = None,
+    ) -> None:
         self.work = work
+        self.short_at = work.quota if short_at is None else short_at
         self.quota = work.quota
         self.priority = work.priority
         self.clauses = clauses
@@ -89,8 +99,9 @@ class Signature:
             return Entitled(Code.IdleTakenBack, 0, False, False, False)
         if cls.quota.tree is not self.quota.tree:
             return None
-        if cls.kind is UnitKind.SURPLUS and cls.quota is self.quota and cls.priority <= self.priority:
-            return Entitled(Code.SurplusGivesWay, 0, False, True, False)
+        if cls.kind is UnitKind.SURPLUS:
+            frees = self.short_at.contains(cls.quota)
+            return Entitled(Code.SurplusGivesWay, 0, False, frees, False)
         down_to_min = None
         for clause in self.clauses:
             if clause.matches(cls):
@@ -99,6 +110,17 @@ class Signature:
                     return found
                 down_to_min = down_to_min or found
         return down_to_min
+
+
+def surplus_below(state: State, quota: Quota) -> list[Unit]:
+    """Return the regular surplus replicas of a quota and of all below it (P12)."""
+    return [
+        unit
+        for cls in state.classes_below(quota.root)
+        if cls.kind is UnitKind.SURPLUS and cls.claim is Claim.REGULAR and quota.contains(cls.quota)
+        for bucket in cls.buckets.values()
+        for *_, unit in bucket
+    ]
 
 
 def own_clause(quota: Quota, priority: int) -> Clause | None:
@@ -205,7 +227,7 @@ class Protections:
         bounded: dict[str, tuple[Quota, list[tuple[int, int, int]], list[tuple[int, int, int]]]] = {}
         for unit in units:
             entitled = self._signature.entitled(unit.cls)
-            if entitled is None or not entitled.frees_quota:
+            if entitled is None or unit.cls.claim is Claim.IDLE:
                 continue
             lender: Quota | None = None
             for quota in unit.cls.quota.path:

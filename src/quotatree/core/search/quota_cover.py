@@ -60,11 +60,12 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
 def may_be_demoted(unit: Unit, besides: int = 0) -> bool:
     """Return whether this unit may be turned idle (I1, I2).
 
-    It must be the core of a job that allows idle and has no hold, and its quota's idle limit must have room for it beside
+    It must run, be of a job that allows idle and has no hold, and its quota's idle limit must have room for it beside
     what it uses and `besides`, in milli-GPU.
     """
     job = unit.job
-    if unit.cls.kind is not UnitKind.CORE or job.spec.idle is not Idle.ALLOW or job.hold is not None:
+    runs = unit.cls.kind in (UnitKind.CORE, UnitKind.WANTED)
+    if not runs or job.spec.idle is not Idle.ALLOW or job.hold is not None:
         return False
     limit = job.quota.spec.idle_limit_milli
     return limit is None or job.quota.own_idle[GPU] + besides + _size(unit) <= limit

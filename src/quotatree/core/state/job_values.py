@@ -97,9 +97,9 @@ class JobValues(Facts):
         job.core = core
 
     def clear_units(self, job: Job) -> None:
-        """Remove the core and all surplus of the job, which does not run any more."""
+        """Remove the core of the job and all replicas beyond it, since it does not run any more."""
         self._change(job)
-        job.core, job.surplus = None, {}
+        job.core, job.extras = None, {}
 
     def set_preempted(self, job: Job, preempted_ms: tuple[int, ...]) -> None:
         """Set the times at which the job was preempted."""

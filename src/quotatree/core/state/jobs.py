@@ -7,7 +7,6 @@ from typing import Final
 from quotatree.core.model.fragmentation import Typical
 from quotatree.core.model.job import Hold, Job, Phase, Placed
 from quotatree.core.model.typical_requests import Mix
-from quotatree.core.model.unit import Unit
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.state.facts import limits_on
 from quotatree.core.state.job_values import JobValues
@@ -86,17 +85,6 @@ class JobChanges(NodeChanges, JobValues, Memory):
         self.dequeue(job)
         if job.queued:
             self.enqueue(job)
-
-    def put_surplus(self, job: Job, unit: Unit) -> None:
-        """Enter a surplus replica; if the job waits in its queue, it asks for something else now."""
-        self.put_entry(job.surplus, unit.places[0].replica, unit)
-        if job.id in job.quota.queue.of_job:
-            self.requeue(job)
-
-    def drop_surplus(self, job: Job, index: int) -> None:
-        self.drop_entry(job.surplus, index)
-        if job.id in job.quota.queue.of_job:
-            self.requeue(job)
 
     def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         """Mark replicas as leaving: they keep their devices busy until the engine confirms their end (P9)."""

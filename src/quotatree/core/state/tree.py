@@ -6,7 +6,7 @@ from quotatree.core.model.job import Claim
 from quotatree.core.model.quota import AmountLimit, Quota, count_kept
 from quotatree.core.model.tree import Tree
 from quotatree.core.state.tree_numbers import number, share_pools
-from quotatree.core.state.units import UnitChanges
+from quotatree.core.state.units import UnitChanges, units_of
 
 
 class TreeChanges(UnitChanges):
@@ -57,9 +57,10 @@ class TreeChanges(UnitChanges):
         """Return how many idle units each tree has of its own; a tree without any is missing."""
         found: dict[Tree, int] = {}
         for job in self.jobs.values():
-            if job.claim is Claim.IDLE and job.core is not None:
+            idle = sum(1 for unit in units_of(job) if unit.cls.claim is Claim.IDLE)
+            if idle:
                 tree = job.quota.tree
-                found[tree] = found.get(tree, 0) + 1 + len(job.surplus)
+                found[tree] = found.get(tree, 0) + idle
         return found
 
     def put_limits(self, quota: Quota, limits: tuple[AmountLimit, ...]) -> None:

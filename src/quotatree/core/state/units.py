@@ -33,13 +33,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
 
     def place(self, unit: Unit) -> None:
         """Put a unit on its devices, and count it in its quotas and in the limits of its owner."""
-        held = unit.cls.kind is UnitKind.HOLD
-        for index in unit.nodes:
-            self.nodes[index].put(unit, held)
-            self.log_change(index)
-        self._count(unit, 1)
-        if unit.protected_until_ms:
-            self._count_protected(unit, 1)
+        self._place(unit)
         self.on_undo(self._displace, unit)
         if self._journal is not None:
             self._touch_job(unit.job)
@@ -49,7 +43,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
     def displace(self, unit: Unit, *, leaves: bool = True) -> None:
         """Take a unit off its devices and quotas; `leaves`: for good, not to be placed again in another form."""
         self._displace(unit)
-        self.on_undo(self.place, unit)
+        self.on_undo(self._place, unit)
         if self._journal is not None:
             self._touch_job(unit.job)
         self.bump(unit.job.quota)
@@ -58,6 +52,15 @@ class UnitChanges(ProtectionChanges, QuotaValues):
                 if above.shrinking:
                     actual, still_above = followed_down(above)
                     self.set_actual(above, actual, still_above)
+
+    def _place(self, unit: Unit) -> None:
+        held = unit.cls.kind is UnitKind.HOLD
+        for index in unit.nodes:
+            self.nodes[index].put(unit, held)
+            self.log_change(index)
+        self._count(unit, 1)
+        if unit.protected_until_ms:
+            self._count_protected(unit, 1)
 
     def _displace(self, unit: Unit) -> None:
         held = unit.cls.kind is UnitKind.HOLD
@@ -83,8 +86,8 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         if idle:
             for mate in tree.pool_mates:
                 mate.idle_units += sign
-        if cls.kind is UnitKind.SURPLUS:
-            quota.surplus_units += sign
+        elif cls.kind is UnitKind.SURPLUS:
+            tree.surplus_units += sign
         if len(tree.root.spec.draws) > 1:
             for place in unit.places:
                 pool = self.nodes[place.node].spec.pool
@@ -176,9 +179,9 @@ def _may_help(unit: Unit) -> bool:
 
 
 def units_of(job: Job) -> list[Unit]:
-    """Return all units of a job: its core, its surplus and its hold."""
+    """Return all units of a job: its core, the replicas beyond it and its hold."""
     found = [job.core] if job.core is not None else []
-    found += job.surplus.values()
+    found += job.extras.values()
     if job.hold is not None:
         found.append(job.hold.unit)
     return found

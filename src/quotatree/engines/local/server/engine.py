@@ -102,7 +102,7 @@ class LocalEngine:
         if self._premises.refusal is not None:
             return self._premises.refusal
         try:
-            parse(program, job.module, job.total_replicas)
+            parse(program, job.module, job.most_replicas)
         except BadProgram as error:
             return str(error)
         return lacks(self.capabilities, job)

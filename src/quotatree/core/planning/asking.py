@@ -1,0 +1,78 @@
+"""How much of what a queued job asks for can it have (P12)?
+
+A job that starts asks for its core and for the other replicas that it wants, a running one for those that it is missing, or
+for the promotion of those that run idle (I1). All are asked for at once, and it gets as many as can be had: one by one, two
+neighbours would stop each other's work once for every replica. An attempt is made for all of them, then for the least that
+would do, then for as many as possible between; each is one walk through the steps of P4 (attempt.py), which is taken back
+if more can be had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quotatree.core.model.job import Claim, Job, asked_for, least_asked_for
+from quotatree.core.model.resources import GPU
+from quotatree.core.model.wait_queue import WaitClass
+from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
+from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.state import State
+
+
+def attempt(
+    state: State, job: Job, cls: WaitClass, now_ms: int, around: Surroundings, *, patient: bool = True
+) -> Outcome:
+    """Try a queued job; return the outcome for the most that can be had. A failure is that of the least that would do.
+
+    `patient`: it respects the quota's `preemption_delay` (P11). A transaction must be open.
+    """
+
+    def place(replicas: list[int]) -> Outcome:
+        return Attempt(state, job, replicas, now_ms, around, patient=patient).run()
+
+    def promote(replicas: list[int]) -> Outcome:
+        return Attempt(state, job, replicas, now_ms, around).promote()
+
+    if not cls.promotes:
+        numbers, least = asked_for(job), len(least_asked_for(job))
+        return _as_many_as_possible(state, numbers[: _most(state, job, cls, least)], least, place)
+    if job.claim is Claim.IDLE:
+        return promote(list(job.core_indexes))
+    return _as_many_as_possible(state, sorted(job.idle_wanted), 1, promote)
+
+
+def _as_many_as_possible(
+    state: State, numbers: list[int], least: int, walk: Callable[[list[int]], Outcome]
+) -> Outcome:
+    """Walk for the longest beginning of `numbers`, at least `least` of them, that can be had."""
+    outcome = walk(numbers)
+    if not isinstance(outcome, Failed) or len(numbers) == least:
+        return outcome
+    outcome = walk(numbers[:least])
+    enough, too_many, applied = least, len(numbers), True
+    if not isinstance(outcome, Decided):
+        return outcome
+    while too_many - enough > 1:
+        if applied and isinstance(outcome, Decided):
+            state.rollback_to(outcome.before)
+        middle = (enough + too_many) // 2
+        more = walk(numbers[:middle])
+        if isinstance(more, Overtaken):
+            return more
+        applied = isinstance(more, Decided)
+        if applied:
+            outcome, enough = more, middle
+        else:
+            too_many = middle
+    return outcome if applied else walk(numbers[:enough])
+
+
+def _most(state: State, job: Job, cls: WaitClass, least: int) -> int:
+    """Return how many replicas are worth asking for: not more than amount limits and the quotas above could ever give."""
+    wanted, gpu_milli = job.spec.wanted_replicas, job.spec.groups[0].shape.gpu_milli
+    if len(job.spec.groups) > 1 or not gpu_milli:
+        return wanted
+    room = [limit.gpu_milli - state.limit_used.get(limit, 0) for limit in cls.limits]
+    room += [bound for above in job.quota.path[1:] for i, bound in above.named if i == GPU]
+    return max(least, min([wanted, *(amount // gpu_milli for amount in room)]))
