@@ -24,6 +24,7 @@ PURE = {
 }  # fmt: skip
 REPORTS = "quotatree/sim/report/"
 LOCAL = "quotatree.engines.local"
+KUBERNETES = "quotatree.engines.kubernetes"
 MOST_POSITIONAL = 6
 # A table is a list of columns, each with its name in it; there is nothing to mistake one for.
 LISTS = {"Table", "create_table"}
@@ -99,6 +100,7 @@ def test_an_engine_imports_the_seam_the_core_and_no_other_engine():
         and not within(name, "quotatree.core")
         and not within(name, "quotatree.engines.base")
         and not ("quotatree/engines/local/" in where and within(name, LOCAL))
+        and not ("quotatree/engines/kubernetes/" in where and within(name, KUBERNETES))
         and not ("quotatree/engines/local/server/birth.py" in where and name == "quotatree")  # where we lie
     ]
     assert faults == []
@@ -212,3 +214,13 @@ def within(name: str, package: str) -> bool:
 
 def top(name: str) -> str:
     return name.partition(".")[0]
+
+
+def test_one_module_alone_knows_the_client_library_of_kubernetes():
+    faults = [
+        f"{where}: {name}"
+        for package in ("engines", "server", "cli", "control", "api")
+        for where, name in imports_of(package)
+        if top(name) == "kubernetes" and "quotatree/engines/kubernetes/client.py" not in where
+    ]
+    assert faults == []
