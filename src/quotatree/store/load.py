@@ -140,7 +140,7 @@ def _directory(connection: Connection) -> Directory:
         frozenset(QuotaAdmin(*row) for row in connection.execute(select(t.QUOTA_ADMINS))),
         {row["id"]: read_rows.token(row) for row in tokens},
         {row[0]: SessionInfo(*row) for row in connection.execute(select(t.SESSIONS))},
-        _priority_names(connection),
+        priority_names=_priority_names(connection),
     )
 
 
