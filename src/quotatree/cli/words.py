@@ -51,17 +51,5 @@ def devices_text(devices: Sequence[int]) -> str:
     return f" GPU {','.join(str(one) for one in devices)}" if devices else ""
 
 
-def amount(of: Mapping[str, Any]) -> str:
-    """An amount as text, without what it does not bound: 8 GPU, 16 CPU, 64Gi."""
-    parts = []
-    if of.get("gpus") is not None:
-        parts.append(f"{of['gpus']:g} GPU")
-    if of.get("cpu") is not None:
-        parts.append(f"{of['cpu']:g} CPU")
-    if of.get("memory") is not None:
-        parts.append(str(of["memory"]))
-    return ", ".join(parts)
-
-
 def gpu_seconds(value: float) -> str:
     return f"{value:,.0f} GPU-s"

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quotatree.cli.change.manifest import read_manifest
 from quotatree.cli.decided import TAKING, ask, decision_row, echo_exposed
-from quotatree.cli.output import EXIT_FAILED, EXIT_UNAVAILABLE, echo_table, fail
+from quotatree.cli.documents import read_document
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNAVAILABLE, echo_table, fail
 from quotatree.cli.remote import Remote, remote_options, status_of, text_of
 
 if TYPE_CHECKING:
-    from quotatree.cli.change.apply_steps import Step
     from quotatree.client import Client
+    from quotatree.manifest.steps import Step
 
 MOST_PREVIEWED = 100
 COLOURS = {"+": "green", "-": "red", "~": "yellow"}
@@ -39,11 +39,16 @@ def apply(files: tuple[Path, ...], mode: str, dry_run: bool, yes: bool, remote: 
     Applying twice changes nothing. Changes are made one by one: if one is refused, those before it stay, the exit status
     is 1, and applying again goes on from there.
     """
-    from quotatree.cli.change.apply_steps import steps_to
+    from quotatree.manifest.errors import WrongManifest
+    from quotatree.manifest.reading import manifest_of
+    from quotatree.manifest.steps import steps_to
 
-    wanted = read_manifest(files)
+    documents = {str(path): read_document(path) for path in files}
     with remote.client() as client:
-        steps = steps_to(client, wanted, mode)
+        try:
+            steps = steps_to(client, manifest_of(documents), mode)
+        except WrongManifest as wrong:
+            fail(str(wrong), EXIT_BAD_INPUT)
         if not steps:
             click.echo("everything is as the file says")
             return

@@ -15,7 +15,8 @@ from quotatree.cli.look.nouns import WORDS, Asked, found
 from quotatree.cli.naming import meant
 from quotatree.cli.output import echo_json
 from quotatree.cli.remote import Remote, remote_options
-from quotatree.cli.words import amount, devices_text, moment
+from quotatree.cli.words import devices_text, moment
+from quotatree.manifest.amounts import amount
 
 if TYPE_CHECKING:
     from quotatree.client import Client

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from quotatree.cli.amounts_text import mib
-from quotatree.cli.change.in_numbers import in_numbers
-from quotatree.cli.change.manifest import Manifest
-from quotatree.cli.output import EXIT_BAD_INPUT, fail
-from quotatree.cli.words import amount
-
-if TYPE_CHECKING:
-    from quotatree.client import Client
+from quotatree.core import Refused, read_child_level, read_self_level
+from quotatree.manifest.amounts import amount, mib, milliseconds
+from quotatree.manifest.errors import WrongManifest
+from quotatree.manifest.in_numbers import in_numbers
+from quotatree.manifest.reading import Manifest
+from quotatree.manifest.target import Target, Tenancy
 
 DEFAULTS: Final[Mapping[str, Any]] = {
     "strategy": "intelligent",
@@ -56,7 +54,8 @@ class Step:
     preview: Any = None
 
 
-def steps_to(client: Client, wanted: Manifest, mode: str) -> list[Step]:
+def steps_to(client: Target, wanted: Manifest, mode: str) -> list[Step]:
+    """The steps to everything that is said. Raises WrongManifest if it cannot be read."""
     names = client.priorities.names()
     wanted = in_numbers(wanted, {**names, **wanted.priorities})
     return [
@@ -69,7 +68,13 @@ def steps_to(client: Client, wanted: Manifest, mode: str) -> list[Step]:
     ]
 
 
-def _priorities(client: Client, wanted: Manifest, there: dict[str, int]) -> Iterator[Step]:
+def tenancy_steps(client: Tenancy, wanted: Manifest, mode: str) -> list[Step]:
+    """The steps to the quotas and workspaces that are said, and nothing else. Raises WrongManifest likewise."""
+    wanted = in_numbers(wanted, client.priorities.names())
+    return [*_quotas(client, wanted, mode), *_workspaces(client, wanted)]
+
+
+def _priorities(client: Target, wanted: Manifest, there: dict[str, int]) -> Iterator[Step]:
     """A step that adds and changes names of priorities; those that the file does not have stay."""
     change = {name: number for name, number in wanted.priorities.items() if there.get(name) != number}
     if change:
@@ -77,14 +82,14 @@ def _priorities(client: Client, wanted: Manifest, there: dict[str, int]) -> Iter
         yield Step(f"~ priorities: {told}", _bound(client.priorities.set_names, {**there, **change}))
 
 
-def _pools(client: Client, wanted: Manifest) -> Iterator[Step]:
+def _pools(client: Target, wanted: Manifest) -> Iterator[Step]:
     there = {pool["name"] for pool in client.pools.list()} if wanted.pools else set()
     for pool in wanted.pools:
         if pool["name"] not in there:
             yield Step(f"+ pool {pool['name']}", _bound(client.pools.declare, pool))
 
 
-def _nodes(client: Client, wanted: Manifest) -> Iterator[Step]:
+def _nodes(client: Target, wanted: Manifest) -> Iterator[Step]:
     """Steps that let missing nodes join. A node that is there stays as it joined: a file cannot change its hardware."""
     there = {node["name"] for node in client.nodes.list()} if wanted.nodes else set()
     for node in wanted.nodes:
@@ -93,7 +98,7 @@ def _nodes(client: Client, wanted: Manifest) -> Iterator[Step]:
             yield Step(told, _bound(client.nodes.join, node), {"change": "join-node", "node": node})
 
 
-def _users(client: Client, wanted: Manifest) -> Iterator[Step]:
+def _users(client: Target, wanted: Manifest) -> Iterator[Step]:
     there = {user["name"]: user for user in client.users.list()} if wanted.users else {}
     for user in wanted.users:
         now: Any = there.get(user["name"])
@@ -110,7 +115,7 @@ def _users(client: Client, wanted: Manifest) -> Iterator[Step]:
 # -- quotas --------------------------------------------------------------------------------------------------------
 
 
-def _quotas(client: Client, wanted: Manifest, mode: str) -> list[Step]:
+def _quotas(client: Tenancy, wanted: Manifest, mode: str) -> list[Step]:
     there: dict[str, Any] = {quota["id"]: quota for quota in client.quotas.list()} if wanted.quotas else {}
     shrinking: list[Step] = []
     growing: list[Step] = []
@@ -126,7 +131,7 @@ def _quotas(client: Client, wanted: Manifest, mode: str) -> list[Step]:
     return [*reversed(shrinking), *growing]
 
 
-def _created(client: Client, quota: dict[str, Any]) -> Step:
+def _created(client: Tenancy, quota: dict[str, Any]) -> Step:
     body = {key: value for key, value in quota.items() if value is not None and key != "admins"}
     size = _size(quota)
     above = f" below {quota['parent']}" if quota.get("parent") else ""
@@ -137,7 +142,7 @@ def _created(client: Client, quota: dict[str, Any]) -> Step:
     return Step(told, _bound(client.quotas.create, body), {"change": "create-quota", "quota": body})
 
 
-def _scaled(client: Client, now: Any, quota: dict[str, Any], mode: str) -> tuple[list[Step], list[Step]]:
+def _scaled(client: Tenancy, now: Any, quota: dict[str, Any], mode: str) -> tuple[list[Step], list[Step]]:
     """Steps that make the quota smaller, and steps that make it larger: both, if one amount falls and another grows."""
     key = "min" if now["parent"] is not None else "draws"
     before = {"": now["min"]} if key == "min" else now["draws"]
@@ -152,7 +157,7 @@ def _scaled(client: Client, now: Any, quota: dict[str, Any], mode: str) -> tuple
     return down, up
 
 
-def _scale(client: Client, name: str, key: str, before: Any, after: Any, mode: str) -> Step:
+def _scale(client: Tenancy, name: str, key: str, before: Any, after: Any, mode: str) -> Step:
     body = {key: after[""] if key == "min" else after, "mode": mode}
     told = f"~ quota {name}: {_sizes(before) or 'no min'} -> {_sizes(after) or 'no min'}"
     return Step(told, _bound(client.quotas.scale, name, body), {"change": "scale", "quota": name, **body})
@@ -190,7 +195,7 @@ def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def _updated(client: Client, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
+def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
     wanted = {key: quota.get(key, usual) for key, usual in DEFAULTS.items()}
     change = {key: value for key, value in wanted.items() if _is_changed(now["id"], key, value, now[key])}
     if change:
@@ -201,7 +206,7 @@ def _updated(client: Client, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
         )
 
 
-def _admins(client: Client, quota: dict[str, Any], known: bool) -> Iterator[Step]:
+def _admins(client: Tenancy, quota: dict[str, Any], known: bool) -> Iterator[Step]:
     if "admins" not in quota:
         return
     name, wanted = quota["id"], list(quota["admins"] or ())
@@ -217,7 +222,7 @@ def _admins(client: Client, quota: dict[str, Any], known: bool) -> Iterator[Step
 # -- workspaces ----------------------------------------------------------------------------------------------------
 
 
-def _workspaces(client: Client, wanted: Manifest) -> Iterator[Step]:
+def _workspaces(client: Tenancy, wanted: Manifest) -> Iterator[Step]:
     there: dict[str, Any] = {one["id"]: one for one in client.workspaces.list()} if wanted.workspaces else {}
     for workspace in wanted.workspaces:
         name = workspace["id"]
@@ -235,7 +240,7 @@ def _workspaces(client: Client, wanted: Manifest) -> Iterator[Step]:
             yield from _bindings(client, name, now, workspace["quotas"])
 
 
-def _members(client: Client, name: str, now: Any, wanted: set[tuple[str, str]]) -> Iterator[Step]:
+def _members(client: Tenancy, name: str, now: Any, wanted: set[tuple[str, str]]) -> Iterator[Step]:
     """Steps that add and remove members of a workspace: additions first, so that there is always an owner."""
     there = {(one["user"], one["role"]) for one in now["members"]}
     for user, role in sorted(wanted - there):
@@ -248,7 +253,7 @@ def _members(client: Client, name: str, now: Any, wanted: set[tuple[str, str]]) 
         )
 
 
-def _bindings(client: Client, name: str, now: Any, wanted: dict[str, Any]) -> Iterator[Step]:
+def _bindings(client: Tenancy, name: str, now: Any, wanted: dict[str, Any]) -> Iterator[Step]:
     for quota, centre in wanted.items():
         bound = quota in now["quotas"]
         if not bound:
@@ -271,8 +276,6 @@ def _bindings(client: Client, name: str, now: Any, wanted: dict[str, Any]) -> It
 
 def _canonical(key: str, value: Any) -> Any:
     """The value in one spelling, for comparing: 5 and "5", "90s" and "1m30s", modules in any order, defaults written out."""
-    from quotatree.cli.amounts_text import milliseconds
-
     if key in ("min_runtime", "preemption_delay", "longest_run", "longest_wait"):
         return None if value is None else milliseconds(value)
     if key == "reserved":
@@ -293,8 +296,6 @@ def _is_changed(quota: str, key: str, value: Any, before: Any) -> bool:
     """True if the file says something else of a quota than what is there. A policy's switch alone keeps its settings."""
     if key not in ("self_level", "child_level"):
         return bool(_canonical(key, value) != _canonical(key, before))
-    from quotatree.core import Refused, read_child_level, read_self_level
-
     try:
         if key == "self_level":
             policies = read_self_level(before)
@@ -302,7 +303,7 @@ def _is_changed(quota: str, key: str, value: Any, before: Any) -> bool:
         policy = read_child_level(before)
         return read_child_level(value, policy) != policy
     except Refused as refused:
-        fail(f"{quota}: {refused}", EXIT_BAD_INPUT)
+        raise WrongManifest(f"{quota}: {refused}") from None
 
 
 def _changed(kind: str, name: str, before: Any, change: Mapping[str, Any]) -> str:

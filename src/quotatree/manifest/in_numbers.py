@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from quotatree.cli.change.manifest import Manifest
-from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.core import Refused, check_names, policies_in_numbers
+from quotatree.core import in_numbers as read
+from quotatree.manifest.errors import WrongManifest
+from quotatree.manifest.reading import Manifest
 
 
 def in_numbers(wanted: Manifest, names: Mapping[str, int]) -> Manifest:
-    """The manifest with numbers for names. An unknown name ends the command with the names there are."""
-    from quotatree.core import Refused, check_names
-
+    """The manifest with numbers for names. Raises WrongManifest for an unknown name, with the names there are."""
     try:
         check_names(wanted.priorities)
         return replace(
@@ -26,12 +26,10 @@ def in_numbers(wanted: Manifest, names: Mapping[str, int]) -> Manifest:
             workspaces=tuple(_workspace(workspace, names) for workspace in wanted.workspaces),
         )
     except Refused as refused:
-        fail(str(refused), EXIT_BAD_INPUT)
+        raise WrongManifest(str(refused)) from None
 
 
 def _quota(quota: dict[str, Any], names: Mapping[str, int]) -> dict[str, Any]:
-    from quotatree.core import policies_in_numbers
-
     found: dict[str, Any] = {
         key: policies_in_numbers(f"{quota['id']}.{key}", quota[key], names)
         for key in ("self_level", "child_level")
@@ -58,8 +56,6 @@ def _centre(centre: Any, names: Mapping[str, int]) -> Any:
 
 
 def _numbered(entry: Any, field: str, names: Mapping[str, int]) -> Any:
-    from quotatree.core import in_numbers as read
-
     if not isinstance(entry, dict) or field not in entry:
         return entry
     return {**entry, field: read(field, entry[field], names)}

@@ -1,14 +1,13 @@
-"""What does a file for `apply` say? Names of priorities, pools, nodes, users, quotas as a tree, workspaces; checked as far as it goes without a server."""
+"""What does a document for `apply` say? Names of priorities, pools, nodes, users, quotas as a tree, workspaces; checked as far as it goes without a server."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from quotatree.cli.documents import read_document
-from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.core import PAI_FIELDS, Refused, in_our_words
+from quotatree.manifest.errors import WrongManifest
 
 SECTIONS: Final = ("pools", "nodes", "users", "quotas", "workspaces")
 ALL_SECTIONS: Final = ("priorities", *SECTIONS)
@@ -18,10 +17,6 @@ USER_FIELDS: Final = ("name", "display", "email", "platform_admin")
 QUOTA_FIELDS: Final = (
     "id", "parent", "min", "draws", "strategy", "self_level", "child_level", "reserved", "weight", "fair_idle",
     "lending", "idle_limit", "min_runtime", "preemption_delay", "name", "description", "labels", "admins", "children",
-)  # fmt: skip
-PAI_FIELDS: Final = (
-    "QueueStrategy", "SelfQuotaPreemptionConfig", "EnableSelfQuotaPreemption", "SubQuotaPreemptionConfig",
-    "EnableSubQuotaPreemption",
 )  # fmt: skip
 WORKSPACE_FIELDS: Final = ("id", "description", "members", "quotas")
 
@@ -39,19 +34,15 @@ class Manifest:
     """Names of priorities with their numbers (W6)."""
 
 
-class _Wrong(Exception):
-    pass
-
-
-def read_manifest(paths: tuple[Path, ...]) -> Manifest:
-    """Read several files as one. What cannot be read ends the command with a message that names the place."""
+def manifest_of(documents: Mapping[str, object]) -> Manifest:
+    """Read several documents as one. Raises WrongManifest, which names the document and the place in it."""
     found: dict[str, list[dict[str, Any]]] = {section: [] for section in SECTIONS}
     priorities: dict[str, Any] = {}
-    for path in paths:
+    for name, document in documents.items():
         try:
-            _add(found, priorities, read_document(path))
-        except _Wrong as error:
-            fail(f"{path}: {error}", EXIT_BAD_INPUT)
+            _add(found, priorities, document)
+        except WrongManifest as error:
+            raise WrongManifest(f"{name}: {error}") from None
     for section, key in (
         ("pools", "name"),
         ("nodes", "name"),
@@ -62,7 +53,7 @@ def read_manifest(paths: tuple[Path, ...]) -> Manifest:
         names = [one[key] for one in found[section]]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            fail(f"{section}: {', '.join(twice)} is said twice", EXIT_BAD_INPUT)
+            raise WrongManifest(f"{section}: {', '.join(twice)} is said twice")
     return Manifest(**{section: tuple(found[section]) for section in SECTIONS}, priorities=priorities)
 
 
@@ -70,7 +61,7 @@ def _add(found: dict[str, list[dict[str, Any]]], names: dict[str, Any], data: ob
     whole = _table("the file", data, ALL_SECTIONS)
     for name, number in _priorities(whole).items():
         if names.setdefault(name, number) != number:
-            raise _Wrong(f"priorities: {name} is said twice")
+            raise WrongManifest(f"priorities: {name} is said twice")
     for pool in _tables("pools", whole):
         found["pools"].append(_table("pools", pool, POOL_FIELDS, "name"))
     for node in _tables("nodes", whole):
@@ -87,14 +78,14 @@ def _add(found: dict[str, list[dict[str, Any]]], names: dict[str, Any], data: ob
 def _priorities(whole: dict[str, Any]) -> dict[str, Any]:
     value = whole.get("priorities") or {}
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
-        raise _Wrong("priorities must be a table of names and numbers, such as production: 8")
+        raise WrongManifest("priorities must be a table of names and numbers, such as production: 8")
     return value
 
 
 def _tables(section: str, whole: dict[str, Any]) -> list[Any]:
     value = whole.get(section) or []
     if not isinstance(value, list):
-        raise _Wrong(f"{section} must be a list")
+        raise WrongManifest(f"{section} must be a list")
     return value
 
 
@@ -103,12 +94,12 @@ def _table(
 ) -> dict[str, Any]:
     """The value, if it is a table of these fields. `also`: fields that are allowed and not told of."""
     if not isinstance(value, dict):
-        raise _Wrong(f"{where}: must be a table with some of {', '.join(fields)}")
+        raise WrongManifest(f"{where}: must be a table with some of {', '.join(fields)}")
     unknown = [str(name) for name in value if name not in fields and name not in also]
     if unknown:
-        raise _Wrong(f"{where}: unknown field {unknown[0]}; allowed: {', '.join(fields)}")
+        raise WrongManifest(f"{where}: unknown field {unknown[0]}; allowed: {', '.join(fields)}")
     if key is not None and not isinstance(value.get(key), str):
-        raise _Wrong(f"{where}: {key} is missing, or not a text")
+        raise WrongManifest(f"{where}: {key} is missing, or not a text")
     return value
 
 
@@ -120,7 +111,7 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield rest
         return
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 10_000:
-        raise _Wrong(f"nodes: count of {node['name']} must be 1 to 10000")
+        raise WrongManifest(f"nodes: count of {node['name']} must be 1 to 10000")
     for number in range(count):
         yield {**rest, "name": f"{node['name']}-{number}"}
 
@@ -129,12 +120,12 @@ def _subtree(value: object, parent: str | None) -> Iterator[dict[str, Any]]:
     where = "quotas" if parent is None else f"children of {parent}"
     quota = _in_our_words(_table(where, value, QUOTA_FIELDS, "id", PAI_FIELDS))
     if parent is not None and quota.get("parent", parent) != parent:
-        raise _Wrong(f"{quota['id']}: stands below {parent}, and says parent {quota['parent']}")
+        raise WrongManifest(f"{quota['id']}: stands below {parent}, and says parent {quota['parent']}")
     above = parent if parent is not None else quota.get("parent")
     yield {**{name: one for name, one in quota.items() if name != "children"}, "parent": above}
     children = quota.get("children") or []
     if not isinstance(children, list):
-        raise _Wrong(f"children of {quota['id']} must be a list")
+        raise WrongManifest(f"children of {quota['id']} must be a list")
     for child in children:
         yield from _subtree(child, quota["id"])
 
@@ -143,12 +134,10 @@ def _in_our_words(quota: dict[str, Any]) -> dict[str, Any]:
     """The quota with policies and strategy that are said in PAI's words under our names."""
     if not any(name in quota for name in PAI_FIELDS):
         return quota
-    from quotatree.core import Refused, in_our_words
-
     try:
         return in_our_words(quota)
     except Refused as refused:
-        raise _Wrong(f"{quota['id']}: {refused}") from None
+        raise WrongManifest(f"{quota['id']}: {refused}") from None
 
 
 def _workspace(workspace: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +148,7 @@ def _workspace(workspace: dict[str, Any]) -> dict[str, Any]:
     said = dict(workspace)
     if "members" in said:
         if not isinstance(said["members"], dict):
-            raise _Wrong(
+            raise WrongManifest(
                 f"members of {said['id']} must be a table of users and roles, such as ann: developer"
             )
         said["members"] = {
@@ -172,6 +161,8 @@ def _workspace(workspace: dict[str, Any]) -> dict[str, Any]:
         if isinstance(quotas, list):
             quotas = dict.fromkeys(quotas)
         if not isinstance(quotas, dict):
-            raise _Wrong(f"quotas of {said['id']} must be names, or a table of names and scheduling centres")
+            raise WrongManifest(
+                f"quotas of {said['id']} must be names, or a table of names and scheduling centres"
+            )
         said["quotas"] = quotas
     return said
