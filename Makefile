@@ -15,14 +15,18 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test scenarios pages bench bench-local bench-server bench-sim demo lock clean
+.PHONY: help setup console check test scenarios pages bench bench-local bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(READY) ## make .venv with the pinned tools and this package in it
+setup: $(READY) ## make .venv with the pinned tools and this package in it, and the console
+	@$(BIN)/python console/build.py --tolerant
+
+console: $(READY) ## build the console if its sources have changed
+	@$(BIN)/python console/build.py
 
 check: $(READY) ## lint, formatting, types and the layering of the packages
 	$(BIN)/ruff check .
@@ -38,6 +42,7 @@ scenarios: $(READY) ## every scenario file, told line by line
 
 pages: $(READY) ## write anew what is generated: API, roles, settings, reasons, the client's types
 	for page in openapi api client_types roles settings reasons; do $(BIN)/python -m docs.generate_$$page || exit 1; done
+	$(BIN)/python console/build.py --types --tolerant
 
 bench: $(READY) ## the benchmarks, printed beside their budgets
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -52,6 +57,7 @@ bench-server: $(READY) ## 15,000 jobs through the whole server in real time, and
 	$(BIN)/python -m benchmarks.server $(ARGS)
 
 demo: $(READY) ## the 128-GPU example with real processes, in a minute
+	@$(BIN)/python console/build.py --tolerant
 	@$(BIN)/quotatree demo
 
 lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt
@@ -68,7 +74,7 @@ lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt
 	rm -rf $(LOCK_VENV)
 
 clean: ## remove .venv, caches and build results
-	rm -rf $(VENV) $(LOCK_VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOCK_VENV) build dist console/node_modules src/quotatree/console_files .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find $(wildcard src tests benchmarks exact) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is remade only when what it was made from has changed. A virtual environment without a working pip

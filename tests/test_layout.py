@@ -1,7 +1,7 @@
 """Are the tests of a module found by its path?
 
 `tests/core/search/test_gang.py` tests `core/search/gang.py`; `test_supervisor_faults.py` tests an aspect of `supervisor.py`;
-`tests/sim/test_report.py` tests the package `sim/report` as a whole. `exact/` and `benchmarks/` beside the package are mirrored too.
+`tests/sim/test_report.py` tests the package `sim/report` as a whole. `exact/`, `benchmarks/` and `console/` beside the package are mirrored too.
 Two lists hold what is otherwise: `THROUGH` and `PROMISES`. Both are checked for lines that are no longer needed.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "quotatree"
 TESTS = ROOT / "tests"
-BESIDE = ("benchmarks/", "exact/")
+BESIDE = ("benchmarks/", "console/", "exact/")
 LARGE = 100
 
 # Modules without a test file of their own, and the test that would notice if they were wrong.

@@ -1,0 +1,72 @@
+// How are amounts, durations and moments written? One way everywhere: units said, unknown "–", zero "0".
+
+export const UNKNOWN = "–";
+
+/** A number of GPUs with at most three decimals, thousands apart: 12, 0.5, 1,024. */
+export function number(value: number | null | undefined): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  return value.toLocaleString("en", { maximumFractionDigits: 3 });
+}
+
+export function gpus(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : `${number(value)} GPU`;
+}
+
+/** "40/48 GPU". */
+export function share(part: number | undefined, whole: number | undefined): string {
+  return `${number(part ?? 0)}/${number(whole)} GPU`;
+}
+
+/** Work in GPU-seconds: "332 GPU-s", and from one GPU-hour on "1.4 GPU-h". */
+export function work(gpuSeconds: number | null | undefined): string {
+  if (gpuSeconds === null || gpuSeconds === undefined) return UNKNOWN;
+  if (gpuSeconds < 3600) return `${number(Math.round(gpuSeconds))} GPU-s`;
+  return `${gpuHours(gpuSeconds / 3600)} GPU-h`;
+}
+
+export function gpuHours(hours: number): string {
+  const decimals = hours >= 100 ? 0 : 1;
+  return hours.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+/** A length of time in its two largest units at most: "8 s", "12 min", "3 h 20 min", "2 d 4 h". */
+export function duration(milliseconds: number | null | undefined): string {
+  if (milliseconds === null || milliseconds === undefined) return UNKNOWN;
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return hours % 24 === 0 ? `${Math.floor(hours / 24)} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+const DAY_MS = 86_400_000;
+
+/** A moment in the reader's zone: "07:08:12" within a day, then "16 Nov 07:08", then with the year. */
+export function moment(atMs: number | null | undefined, nowMs: number, zone?: string): string {
+  if (atMs === null || atMs === undefined) return UNKNOWN;
+  const at = new Date(atMs);
+  const base: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  if (zone !== undefined) base.timeZone = zone;
+  if (Math.abs(nowMs - atMs) < DAY_MS) return at.toLocaleTimeString("en-GB", { ...base, second: "2-digit" });
+  const year = Math.abs(nowMs - atMs) > 300 * DAY_MS ? { year: "numeric" as const } : {};
+  return at.toLocaleString("en-GB", { ...base, ...year, day: "numeric", month: "short" }).replace(",", "");
+}
+
+/** The whole moment with its zone, for a title. */
+export function fullMoment(atMs: number): string {
+  return new Date(atMs).toLocaleString("en-GB", { dateStyle: "full", timeStyle: "long" });
+}
+
+/** "1 job", "3 jobs". */
+export function count(amount: number, one: string, many = `${one}s`): string {
+  return `${number(amount)} ${amount === 1 ? one : many}`;
+}
+
+/** 1 → "1st": a place in a queue. */
+export function ordinal(place: number): string {
+  const tens = place % 100;
+  if (tens >= 11 && tens <= 13) return `${place}th`;
+  return `${place}${["th", "st", "nd", "rd"][place % 10] ?? "th"}`;
+}
