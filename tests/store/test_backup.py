@@ -16,8 +16,11 @@ from sqlalchemy import func, select
 from quotatree.access.differences import differences
 from quotatree.access.directory import Directory
 from quotatree.access.values import User
+from quotatree.control.load_world import runs_elsewhere
 from quotatree.core.state import Settings
+from quotatree.engines.base import Place
 from quotatree.store import JobFilter, Store
+from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.backup import _copied
 from quotatree.store.database import reading
@@ -100,9 +103,9 @@ def test_a_backup_restores_into_either_database(store: Store, other: Store, tmp_
     epoch = writer(store)
     for number in range(1, 4):
         store.commit(jobs_batch(epoch, number, SIZE))
+    store.commit(batch(epoch, 4, r.EngineRow("one", "host:/data")))
     store.backup(tmp_path / "b", 8)
     assert other.restore(tmp_path / "b", 0) == 8
-    assert check_whole(other) == 3
     assert content(other) == content(store)
     assert other.load(Settings()) == store.load(Settings())
 
@@ -121,6 +124,35 @@ def test_the_restored_store_goes_on(store: Store, other: Store, tmp_path: Path) 
     assert new > epoch
     other.commit(batch(new, 2))
     assert other.jobs(JobFilter()).items == ()
+
+
+def test_a_restored_store_knows_which_engine_has_its_open_runs_a7(
+    store: Store, other: Store, tmp_path: Path
+) -> None:
+    epoch = writer(store)
+    named = Directory().with_priority_names({"urgent": 9})
+    engine = r.EngineRow("one", "host:/data")
+    store.commit(batch(epoch, 1, engine, directory=differences(Directory(), named)))
+    store.commit(jobs_batch(epoch, 2, SIZE))
+    store.backup(tmp_path / "b", 5)
+    other.restore(tmp_path / "b", 0)
+    found = other.load(Settings())
+    assert found.engine == engine
+    assert found.directory.priority_names == {"urgent": 9}
+    other.restore(tmp_path / "b", 0, force=True)
+    assert other.load(Settings()).engine == engine, "a second time, over the first"
+
+
+def test_open_runs_of_a_backup_that_names_no_engine_are_nobodys_a7(
+    store: Store, other: Store, tmp_path: Path
+) -> None:
+    epoch = writer(store)
+    store.commit(jobs_batch(epoch, 1, SIZE))
+    store.backup(tmp_path / "b", 5)
+    other.restore(tmp_path / "b", 0)
+    found = other.load(Settings())
+    assert found.runs
+    assert runs_elsewhere(found, Place("two", "host:/other")).startswith(f"{SIZE} run(s)")
 
 
 def test_only_an_empty_store_is_filled_unless_forced(store: Store, tmp_path: Path) -> None:

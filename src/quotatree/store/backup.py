@@ -20,13 +20,16 @@ from sqlalchemy import Connection, Engine, Table, delete, func, insert, select
 from quotatree.store.database import connect, parse_url, reading, writing
 from quotatree.store.errors import BadBackup, NotEmpty, StoreError, StoreUnavailable
 from quotatree.store.migrate import check, is_known, migrate
-from quotatree.store.tables import LEASE, META, METADATA
+from quotatree.store.tables import ENGINE, LEASE, META, METADATA, RUNS
 
 SCHEMA: Final = "quotatree.backup/1"
 MARK: Final = "backup"
 ROWS_AT_ONCE: Final = 1000
 OF_THE_STORE: Final = (LEASE, META)
-"""Tables that a restore does not copy: they say who works with a store, not what is in it."""
+"""Tables that a restore does not copy row by row: the lease says who works with a store, not what is in it, and of the
+facts about the whole store all but the mark of a backup go along: which engine has the open runs, too (A7).
+"""
+UNKNOWN_ENGINE: Final = {"id": "", "where": "an unknown place (the backup does not say)"}
 
 
 def backup(engine: Engine, path: Path, at_ms: int) -> None:
@@ -62,7 +65,7 @@ def _copy_tables(connection: Connection, part: Path) -> None:
     try:
         with writing(copy) as target:
             migrate(target)
-            for table in [*_copied(), LEASE]:
+            for table in [*_copied(), LEASE, META]:
                 _copy_rows(connection, target, table)
     finally:
         copy.dispose()
@@ -108,6 +111,7 @@ def restore(engine: Engine, path: Path, now_ms: int, *, force: bool = False) -> 
                 _make_room(target, now_ms, force)
                 for table in _copied():
                     _copy_rows(source, target, table)
+                _copy_facts(source, target)
                 _new_epoch(source, target)
         finally:
             copy.dispose()
@@ -146,6 +150,18 @@ def _make_room(target: Connection, now_ms: int, force: bool) -> None:
         raise NotEmpty(f"the store is not empty ({', '.join(full)}): restore into a new one, or force it")
     for table in reversed(_copied()):
         target.execute(delete(table))
+
+
+def _copy_facts(source: Connection, target: Connection) -> None:
+    """Copy the facts about the whole store; open runs of which nobody says where they run are nobody's to start again."""
+    known = source.execute(select(META.c.key, META.c.value).where(META.c.key != MARK))
+    facts: dict[str, str] = {str(key): str(value) for key, value in known}
+    open_runs = select(func.count()).select_from(RUNS).where(RUNS.c.ended_ms.is_(None))
+    if ENGINE not in facts and source.execute(open_runs).scalar():
+        facts[ENGINE] = json.dumps(UNKNOWN_ENGINE)
+    target.execute(delete(META))
+    if facts:
+        target.execute(insert(META), [{"key": key, "value": value} for key, value in facts.items()])
 
 
 def _new_epoch(source: Connection, target: Connection) -> None:
