@@ -95,6 +95,7 @@ WHEN: Final = {
     "WouldBeTaken": "The start was left out because another job would evict this one, in the same plan or right after it.",
     "TakesItsPlace": "`start` or `hold` of a preemptor after whose start nobody has to stop: its victim finds room, so it stays instead.",
     "KeptRunning": "Why a job is `Running` that a plan would have stopped and started again elsewhere.",
+    "LostAtStart": "`wait` in a server: the engine lost its runs one after another; the pause is 10 s after the second, then doubles up to 5 min.",
     "NotYetTried": "`explain`: tried now, it would start; the next plan will see to it.",
 }
 

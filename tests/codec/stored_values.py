@@ -203,6 +203,17 @@ JOBS: Final = (
             Standing(3_500, (ReplicaPlace(2, "n1", (2,)),), surplus=True),
         ),
     ),
+    JobRecord(
+        SPEC,
+        Phase.WAITING,
+        Claim.REGULAR,
+        priority=1,
+        core_replicas=1,
+        queued_ms=1_000,
+        run=3,
+        losses=2,
+        retry_ms=15_000,
+    ),
 )
 
 SNAPSHOTS: Final = (

@@ -232,6 +232,7 @@ def _wider_policies(state: State, job: Job, reasons: Sequence[Reason], now_ms: i
         Code.PreemptionDelayed,
         Code.StopsAtIdle,
         Code.NotYetTried,
+        Code.LostAtStart,
     )
     if job.phase is not Phase.WAITING or any(reason.code in unasked for reason in reasons):
         return ()
@@ -239,6 +240,8 @@ def _wider_policies(state: State, job: Job, reasons: Sequence[Reason], now_ms: i
 
 
 def _next_try(job: Job, ahead: tuple[JobId, ...]) -> str:
+    if job.retry_ms:
+        return "when its pause is over: its last runs were lost at their start"
     if job.phase is Phase.WAITING:
         before = f", after {len(ahead)} job(s) ahead of it in {job.quota.id}" if ahead else ""
         return f"as soon as capacity is released or a limit changes{before}"

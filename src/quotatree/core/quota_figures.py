@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from quotatree.core.model.job import least_asked_for, total_request
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.quota import Quota, QuotaId, loan, squeezed, unused
 from quotatree.core.model.resources import WHOLE_GPU, ZERO, Bounds, Resources
@@ -78,6 +79,9 @@ def _queued(state: State, quota: Quota) -> tuple[Resources, int]:
         if not state.jobs[alike.members[0][1]].running:
             queued = queued.plus(alike.request.times(len(alike.members)))
             jobs += len(alike.members)
+    for job in state.put_off.values():
+        if job.quota is quota and job.retry_ms:
+            queued, jobs = queued.plus(total_request(job, least_asked_for(job))), jobs + 1
     return queued, jobs
 
 

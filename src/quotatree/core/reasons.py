@@ -77,6 +77,7 @@ class Code(Enum):
     KeptForGuard = "{quota} keeps {kept} free for {head}, which has waited too long"
     LoanNotAllowed = "{quota} takes no new loan while it shrinks"
     WouldBeTaken = "starting it now would only make it a victim of {preemptor}"
+    LostAtStart = "its last {losses} runs were lost at their start: it is tried again {pause} after the last"
     NotYetTried = "not tried yet: it comes up at the next plan"
     StillLeaving = "its last run has not ended yet: {replicas} replica(s) are still leaving"
     TakesItsPlace = "takes the place to which {kept} would have moved, so that {kept} keeps running"
@@ -140,6 +141,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.KeptForGuard: ("S10",),
     Code.LoanNotAllowed: ("Q5",),
     Code.WouldBeTaken: ("S8",),
+    Code.LostAtStart: ("R5",),
     Code.NotYetTried: ("X1",),
     Code.StillLeaving: ("P9",),
     Code.TakesItsPlace: ("P8",),

@@ -122,6 +122,8 @@ class JobRecord:
     preempted_by: JobId | None = None
     lost_last: int = 0
     replan_first: bool = False
+    losses: int = 0
+    retry_ms: int = 0
     reason: str = ""
     told: Reason | None = None
     story: tuple[str, ...] = ()
@@ -199,6 +201,8 @@ def job_record(state: State, job: Job) -> JobRecord:
         preempted_by=job.preempted_by,
         lost_last=job.lost_last,
         replan_first=job.replan_first,
+        losses=job.losses,
+        retry_ms=job.retry_ms,
         reason=job.reason,
         told=job.told,
         story=tuple(job.story),

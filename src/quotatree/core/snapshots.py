@@ -127,11 +127,15 @@ def _register(state: State, record: JobRecord) -> None:
         preempted_by=record.preempted_by,
         lost_last=record.lost_last,
         replan_first=record.replan_first,
+        losses=record.losses,
+        retry_ms=record.retry_ms,
         reason=record.reason,
         told=record.told,
         story=list(record.story),
     )
     state.jobs[job.id] = job
+    if job.retry_ms:
+        state.put_off[job.id] = job
     if job.phase not in FINAL_PHASES:
         quota.jobs[job.id] = job
 

@@ -98,10 +98,12 @@ class _Questions:
 
     def knows(self, job: Job) -> bool:
         """Return whether the answer for this job needs no further attempt."""
-        return _alike(job) in self._alike
+        return job.retry_ms != 0 or _alike(job) in self._alike
 
     def answer(self, job: Job) -> WhyWaiting:
-        cls = job.quota.queue.of_job[job.id]
+        cls = job.quota.queue.of_job.get(job.id)
+        if cls is None:  # put off: it was told why, and nothing is tried until its time comes (R5)
+            return WhyWaiting((job.told or because(Code.NotYetTried),))
         alike = _alike(job)
         known = self._alike.get(alike)
         if known is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
@@ -10,6 +12,11 @@ from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Job, JobId, Phase
 from quotatree.core.reasons import Code, because
 from quotatree.core.state import State
+
+EARLY_MS: Final = 60_000
+"""A run that is lost sooner than this after its start was lost at its start (R5)."""
+FIRST_BACK_OFF_MS: Final = 10_000
+LONGEST_BACK_OFF_MS: Final = 300_000
 
 Decisions = tuple[say.Decision, ...]
 
@@ -49,9 +56,30 @@ def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
         units = [job.core]
     else:
         units = [job.extras[r] for r in gone if r in job.extras]
-    found = effects.evict_all(state, units, now_ms, reason, None, counts=False)
+    started_ms = job.started_ms
+    found: Decisions = effects.evict_all(state, units, now_ms, reason, None, counts=False)
     confirm_left(state, job, leaving_among(job, gone))
+    if job.core is None and not job.running:
+        return (*found, *_back_off(state, job, now_ms, now_ms - started_ms < EARLY_MS))
     return found
+
+
+def _back_off(state: State, job: Job, now_ms: int, early: bool) -> Decisions:
+    """Put a job off whose last runs were lost at their start, longer each time (R5): it would only be lost again."""
+    losses = job.losses + 1 if early else 0
+    pause_ms = back_off_ms(losses)
+    if not pause_ms:
+        state.set_losses(job, losses, 0)
+        return ()
+    state.put_off_job(job, losses, now_ms + pause_ms)
+    reason = because(Code.LostAtStart, losses=losses, pause=f"{pause_ms // 1000} s")
+    state.set_told(job, reason)
+    return (say.Wait(job.id, reason),)
+
+
+def back_off_ms(losses: int) -> int:
+    """Return how long a job waits after so many runs in a row that were lost at their start; the first costs nothing."""
+    return min(FIRST_BACK_OFF_MS << min(losses - 2, 10), LONGEST_BACK_OFF_MS) if losses > 1 else 0
 
 
 def _job(state: State, job_id: JobId) -> Job:

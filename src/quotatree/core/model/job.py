@@ -265,6 +265,10 @@ class Job:
     """Work its last eviction lost, in milli-GPU x milliseconds, without the weight of its priority (P6)."""
     replan_first: bool = False
     """Planned anew before any of its victims, since its hold ended (P9); False again with its next start or hold."""
+    losses: int = 0
+    """How many of its last runs in a row were lost within a minute of their start (R5)."""
+    retry_ms: int = 0
+    """When it is queued again after such losses; 0: it is not put off. Until then it waits outside its queue (R5)."""
     reason: str = ""
     """Why it is in its phase: the name of a code, or a word such as "ended"."""
     told: Reason | None = None
@@ -282,7 +286,7 @@ class Job:
         return (
             self.phase, self.claim, self.queued_ms, self.run, self.started_ms, self.checkpoint_ms, self.core,
             self.extras, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
-            self.reason, self.told, len(self.story),
+            self.losses, self.retry_ms, self.reason, self.told, len(self.story),
         )  # fmt: skip
 
     def restore(self, values: tuple[Any, ...]) -> None:
@@ -290,7 +294,7 @@ class Job:
         (
             self.phase, self.claim, self.queued_ms, self.run, self.started_ms, self.checkpoint_ms, self.core,
             self.extras, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
-            self.reason, self.told, lines,
+            self.losses, self.retry_ms, self.reason, self.told, lines,
         ) = values  # fmt: skip
         del self.story[lines:]
 
@@ -300,10 +304,10 @@ class Job:
 
     @property
     def queued(self) -> bool:
-        """Whether it belongs in its quota's queue: it waits, or replicas of it run idle and wait for promotion (I1), or
+        """Whether it belongs in its quota's queue: it waits and is not put off (R5), or replicas of it run idle and wait for promotion (I1), or
         it lacks replicas that it wants (P12)."""
         if self.phase is Phase.WAITING:
-            return True
+            return not self.retry_ms
         if self.phase is not Phase.RUNNING:
             return False
         if self.claim is Claim.IDLE or self.idle_wanted:

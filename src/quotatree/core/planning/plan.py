@@ -59,8 +59,9 @@ def plan(state: State, now_ms: int) -> say.Plan:
 def _made(state: State, now_ms: int) -> say.Plan:
     """Make the plan, for each group of trees that share pools by itself: nothing that one group does concerns another."""
     state.end_protections(now_ms)
+    state.end_put_off(now_ms)
     decisions: list[say.Decision] = []
-    wakeups: list[int] = []
+    wakeups = [job.retry_ms for job in state.put_off.values() if job.retry_ms]
     for trees in dict.fromkeys(tree.together for tree in state.trees):
         planner = _Planner(state, now_ms, trees)
         planner.run()

@@ -48,6 +48,9 @@ class Facts(Journal):
         self.limits: dict[str, tuple[AmountLimit, ...]] = {}
         self.limit_used: dict[AmountLimit, int] = {}
         self.leaving_jobs: dict[JobId, Job] = {}
+        self.put_off: dict[
+            JobId, Job
+        ] = {}  # jobs that were lost at their starts, and some that no longer wait
         self.leaving_replicas = 0
         self.surplus_failed: dict[JobId, int] = {}  # version of its tree at which no surplus replica fitted
         self.protected: dict[tuple[int, QuotaId], int] = {}  # units by the end of their min_runtime, by tree

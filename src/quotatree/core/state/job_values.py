@@ -46,7 +46,12 @@ class JobValues(Facts):
     def set_phase(self, job: Job, phase: Phase, reason: str, told: Reason | None = None) -> None:
         """Set a new phase and its reason; what was told in the old phase is forgotten unless `told` is given."""
         self._change(job)
-        job.phase, job.reason, job.told = phase, reason, told
+        job.phase, job.reason, job.told, job.retry_ms = phase, reason, told, 0
+
+    def set_losses(self, job: Job, losses: int, retry_ms: int) -> None:
+        """Set how many runs in a row were lost at their start, and when the job is queued again; 0: at once (R5)."""
+        self._change(job)
+        job.losses, job.retry_ms = losses, retry_ms
 
     def set_told(self, job: Job, reason: Reason | None) -> None:
         """Set why the job waits, as a plan says; no attempt looks at that, so it is no change."""

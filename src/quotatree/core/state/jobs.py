@@ -56,6 +56,9 @@ class JobChanges(NodeChanges, JobValues, Memory):
         self._touch_job(job)
 
     def enqueue(self, job: Job) -> None:
+        """Put a job into the queue of its quota, unless it is put off (R5)."""
+        if job.retry_ms:
+            return
         quota = job.quota
         delayed = bool(quota.preemption_delay_ms)
         quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
@@ -85,6 +88,23 @@ class JobChanges(NodeChanges, JobValues, Memory):
         self.dequeue(job)
         if job.queued:
             self.enqueue(job)
+
+    def put_off_job(self, job: Job, losses: int, retry_ms: int) -> None:
+        """Take a waiting job out of its queue until a time (R5)."""
+        self.dequeue(job)
+        self.set_losses(job, losses, retry_ms)
+        self.put_entry(self.put_off, job.id, job)
+
+    def end_put_off(self, now_ms: int) -> None:
+        """Queue the jobs again whose time has come (R5), and forget those that no longer wait for it."""
+        for job in sorted(self.put_off.values(), key=lambda job: job.id):
+            if job.retry_ms > now_ms:
+                continue
+            self.drop_entry(self.put_off, job.id)
+            if job.retry_ms and self.jobs.get(job.id) is job:
+                self.set_losses(job, job.losses, 0)
+                self.set_told(job, None)
+                self.enqueue(job)
 
     def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         """Mark replicas as leaving: they keep their devices busy until the engine confirms their end (P9)."""
