@@ -273,6 +273,16 @@ def check_reports(state: State) -> None:
             )
 
 
+def check_memory(state: State) -> None:
+    """Check that no failure rests on a version that the tree never had or that was taken back: it would be given again (A8)."""
+    for quota in state.quotas.values():
+        for cls in quota.queue.classes.values():
+            for failed in (cls.failed, cls.failed_idle):
+                assert failed is None or failed.version <= quota.tree.version, (
+                    f"{quota.id} remembers {failed}"
+                )
+
+
 ALL = (
     check_jobs,
     check_replicas,
@@ -282,4 +292,5 @@ ALL = (
     check_units,
     check_limits,
     check_reports,
+    check_memory,
 )

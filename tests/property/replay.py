@@ -381,15 +381,13 @@ class Replay:
         return piece.claim is Claim.IDLE and self.guarded_ran_idle
 
     def _whole(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces with the replicas that cores among them take along (P12)."""
+        """Return the pieces with what cores among them take along: replicas that run or are promised (P12)."""
         cores = {p.job for p in pieces if p.kind == "core"}
-        beyond = ("wanted", "surplus")
-        more = [p for job in cores for p in self.model.jobs[job].pieces() if p.kind in beyond]
+        more = [p for job in cores for p in self.model.jobs[job].pieces() if p.kind != "core"]
         return list(dict.fromkeys([*pieces, *more]))
 
     def _goes_along(self, piece: Piece, others: list[Piece]) -> bool:
-        beyond = piece.kind in ("wanted", "surplus")
-        return beyond and any(p.kind == "core" and p.job == piece.job for p in others)
+        return piece.kind != "core" and any(p.kind == "core" and p.job == piece.job for p in others)
 
     def _fits(
         self, taker: JobView, gone: list[Piece], step: Step, *, off_devices: list[Piece] | None = None

@@ -9,7 +9,10 @@ from quotatree.core.model.job import Claim, Idle, Phase
 from quotatree.core.model.policy import Module, Scope
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import GPU_SECOND
+from quotatree.core.planning.asking import attempt
+from quotatree.core.planning.outcome import Failed
 from quotatree.core.planning.plan import plan
+from quotatree.core.planning.plan_context import Surroundings
 from tests.core.building import MINUTE, World, child, cluster, root, self_level, submit
 
 
@@ -72,3 +75,22 @@ def test_what_idle_borrowers_gave_back_includes_their_surplus_p13() -> None:
     world.submit("large", "r", 4)
     (hold,) = [d for d in plan(world.state, 0).decisions if isinstance(d, say.Hold)]
     assert hold.reason.text == "took back 4 GPU from idle borrowers or surplus replicas"
+
+
+def test_a_failure_names_the_version_of_the_state_as_it_is_again_a8() -> None:
+    """Surplus that left for a loan comes back when that is not enough; the version in between is none that will last."""
+    world = World()
+    world.root(8)
+    world.quota("a", 4, self_level=self_level(6, 1, Scope.LEVEL))
+    world.quota("b", 4)
+    world.run("other", "b", 4, priority=9)
+    world.run("service", "a", 1, 1, module=Module.EAS, max_replicas=4)
+    assert world.plan() == [("Start", "service")] * 3
+    job = world.submit("large", "a", 6, priority=6)
+    state, tree = world.state, job.quota.tree
+    cls = job.quota.queue.of_job[job.id]
+    state.begin()
+    outcome = attempt(state, job, cls, world.now_ms, Surroundings())
+    assert isinstance(outcome, Failed)
+    assert outcome.failure.version == tree.version
+    assert cls.still_fails(outcome.failure, world.now_ms, state.change)

@@ -79,7 +79,18 @@ class Attempt:
         outcome = self._walk()
         if self._given_way and not isinstance(outcome, Decided):
             self._state.rollback_to(self._before)
+            if isinstance(outcome, Failed):
+                outcome = replace(outcome, failure=self._as_it_is_again(outcome.failure))
         return outcome
+
+    def _as_it_is_again(self, failure: Failure) -> Failure:
+        """Return a failure that was found after surplus had left, now that this was taken back, with the facts of the state.
+
+        What it rests on is the state as it is: versions are taken back, too, and those in between will be given again.
+        """
+        tree = self._quota.tree
+        change = None if failure.change is None else self._state.change
+        return failure._replace(version=tree.version, rights=tree.rights, change=change)
 
     def _walk(self) -> Outcome:
         found: Outcome | None
