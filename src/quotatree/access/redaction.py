@@ -33,8 +33,8 @@ JOB_FACTS: Final = frozenset({"preemptor", "head"})
 PLAIN_FACTS: Final = frozenset(
     {
         "cost", "count", "delay", "detail", "device", "fits", "free", "freed", "highest", "kept", "leaving", "left",
-        "limit", "loan", "min", "most", "priorities", "replicas", "rule", "running", "shape", "step", "strategy",
-        "used", "victims", "waited", "wanted",
+        "limit", "loan", "losses", "min", "most", "pause", "priorities", "replicas", "rule", "running", "shape",
+        "step", "strategy", "used", "victims", "waited", "wanted",
     }
 )  # fmt: skip
 """Facts whose values are figures or words of our own, so that they cannot contain a name."""
