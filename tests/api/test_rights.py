@@ -115,6 +115,7 @@ ROWS = [
     Row("POST", "/tokens",                           "201  404  404  404  404  404  404  404  404  401", {"name": "t", "user": "zoe"}),
     Row("DELETE", "/tokens/{token}",                 "200  404  404  404  404  404  404  404  404  401"),
     Row("DELETE", "/session",                        "404  404  404  404  404  404  404  404  404  401"),
+    Row("POST", "/login-links",                      "201  201  201  201  201  201  201  201  201  401"),
     Row("GET", "/events",                            ALL),
     Row("GET", "/events",                            "200  404  200  200  200  200  200  404  404  401", query="workspace=vision"),
     Row("GET", "/events/stream",                     "200  404  200  200  200  200  200  404  404  401", query="workspace=vision"),
@@ -131,9 +132,10 @@ ROWS = [
 PUBLIC = {
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"), ("POST", "/api/v1/session"),
     ("GET", "/api/v1/oidc/login"), ("GET", "/api/v1/oidc/callback"), ("POST", "/api/v1/oidc/device"),
-    ("POST", "/api/v1/oidc/device/token"),
+    ("POST", "/api/v1/oidc/device/token"), ("GET", "/api/v1/login-ways"), ("POST", "/api/v1/session/token"),
+    ("POST", "/api/v1/session/link"),
 }  # fmt: skip
-"""Open to everybody, tested in test_sessions, test_oidc and test_health."""
+"""Open to everybody, tested in test_sessions and test_login_ways."""
 # fmt: on
 
 

@@ -13,7 +13,9 @@ from quotatree.identity.sessions import (
     authenticate_session,
     check_csrf,
     new_session,
+    token_of,
 )
+from quotatree.identity.tokens import new_token
 
 NOW_MS = 1_800_000_000_000
 
@@ -49,3 +51,16 @@ def test_a_request_without_the_csrf_token_is_forbidden():
     for wrong in ("", session.cookie, session.info.csrf_hash):
         with pytest.raises(Forbidden, match="CSRF"):
             check_csrf(session.info, wrong)
+
+
+def test_a_session_by_a_token_ends_with_the_token():
+    token = new_token("ann", "ci", NOW_MS, NOW_MS + 10)
+    session = new_session("ann", NOW_MS, token=token.info)
+    assert (session.info.token, session.info.expires_ms) == (token.info.id, NOW_MS + 10)
+    people = Directory().with_user(User("ann")).with_token(token.info).with_session(session.info)
+    found = authenticate_session(people, session.cookie, NOW_MS)
+    assert token_of(people, found) == token.info
+    with pytest.raises(Unauthenticated, match="sign in again"):
+        authenticate_session(people, session.cookie.partition(".")[2], NOW_MS)
+    with pytest.raises(Unauthenticated, match="sign in again"):
+        authenticate_session(people.token_revoked(token.info.id, NOW_MS), session.cookie, NOW_MS)

@@ -1182,6 +1182,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/login-ways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Login Ways
+         * @description What a login page has to offer. A password is a way in as soon as one user has one.
+         */
+        get: operations["get_login_ways_api_v1_login_ways_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In By Token
+         * @description Open a session that may do what the token may. It ends when the token expires or is revoked, if not before.
+         */
+        post: operations["log_in_by_token_api_v1_session_token_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In By Link
+         * @description Open a session by the code of a login link, the part after `#link=`. It works once.
+         */
+        post: operations["log_in_by_link_api_v1_session_link_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/login-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make Login Link
+         * @description A link that opens the console as oneself: it works once and for a quarter of an hour.
+         */
+        post: operations["make_login_link_api_v1_login_links_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -2133,12 +2213,46 @@ export interface components {
             /** Next */
             next: string | null;
         };
+        /**
+         * LinkIn
+         * @description `code`: what stands behind `#link=` in a login link.
+         */
+        LinkIn: {
+            /** Code */
+            code: string;
+        };
         /** LoginIn */
         LoginIn: {
             /** User */
             user: string;
             /** Password */
             password: string;
+        };
+        /**
+         * LoginLinkOut
+         * @description `path` belongs behind the server's address; it works once, until `expires_ms`.
+         */
+        LoginLinkOut: {
+            /** Path */
+            path: string;
+            /** Expires Ms */
+            expires_ms: number;
+        };
+        /**
+         * LoginWays
+         * @description Which ways in are open. `oidc`: send the browser to `/api/v1/oidc/login?return_to=…`.
+         */
+        LoginWays: {
+            /** Password */
+            password: boolean;
+            /** Token */
+            token: boolean;
+            /** Link */
+            link: boolean;
+            /** Oidc */
+            oidc: boolean;
+            /** Oidc Issuer */
+            oidc_issuer: string | null;
         };
         /** MemberIn */
         MemberIn: {
@@ -3061,6 +3175,11 @@ export interface components {
             read_only: boolean;
             /** User */
             user?: string | null;
+        };
+        /** TokenLoginIn */
+        TokenLoginIn: {
+            /** Token */
+            token: string;
         };
         /** TokenOut */
         TokenOut: {
@@ -5185,6 +5304,94 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeviceTokenOut"];
+                };
+            };
+        };
+    };
+    get_login_ways_api_v1_login_ways_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginWays"];
+                };
+            };
+        };
+    };
+    log_in_by_token_api_v1_session_token_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenLoginIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+        };
+    };
+    log_in_by_link_api_v1_session_link_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+        };
+    };
+    make_login_link_api_v1_login_links_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginLinkOut"];
                 };
             };
         };

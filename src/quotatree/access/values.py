@@ -90,10 +90,18 @@ class TokenInfo:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A signed-in browser. `id_hash` is the hash of the cookie, the key under which the session is found."""
+    """A signed-in browser. `id_hash`, the key under which the session is found, is the hash of the cookie.
+
+    If it was opened with a token, the token's id and a dot stand before the hash.
+    """
 
     id_hash: str = field(repr=False)
     user: str
     csrf_hash: str = field(repr=False)
     created_ms: int
     expires_ms: int
+
+    @property
+    def token(self) -> str | None:
+        """Id of the token that it was opened with; None: by another way."""
+        return self.id_hash.rpartition(".")[0] or None

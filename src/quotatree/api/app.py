@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
@@ -10,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quotatree import __version__
 from quotatree.api import problems
+from quotatree.api.console_files import BUILT_INTO, ConsoleFiles
 from quotatree.api.described import describe
 from quotatree.api.routes import (
     audit,
@@ -17,6 +19,7 @@ from quotatree.api.routes import (
     explaining,
     health,
     jobs,
+    login_ways,
     nodes,
     output,
     previews,
@@ -44,6 +47,8 @@ NOUNS: Final = (
     tokens.routes,
     sessions.open_routes,
     sessions.routes,
+    login_ways.open_routes,
+    login_ways.routes,
     events.routes,
     audit.routes,
     webhooks.routes,
@@ -57,8 +62,8 @@ HEADERS: Final = {
 }
 
 
-def create_app(services: Services | None) -> FastAPI:
-    """The application; with `services` None it can only be described.
+def create_app(services: Services | None, console: Path = BUILT_INTO) -> FastAPI:
+    """The application; with `services` None it can only be described. `console`: where the console's files are.
 
     It serves no documentation pages and lets in no other origin, since attackers could use both.
     """
@@ -77,6 +82,7 @@ def create_app(services: Services | None) -> FastAPI:
         app.include_router(noun, prefix=PREFIX)
     app.include_router(health.routes)
     describe(app)
+    app.router.default = ConsoleFiles(console)
     app.add_middleware(CarefulHeaders)
     return app
 

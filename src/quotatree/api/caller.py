@@ -21,7 +21,7 @@ from quotatree.control.errors import Unavailable
 from quotatree.control.queries import Query, eyes, parents
 from quotatree.core import Refused
 from quotatree.identity.errors import Unauthenticated
-from quotatree.identity.sessions import authenticate_session, check_csrf
+from quotatree.identity.sessions import authenticate_session, check_csrf, token_of
 from quotatree.identity.tokens import authenticate_token
 from quotatree.store import Store
 
@@ -38,6 +38,7 @@ class Caller:
     directory: Directory
     """The directory as it was when the request came in."""
     token: TokenInfo | None = None
+    """The token of the request, or the one that its session was opened with: it bounds what may be done."""
     session: SessionInfo | None = None
 
     async def call(self, command: Command) -> Answer:
@@ -112,7 +113,7 @@ def authenticate(request: Request) -> Caller:
     session = authenticate_session(directory, cookie, now_ms)
     if request.method not in SAFE_METHODS:
         check_csrf(session, request.headers.get(CSRF_HEADER, ""))
-    return Caller(services, session.user, directory, session=session)
+    return Caller(services, session.user, directory, token_of(directory, session), session)
 
 
 def needs(action: Action | None) -> Any:

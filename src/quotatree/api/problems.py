@@ -24,6 +24,8 @@ MEDIA_TYPE: Final = "application/problem+json"
 PROBLEM_SCHEMA: Final = {"$ref": "#/components/schemas/Problem"}
 URN: Final = "urn:quotatree:problem:"
 LONGEST_VALUE: Final = 500
+NO_PAGE: Final = "Not Found"
+"""What the framework says of an address that it does not know."""
 
 
 class Kind(NamedTuple):
@@ -191,7 +193,8 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     codes = {404: "NotFound", 405: "MethodNotAllowed", 413: "TooLarge"}
     code = codes.get(error.status_code, "Malformed" if error.status_code < 500 else "Fault")
-    detail = "no such address" if code == "NotFound" else str(error.detail)
+    told = code != "NotFound" or error.detail != NO_PAGE
+    detail = str(error.detail) if told else "no such address"
     return answer(request, problem(code, detail), dict(error.headers or {}))
 
 

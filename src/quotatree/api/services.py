@@ -10,6 +10,7 @@ from anyio import CapacityLimiter
 
 from quotatree.control.loop import Controller
 from quotatree.engines.base import Engine
+from quotatree.identity.login_links import LoginLinks
 from quotatree.identity.oidc_code import CodeLogins
 from quotatree.identity.oidc_device import DeviceLogins
 from quotatree.identity.oidc_settings import OidcSettings
@@ -49,6 +50,7 @@ class Services:
     oidc: Oidc | None = None
     https: bool = False
     limits: Limits = Limits()
+    links: LoginLinks = field(default_factory=LoginLinks)
     clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     readers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(READERS))
     lookers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LOOKERS))

@@ -46,7 +46,16 @@ class Tokens(Noun):
 
 
 class Logins(Noun):
-    """Ways to get a token with a client that has none."""
+    """Ways in: a token for a client that has none, a browser's session for one that has."""
+
+    def ways(self) -> t.LoginWays:
+        found: t.LoginWays = self._http.get("/login-ways")
+        return found
+
+    def link(self) -> t.LoginLinkOut:
+        """A path on the server that opens the console as this client's user, once and soon."""
+        made: t.LoginLinkOut = self._http.change("POST", "/login-links")
+        return made
 
     def by_password(self, user: str, password: str, token: t.TokenIn) -> t.NewTokenOut:
         """Sign in, make a token, sign out: a terminal keeps a token, not a session."""

@@ -390,9 +390,32 @@ class LedgerPage(TypedDict):
     next: str | None
 
 
+class LinkIn(TypedDict):
+    """`code`: what stands behind `#link=` in a login link."""
+
+    code: str
+
+
 class LoginIn(TypedDict):
     user: str
     password: str
+
+
+class LoginLinkOut(TypedDict):
+    """`path` belongs behind the server's address; it works once, until `expires_ms`."""
+
+    path: str
+    expires_ms: int
+
+
+class LoginWays(TypedDict):
+    """Which ways in are open. `oidc`: send the browser to `/api/v1/oidc/login?return_to=…`."""
+
+    password: bool
+    token: bool
+    link: bool
+    oidc: bool
+    oidc_issuer: str | None
 
 
 class MemberIn(TypedDict):
@@ -874,6 +897,10 @@ class TokenIn(TypedDict):
     lasts: NotRequired[str | None]
     read_only: NotRequired[bool]
     user: NotRequired[str | None]
+
+
+class TokenLoginIn(TypedDict):
+    token: str
 
 
 class TokenOut(TypedDict):

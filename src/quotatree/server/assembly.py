@@ -30,6 +30,7 @@ from quotatree.store import Store
 LOCK_FILE: Final = "server.lock"
 START_SECONDS: Final = 60.0
 STREAMS_END_SECONDS: Final = 3
+EVERYWHERE: Final = ("", "0.0.0.0", "::")
 
 
 class AlreadyServing(Exception):
@@ -57,7 +58,7 @@ class Server:
             store, lambda: self.controller.health.mode is Mode.LEADING, settings.keep.deliveries_ms
         )
         self._started = False
-        services = Services(
+        self._services = Services(
             self.controller,
             store,
             self.engine,
@@ -66,7 +67,7 @@ class Server:
             https=settings.https or settings.tls_cert is not None,
             limits=settings.limits,
         )
-        self.app = create_app(services)
+        self.app = create_app(self._services)
 
     def _holder(self) -> str:
         """Name under which this server holds the lease.
@@ -116,6 +117,13 @@ class Server:
         if made is not None and self._fleet.kept_up and not self._fleet.nodes:
             said.append("no GPU was found here: --nodes 1x8 declares eight virtual ones")
         return made, [*getattr(self.engine, "notices", ()), *said]
+
+    def login_link(self, user: str, host: str, port: int) -> str:
+        """Address that opens the console as this user, once and soon. A host that means "all" is told by name."""
+        shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+        scheme = "https" if self._settings.tls_cert is not None else "http"
+        made = self._services.links.make(user, self._services.clock())
+        return f"{scheme}://{shown}:{port}{made.path}"
 
     def run(self, host: str, port: int, sockets: list[socket.socket]) -> None:
         """Answer requests until SIGTERM or SIGINT; open requests get STREAMS_END_SECONDS to finish."""

@@ -20,6 +20,7 @@ def test_first_start_stop_restart_kill(tmp_path: Path, started: list[Process]):
     first = Process(data, "--nodes", "2x8")
     started.append(first)
     token = first.token
+    assert f"{first.url}/login#link=" in first.said
     with first.client(token) as client:
         assert [node["name"] for node in client.nodes.list()] == ["node-0", "node-1"]
         client.quotas.create({"id": "q", "draws": {"default": {"gpus": 16}}})
@@ -33,6 +34,7 @@ def test_first_start_stop_restart_kill(tmp_path: Path, started: list[Process]):
     second = Process(data, "--nodes", "9x8")
     started.append(second)
     assert "qt_" not in second.said
+    assert "#link=" not in second.said
     with second.client(token) as client:
         assert len(client.nodes.list()) == 2
         assert client.jobs.get(job)["phase"] == "Running"

@@ -61,6 +61,16 @@ class LoginIn(Body):
     password: Annotated[str, StringConstraints(max_length=1024)] = Field(repr=False)
 
 
+class TokenLoginIn(Body):
+    token: Annotated[str, StringConstraints(min_length=1, max_length=200)] = Field(repr=False)
+
+
+class LinkIn(Body):
+    """`code`: what stands behind `#link=` in a login link."""
+
+    code: Annotated[str, StringConstraints(min_length=1, max_length=200)] = Field(repr=False)
+
+
 class UserOut(TypedDict):
     name: str
     display: str
@@ -118,6 +128,23 @@ class SessionOut(TypedDict):
 
     user: str
     csrf: str
+    expires_ms: int
+
+
+class LoginWays(TypedDict):
+    """Which ways in are open. `oidc`: send the browser to `/api/v1/oidc/login?return_to=…`."""
+
+    password: bool
+    token: bool
+    link: bool
+    oidc: bool
+    oidc_issuer: str | None
+
+
+class LoginLinkOut(TypedDict):
+    """`path` belongs behind the server's address; it works once, until `expires_ms`."""
+
+    path: str
     expires_ms: int
 
 

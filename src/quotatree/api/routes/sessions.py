@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from quotatree.access.directory import Directory
 from quotatree.access.errors import NotFound
+from quotatree.access.values import TokenInfo
 from quotatree.api.caller import SESSION_COOKIE, Caller, call, directory_of, needs
 from quotatree.api.models.answers import Done
 from quotatree.api.models.users import DeviceIn, DeviceOut, DeviceTokenOut, LoginIn, SessionOut
@@ -37,7 +38,7 @@ DEVICE_TOKEN_MS: Final = 30 * 86_400_000
 """How long a token from the device flow lasts; then its user logs in again."""
 
 
-def _services(request: Request) -> Services:
+def services_of(request: Request) -> Services:
     services: Services = request.app.state.services
     return services
 
@@ -45,7 +46,7 @@ def _services(request: Request) -> Services:
 @open_routes.post("/session", response_model=SessionOut, responses=problems(401, 413, 415, 429, 503))
 async def log_in(request: Request, body: LoginIn) -> Response:
     """By user name and password. Wrong guesses are slowed down."""
-    services = _services(request)
+    services = services_of(request)
     directory, now_ms = directory_of(services), services.clock()
     address = request.client.host if request.client is not None else ""
 
@@ -55,13 +56,7 @@ async def log_in(request: Request, body: LoginIn) -> Response:
     verified = await anyio.to_thread.run_sync(verify)
     if verified.new_hash is not None:
         await call(services, _rehash(verified.user, verified.new_hash))
-    session = await _open(services, verified.user)
-    said: SessionOut = {
-        "user": verified.user,
-        "csrf": session.csrf,
-        "expires_ms": session.info.expires_ms,
-    }
-    return _with_cookies(services, JSONResponse(said), session)
+    return await opened(services, verified.user)
 
 
 def _rehash(user: str, new_hash: str) -> do.EditDirectory:
@@ -73,8 +68,15 @@ def _rehash(user: str, new_hash: str) -> do.EditDirectory:
     return do.EditDirectory(actor=SYSTEM, action="user.rehashed", change=change)
 
 
-async def _open(services: Services, user: str) -> NewSession:
-    session = new_session(user, services.clock())
+async def opened(services: Services, user: str, token: TokenInfo | None = None) -> Response:
+    """Open a session of the user; the answer sets its cookies. With a token, it has the token's rights and end."""
+    session = await _open(services, user, token)
+    said: SessionOut = {"user": user, "csrf": session.csrf, "expires_ms": session.info.expires_ms}
+    return _with_cookies(services, JSONResponse(said), session)
+
+
+async def _open(services: Services, user: str, token: TokenInfo | None = None) -> NewSession:
+    session = new_session(user, services.clock(), token=token)
     await call(services, do.OpenSession(actor=user, session=session.info))
     return session
 
@@ -129,7 +131,7 @@ async def begin_oidc_login(
     request: Request, return_to: Annotated[str, Query(max_length=500)] = "/"
 ) -> Response:
     """Sends the browser to the identity provider."""
-    services = _services(request)
+    services = services_of(request)
     oidc = _oidc(services)
     begun = await anyio.to_thread.run_sync(oidc.code.begin, services.clock(), return_to)
     response = RedirectResponse(begun.url, 302)
@@ -153,7 +155,7 @@ async def begin_oidc_login(
 )
 async def finish_oidc_login(request: Request) -> Response:
     """Where the provider sends the browser back to: set `redirect_uri` to this address."""
-    services = _services(request)
+    services = services_of(request)
     oidc = _oidc(services)
     query, browser = dict(request.query_params), request.cookies.get(LOGIN_COOKIE, "")
     finished = await anyio.to_thread.run_sync(oidc.code.finish, query, browser, services.clock())
@@ -166,7 +168,7 @@ async def finish_oidc_login(request: Request) -> Response:
 @open_routes.post("/oidc/device", response_model=DeviceOut, responses=problems(404, 502))
 async def begin_device_login(request: Request) -> Response:
     """For a terminal: a code to show, and a handle to ask with."""
-    services = _services(request)
+    services = services_of(request)
     begun = await anyio.to_thread.run_sync(_oidc(services).device.begin, services.clock())
     return JSONResponse(cast(DeviceOut, begun._asdict()))
 
@@ -179,7 +181,7 @@ async def begin_device_login(request: Request) -> Response:
 )
 async def finish_device_login(request: Request, body: DeviceIn) -> Response:
     """A token once the person has confirmed; until then 400 LoginPending with Retry-After."""
-    services = _services(request)
+    services = services_of(request)
     claims = await anyio.to_thread.run_sync(_oidc(services).device.ask, body.handle, services.clock())
     user = await _signed_in(services, claims)
     now_ms = services.clock()

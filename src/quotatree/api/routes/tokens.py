@@ -28,7 +28,7 @@ async def whoami(caller: Annotated[Caller, needs(None)]) -> Response:
     roles = {name: directory.workspaces[name].roles_of(caller.user) for name in sorted(directory.workspaces)}
     found: WhoAmI = {
         "user": user_out(directory.users[caller.user]),
-        "signed_in_by": "session" if caller.token is None else "token",
+        "signed_in_by": "token" if caller.session is None else "session",
         "token": None if caller.token is None else token_out(caller.token),
         "workspaces": [
             {"workspace": name, "roles": [role.value for role in WORKSPACE_ROLES if role in held]}

@@ -46,7 +46,7 @@ WAITING = 2048
 def serve(
     data: Path | None, database: str | None, config: Path | None, abandon_runs: bool, **options: Any
 ) -> None:
-    """Run the server. The first start prints an admin token, once.
+    """Run the server. The first start prints an admin token, once, and a link that opens the console.
 
     Options win over variables, and these over the settings file.
     """
@@ -95,6 +95,10 @@ def serve(
             if first is not None:
                 click.echo(
                     f"first start: this token of user {first.user} is shown once, keep it:\n\n  {first.token}\n"
+                )
+                link = server.login_link(first.user, host, port)
+                click.echo(
+                    f"this link opens the console as {first.user}, once, within 15 minutes:\n\n  {link}\n"
                 )
             for line in said:
                 click.echo(f"notice: {line}", err=True)
