@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from quotatree.access.check import Target, check
+from quotatree.access.check import Target, check, check_role_given
 from quotatree.access.differences import differences
 from quotatree.access.directory import Directory
-from quotatree.access.roles import Action
-from quotatree.control.world import SYSTEM, World
+from quotatree.access.roles import Action, Role
+from quotatree.control.world import ITSELF, World
 from quotatree.core import JobId, apply
 from quotatree.core.decisions import Decision
 from quotatree.core.events import Event
@@ -74,9 +74,14 @@ class Turn:
         return self.world.directory
 
     def allow(self, actor: str, action: Action, target: Target) -> None:
-        """Raise NotFound or Forbidden unless the actor has the right (W2). SYSTEM has every right."""
-        if actor != SYSTEM:
+        """Raise NotFound or Forbidden unless the actor has the right (W2). The server itself has every right."""
+        if actor not in ITSELF:
             check(self.world.directory, actor, action, target)
+
+    def allow_role(self, actor: str, workspace: str, role: Role) -> None:
+        """Raise NotFound or Forbidden unless the actor may give or take this role (W2)."""
+        if actor not in ITSELF:
+            check_role_given(self.world.directory, actor, workspace, role)
 
     def apply(self, event: Event) -> tuple[Decision, ...]:
         """Apply an event to the core; return the decisions it takes at once, which become part of the batch."""

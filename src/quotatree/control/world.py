@@ -23,6 +23,10 @@ ANSWERS_KEPT_MS: Final = 24 * 3_600_000
 """How long the answer to a request with an idempotency key is kept: a day."""
 SYSTEM: Final = "(server)"
 """The actor of changes that the server makes by itself; no user can have this name."""
+RESOURCES: Final = "(resources)"
+"""The actor of changes that resources of a cluster ask for. Whoever may write them there has every right here (E6)."""
+ITSELF: Final = frozenset({SYSTEM, RESOURCES})
+"""The actors that are no users."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.ScaleQuota: quotas.scale,
     do.TransferQuota: quotas.transfer,
     do.DeleteQuota: quotas.delete,
+    do.OwnQuota: quotas.own,
     do.ReturnLoan: quotas.return_loan,
     do.DeclarePool: nodes.declare_pool,
     do.JoinNode: nodes.join,

@@ -1,4 +1,4 @@
-"""Commands about quotas: create, update, scale, transfer, delete, return a loan (Q1, Q5, Q6, P15)."""
+"""Commands about quotas: create, update, scale, transfer, delete, own, return a loan (Q1, Q5, Q6, P15, E6)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from quotatree.access.check import PLATFORM, OnQuota
 from quotatree.access.names import check_name
 from quotatree.access.roles import Action
 from quotatree.control.commands import values as do
+from quotatree.control.commands.ownership import check_labels, check_owner, owned
 from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
+from quotatree.control.world import RESOURCES
 from quotatree.core import Bounds, Refused
 from quotatree.core import events as ev
 
@@ -21,7 +23,9 @@ def create(turn: Turn, command: do.CreateQuota) -> Answer:
         turn.allow(command.actor, Action.CREATE_ROOT_QUOTA, PLATFORM)
     else:
         turn.allow(command.actor, Action.CREATE_CHILD_QUOTA, OnQuota(turn.world.path(spec.parent)))
+        check_owner(turn, command.actor, spec.parent)
     check_name("id", spec.id)
+    check_labels(command.actor, spec)
     turn.apply(ev.QuotaCreated(spec))
     return _done(turn, command, "quota.created", spec.id, parent=spec.parent, min=_amounts(spec.id, turn))
 
@@ -29,8 +33,10 @@ def create(turn: Turn, command: do.CreateQuota) -> Answer:
 def update(turn: Turn, command: do.UpdateQuota) -> Answer:
     quota_id = command.spec.id
     _allow(turn, command, Action.UPDATE_QUOTA, quota_id)
+    check_owner(turn, command.actor, quota_id)
     turn.world.match("quota", quota_id, command.if_match)
     before = turn.world.quota(quota_id).spec
+    check_labels(command.actor, command.spec, before)
     if command.spec.parent not in (None, before.parent):
         raise Refused("parent", command.spec.parent, "Q1", "fixed after creation")
     spec = replace(command.spec, parent=before.parent)
@@ -47,6 +53,7 @@ CHANGEABLE = (
 
 def scale(turn: Turn, command: do.ScaleQuota) -> Answer:
     _allow(turn, command, Action.SCALE_QUOTA, command.quota)
+    check_owner(turn, command.actor, command.quota)
     turn.world.match("quota", command.quota, command.if_match)
     before = _amounts(command.quota, turn)
     turn.apply(ev.QuotaScaled(command.quota, command.min, command.draws, command.mode))
@@ -60,6 +67,7 @@ def transfer(turn: Turn, command: do.TransferQuota) -> Answer:
     """Move capacity between two quotas. The actor needs the right to scale each of them (W2)."""
     for quota in (command.source, command.target):
         _allow(turn, command, Action.SCALE_QUOTA, quota)
+        check_owner(turn, command.actor, quota)
     turn.world.match("quota", command.source, command.if_match)
     turn.apply(ev.QuotaTransferred(command.source, command.target, command.amount, command.mode))
     amount = list(command.amount)
@@ -69,6 +77,7 @@ def transfer(turn: Turn, command: do.TransferQuota) -> Answer:
 
 def delete(turn: Turn, command: do.DeleteQuota) -> Answer:
     _allow(turn, command, Action.DELETE_QUOTA, command.quota)
+    check_owner(turn, command.actor, command.quota)
     turn.world.match("quota", command.quota, command.if_match)
     ending = [job.id for job in turn.state.jobs.values() if job.spec.quota == command.quota]
     if ending and not turn.world.quota(command.quota).jobs:
@@ -78,6 +87,15 @@ def delete(turn: Turn, command: do.DeleteQuota) -> Answer:
     answer = _done(turn, command, "quota.deleted", command.quota)
     turn.state.drop_entry(turn.world.versions, ("quota", command.quota))
     return answer
+
+
+def own(turn: Turn, command: do.OwnQuota) -> Answer:
+    """Note which resource declares a quota, or that none does any more. Only the resources themselves say that (E6)."""
+    if command.actor != RESOURCES:
+        raise Refused("owner", command.owner, "E6", "is said by resources alone")
+    spec = turn.world.quota(command.quota).spec
+    turn.apply(ev.QuotaUpdated(replace(spec, labels=owned(spec, command.owner))))
+    return _done(turn, command, "quota.owned", command.quota, owner=command.owner)
 
 
 def return_loan(turn: Turn, command: do.ReturnLoan) -> Answer:

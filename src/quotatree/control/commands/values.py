@@ -184,6 +184,14 @@ class DeleteQuota(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnQuota(Command):
+    """Say which resource of a cluster declares a quota (E6). "": none; a root's tree then belongs to the API."""
+
+    quota: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnLoan(Command):
     quota: str
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from quotatree.access.check import PLATFORM, OnBinding, OnWorkspace, check_role_given
+from quotatree.access.check import PLATFORM, OnBinding, OnWorkspace
 from quotatree.access.errors import NotFound
 from quotatree.access.names import check_name
 from quotatree.access.roles import Action
@@ -51,7 +51,7 @@ def delete(turn: Turn, command: do.DeleteWorkspace) -> Answer:
 
 
 def add_member(turn: Turn, command: do.AddMember) -> Answer:
-    check_role_given(turn.directory, command.actor, command.workspace, command.role)
+    turn.allow_role(command.actor, command.workspace, command.role)
     turn.replace_directory(turn.directory.member_added(command.workspace, command.user, command.role))
     return _done(
         turn, command, "workspace.member_added", command.workspace, user=command.user, role=command.role.value
@@ -63,7 +63,7 @@ def remove_member(turn: Turn, command: do.RemoveMember) -> Answer:
     turn.allow(command.actor, Action.MANAGE_MEMBERS, OnWorkspace(command.workspace))
     held = turn.directory.workspace(command.workspace).roles_of(command.user)
     for role in held if command.role is None else [command.role]:
-        check_role_given(turn.directory, command.actor, command.workspace, role)
+        turn.allow_role(command.actor, command.workspace, role)
     turn.replace_directory(turn.directory.member_removed(command.workspace, command.user, command.role))
     taken = None if command.role is None else command.role.value
     return _done(turn, command, "workspace.member_removed", command.workspace, user=command.user, role=taken)
