@@ -64,6 +64,7 @@ THROUGH = {
     "engines/local/supervisor/proxy_link.py": "engines/local/supervisor/test_service.py",
     "engines/local/supervisor/replica.py": "engines/local/supervisor/test_supervisor.py",
     "engines/local/supervisor/spawn.py": "engines/local/supervisor/test_supervisor.py",
+    "kubernetes_edge/inside.py": "kubernetes_edge/test_declaring.py",
     "manifest/*": "cli/change/test_apply.py",
     "scenario/amounts.py": "scenario/test_load.py",
     "scenario/check.py": "scenario/test_expect.py",

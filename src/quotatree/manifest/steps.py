@@ -6,8 +6,8 @@ what grows or is new comes after and from the roots down: so there is room for e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from quotatree.core import Refused, read_child_level, read_self_level
@@ -46,12 +46,13 @@ CENTRE: Final[Mapping[str, Any]] = {
 @dataclass(frozen=True, slots=True)
 class Step:
     """One change. `line` tells it and begins with + for new, ~ for changed, - for gone. `preview`: the change as the
-    server previews it; None if it cannot.
+    server previews it; None if it cannot. `of`: what it is a change of, such as quota/lab; "" if it is of no quota or workspace.
     """
 
     line: str
     do: Callable[[], object]
     preview: Any = None
+    of: str = ""
 
 
 def steps_to(client: Target, wanted: Manifest, mode: str) -> list[Step]:
@@ -63,15 +64,18 @@ def steps_to(client: Target, wanted: Manifest, mode: str) -> list[Step]:
         *_pools(client, wanted),
         *_nodes(client, wanted),
         *_users(client, wanted),
-        *_quotas(client, wanted, mode),
+        *_quotas(client, wanted, dict.fromkeys((quota["id"] for quota in wanted.quotas), mode)),
         *_workspaces(client, wanted),
     ]
 
 
-def tenancy_steps(client: Tenancy, wanted: Manifest, mode: str) -> list[Step]:
-    """The steps to the quotas and workspaces that are said, and nothing else. Raises WrongManifest likewise."""
+def tenancy_steps(client: Tenancy, wanted: Manifest, modes: Mapping[str, str]) -> list[Step]:
+    """The steps to the quotas and workspaces that are said, and nothing else. Raises WrongManifest likewise.
+
+    `modes`: how a quota shrinks below what it uses, by its id (Q5); without one it refuses.
+    """
     wanted = in_numbers(wanted, client.priorities.names())
-    return [*_quotas(client, wanted, mode), *_workspaces(client, wanted)]
+    return [*_quotas(client, wanted, modes), *_workspaces(client, wanted)]
 
 
 def _priorities(client: Target, wanted: Manifest, there: dict[str, int]) -> Iterator[Step]:
@@ -115,20 +119,24 @@ def _users(client: Target, wanted: Manifest) -> Iterator[Step]:
 # -- quotas --------------------------------------------------------------------------------------------------------
 
 
-def _quotas(client: Tenancy, wanted: Manifest, mode: str) -> list[Step]:
+def _quotas(client: Tenancy, wanted: Manifest, modes: Mapping[str, str]) -> list[Step]:
     there: dict[str, Any] = {quota["id"]: quota for quota in client.quotas.list()} if wanted.quotas else {}
     shrinking: list[Step] = []
     growing: list[Step] = []
     for quota in wanted.quotas:
         now = there.get(quota["id"])
         if now is None:
-            growing.append(_created(client, quota))
+            growing += _of("quota", quota["id"], [_created(client, quota)])
         else:
-            down, up = _scaled(client, now, quota, mode)
-            shrinking += down
-            growing += [*up, *_updated(client, now, quota)]
-        growing += _admins(client, quota, now is not None)
+            down, up = _scaled(client, now, quota, modes.get(quota["id"], "refuse"))
+            shrinking += _of("quota", quota["id"], down)
+            growing += _of("quota", quota["id"], [*up, *_updated(client, now, quota)])
+        growing += _of("quota", quota["id"], _admins(client, quota, now is not None))
     return [*reversed(shrinking), *growing]
+
+
+def _of(kind: str, name: str, steps: Iterable[Step]) -> list[Step]:
+    return [replace(step, of=f"{kind}/{name}") for step in steps]
 
 
 def _created(client: Tenancy, quota: dict[str, Any]) -> Step:
@@ -226,18 +234,22 @@ def _workspaces(client: Tenancy, wanted: Manifest) -> Iterator[Step]:
     there: dict[str, Any] = {one["id"]: one for one in client.workspaces.list()} if wanted.workspaces else {}
     for workspace in wanted.workspaces:
         name = workspace["id"]
-        now = there.get(name)
-        if now is None:
-            body = {"id": name, "description": workspace.get("description", "")}
-            yield Step(f"+ workspace {name}", _bound(client.workspaces.create, body))
-            now = {"members": [], "quotas": [], "description": body["description"]}
-        elif workspace.get("description", "") != now["description"]:
-            text = workspace.get("description", "")
-            yield Step(f"~ workspace {name}: description", _bound(client.workspaces.describe, name, text))
-        if "members" in workspace:
-            yield from _members(client, name, now, workspace["members"])
-        if "quotas" in workspace:
-            yield from _bindings(client, name, now, workspace["quotas"])
+        yield from _of("workspace", name, _workspace(client, workspace, there.get(name)))
+
+
+def _workspace(client: Tenancy, workspace: dict[str, Any], now: Any) -> Iterator[Step]:
+    name = workspace["id"]
+    if now is None:
+        body = {"id": name, "description": workspace.get("description", "")}
+        yield Step(f"+ workspace {name}", _bound(client.workspaces.create, body))
+        now = {"members": [], "quotas": [], "description": body["description"]}
+    elif workspace.get("description", "") != now["description"]:
+        text = workspace.get("description", "")
+        yield Step(f"~ workspace {name}: description", _bound(client.workspaces.describe, name, text))
+    if "members" in workspace:
+        yield from _members(client, name, now, workspace["members"])
+    if "quotas" in workspace:
+        yield from _bindings(client, name, now, workspace["quotas"])
 
 
 def _members(client: Tenancy, name: str, now: Any, wanted: set[tuple[str, str]]) -> Iterator[Step]:

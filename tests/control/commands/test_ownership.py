@@ -54,7 +54,7 @@ def test_a_quota_without_a_resource_of_its_own_is_told_that_of_its_root(owned: S
 
 @pytest.mark.parametrize("number", range(5))
 def test_a_resource_may_change_no_quota_of_a_tree_of_the_api(server: Server, number: int):
-    with pytest.raises(Refused, match="belongs to the API.*E6"):
+    with pytest.raises(Refused, match=r"belongs to the API.*E6"):
         server.do(changes(server, RESOURCES)[number])
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from quotatree.control.turn import Turn
-from quotatree.control.world import RESOURCES
+from quotatree.control.world import RESOURCES, World
 from quotatree.core import Quota, QuotaSpec, Refused
 
 OWNER_LABEL: Final = "quotatree.io/owned-by"
@@ -22,9 +21,9 @@ def owner_of(quota: Quota) -> str:
     return _label(quota.spec) or _label(quota.root.spec)
 
 
-def check_owner(turn: Turn, actor: str, quota: str) -> None:
+def check_owner(world: World, actor: str, quota: str) -> None:
     """Raise Refused unless the actor is on the side that owns the quota's tree."""
-    owner = owner_of(turn.world.quota(quota))
+    owner = owner_of(world.quota(quota))
     if actor == RESOURCES and not owner:
         raise Refused(
             "quota", quota, "E6",

@@ -23,7 +23,7 @@ def create(turn: Turn, command: do.CreateQuota) -> Answer:
         turn.allow(command.actor, Action.CREATE_ROOT_QUOTA, PLATFORM)
     else:
         turn.allow(command.actor, Action.CREATE_CHILD_QUOTA, OnQuota(turn.world.path(spec.parent)))
-        check_owner(turn, command.actor, spec.parent)
+        check_owner(turn.world, command.actor, spec.parent)
     check_name("id", spec.id)
     check_labels(command.actor, spec)
     turn.apply(ev.QuotaCreated(spec))
@@ -33,7 +33,7 @@ def create(turn: Turn, command: do.CreateQuota) -> Answer:
 def update(turn: Turn, command: do.UpdateQuota) -> Answer:
     quota_id = command.spec.id
     _allow(turn, command, Action.UPDATE_QUOTA, quota_id)
-    check_owner(turn, command.actor, quota_id)
+    check_owner(turn.world, command.actor, quota_id)
     turn.world.match("quota", quota_id, command.if_match)
     before = turn.world.quota(quota_id).spec
     check_labels(command.actor, command.spec, before)
@@ -53,7 +53,7 @@ CHANGEABLE = (
 
 def scale(turn: Turn, command: do.ScaleQuota) -> Answer:
     _allow(turn, command, Action.SCALE_QUOTA, command.quota)
-    check_owner(turn, command.actor, command.quota)
+    check_owner(turn.world, command.actor, command.quota)
     turn.world.match("quota", command.quota, command.if_match)
     before = _amounts(command.quota, turn)
     turn.apply(ev.QuotaScaled(command.quota, command.min, command.draws, command.mode))
@@ -67,7 +67,7 @@ def transfer(turn: Turn, command: do.TransferQuota) -> Answer:
     """Move capacity between two quotas. The actor needs the right to scale each of them (W2)."""
     for quota in (command.source, command.target):
         _allow(turn, command, Action.SCALE_QUOTA, quota)
-        check_owner(turn, command.actor, quota)
+        check_owner(turn.world, command.actor, quota)
     turn.world.match("quota", command.source, command.if_match)
     turn.apply(ev.QuotaTransferred(command.source, command.target, command.amount, command.mode))
     amount = list(command.amount)
@@ -77,7 +77,7 @@ def transfer(turn: Turn, command: do.TransferQuota) -> Answer:
 
 def delete(turn: Turn, command: do.DeleteQuota) -> Answer:
     _allow(turn, command, Action.DELETE_QUOTA, command.quota)
-    check_owner(turn, command.actor, command.quota)
+    check_owner(turn.world, command.actor, command.quota)
     turn.world.match("quota", command.quota, command.if_match)
     ending = [job.id for job in turn.state.jobs.values() if job.spec.quota == command.quota]
     if ending and not turn.world.quota(command.quota).jobs:
