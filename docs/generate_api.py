@@ -52,6 +52,7 @@ is 503 with `Retry-After`, and nothing was changed.
 """
 
 TITLES: Final = {
+    "summary": "At a glance",
     "jobs": "Jobs",
     "output": "What jobs print, and where they answer",
     "explaining": "Why, and who took what",

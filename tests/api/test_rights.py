@@ -61,6 +61,7 @@ ROWS = [
     Row("POST", "/previews",                         "200  200  403  403  403  403  403  404  404  401", {"changes": [{"change": "scale", "quota": "a", "min": {"gpus": 3}, "mode": "lazy"}]}),
     Row("GET", "/preemptions",                       ALL),
     Row("GET", "/preemptions",                       "200  200  200  200  200  200  200  404  404  401", query="quota=a"),
+    Row("GET", "/summary",                           ALL),
     Row("GET", "/quotas",                            ALL),
     Row("POST", "/quotas",                           "201  403  403  403  403  403  403  403  403  401", {"id": "{new}", "draws": {"p": {"gpus": 0}}}),
     Row("POST", "/quotas",                           "201  201  403  403  403  403  403  404  404  401", {"id": "{new}", "parent": "a", "min": {"gpus": 0}}),

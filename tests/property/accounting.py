@@ -8,7 +8,7 @@ from quotatree.core.model.job import FINAL_PHASES, Claim, Job, Phase
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, UnitKind
-from quotatree.core.quota_figures import quota_report
+from quotatree.core.quota_figures import ModuleTotal, module_totals, quota_report
 from quotatree.core.state import State, units_of
 from tests.property.model import Model, total
 
@@ -227,9 +227,28 @@ def check_limits(state: State) -> None:
             assert state.limit_used.get(limit, 0) == used, limit
 
 
+def check_module_totals(state: State, model: Model) -> None:
+    """Check the totals by module, of one quota each, against those computed from the jobs (Q7)."""
+    for quota in model.quotas:
+        for module, told in module_totals(state, {quota}).items():
+            here = [j for j in state.jobs.values() if j.quota.id == quota and j.spec.module is module]
+            units = [unit for job in here for unit in units_of(job)]
+            idle = sum(unit.footprint.gpu_milli for unit in units if unit.cls.claim is Claim.IDLE)
+            waiting = [job for job in here if job.phase is Phase.WAITING]
+            missing = sum(s.gpu_milli for j in waiting for _, s in model.missing(model.jobs[j.id]))
+            assert told == ModuleTotal(
+                running_jobs=sum(job.core is not None for job in here),
+                regular_milli=sum(unit.footprint.gpu_milli for unit in units) - idle,
+                idle_milli=idle,
+                waiting_jobs=len(waiting),
+                waiting_milli=missing,
+            )
+
+
 def check_reports(state: State) -> None:
     """Check the figures shown for each quota against those computed from the jobs (Q4, Q7)."""
     model = Model.of(state)
+    check_module_totals(state, model)
     used, idle = model.used(), model.sums(Claim.IDLE)
     for quota in model.quotas.values():
         report = quota_report(state, quota.id)

@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from quotatree.core.model.job import Phase
 from quotatree.core.model.policy import Module
-from quotatree.store import HistoryFilter, JobFilter, Store
+from quotatree.store import HistoryFilter, JobFilter, JobSort, Store
 from quotatree.store import rows as r
 from quotatree.store.database import reading
 from quotatree.store.errors import BadCursor
@@ -82,6 +82,50 @@ def test_filters_find_what_they_say(full: Store, asked: JobFilter, fits: Any) ->
     wanted = [row for row in everybody(full) if fits(row)]
     assert all_pages(full.jobs, asked, 3) == wanted
     assert all_pages(full.jobs, asked, 100) == wanted
+
+
+COLUMNS = (
+    "submitted_ms",
+    "priority",
+    "gpu_milli",
+    "name",
+    "owner",
+    "quota",
+    "phase",
+    "started_ms",
+    "ended_ms",
+)
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_pages_in_another_order_tell_every_job_once(full: Store, column: str, ascending: bool) -> None:
+    def key(row: r.JobRow) -> tuple[Any, str]:
+        of_card = {
+            "name": row.card.name,
+            "ended_ms": row.card.ended_ms,
+            "submitted_ms": row.record.spec.submitted_ms,
+        }
+        value = of_card[column] if column in of_card else getattr(row, column)
+        return 0 if value is None else value, row.id
+
+    sort = JobSort(column, ascending)
+    for asked in (JobFilter(), JobFilter(workspaces=("lab", "ops"), phases=("Waiting", "Running"))):
+        wanted = sorted(all_pages(full.jobs, asked, 1000), key=key, reverse=not ascending)
+        found = all_pages(lambda which, cursor, limit: full.jobs(which, cursor, limit, sort), asked, 4)
+        assert [row.id for row in found] == [row.id for row in wanted]
+        assert full.count_jobs(asked) == len(wanted)
+
+
+def test_a_cursor_of_another_order_is_refused(full: Store) -> None:
+    cursor = full.jobs(JobFilter(), None, 2, JobSort("priority")).next
+    with pytest.raises(BadCursor):
+        full.jobs(JobFilter(), cursor, 2, JobSort("gpu_milli"))
+
+
+@pytest.mark.parametrize(("part", "found"), [("j0", 10), ("a", 15), ("_", 0), ("%", 0), ("j07", 1)])
+def test_a_part_of_the_name_or_id_is_taken_as_it_is_written(full: Store, part: str, found: int) -> None:
+    assert full.count_jobs(JobFilter(part=part)) == found
 
 
 def test_a_page_is_not_disturbed_by_what_comes_in_meanwhile(full: Store) -> None:

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description The jobs of one's workspaces, newest first.
+         * @description The jobs of one's workspaces, without another order newest first.
          */
         get: operations["list_jobs_api_v1_jobs_get"];
         put?: never;
@@ -443,7 +443,7 @@ export interface paths {
         };
         /**
          * List Quotas
-         * @description The part of the tree one may see, parents before children, with figures.
+         * @description The part of the tree one may see, parents before children, with figures; what is above it as stubs.
          */
         get: operations["list_quotas_api_v1_quotas_get"];
         put?: never;
@@ -603,6 +603,26 @@ export interface paths {
          * @description Replace all three, in our spelling or in PAI's. Preview it to see whose running work becomes exposed (P2).
          */
         put: operations["put_policies_api_v1_quotas__quota__policies_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Summary
+         * @description What the modules have and wait for, the nodes as a whole, and what needs attention.
+         */
+        get: operations["get_summary_api_v1_summary_get"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1534,6 +1554,31 @@ export interface components {
             /** Memory */
             memory?: string;
         };
+        /**
+         * AttentionOut
+         * @description One thing to look at. Of `quota`, `node` and `job` the one that it is about; `since_ms`: since when it waits.
+         */
+        AttentionOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "lost-node" | "ill-device" | "out-node" | "shortfall" | "squeezed" | "shrinking" | "waiting";
+            /** Text */
+            text: string;
+            /** Quota */
+            quota: string | null;
+            /** Node */
+            node: string | null;
+            /** Job */
+            job: string | null;
+            /** Name */
+            name: string | null;
+            /** Gpus */
+            gpus: number | null;
+            /** Since Ms */
+            since_ms: number | null;
+        };
         /** AuditOut */
         AuditOut: {
             /** Seq */
@@ -1686,6 +1731,28 @@ export interface components {
             modules: string[];
             /** Enabled */
             enabled: boolean;
+        };
+        /**
+         * ClusterOut
+         * @description All nodes together. `free_gpus`: not given away on nodes that are ready; `out_gpus`: on nodes that take nothing new.
+         */
+        ClusterOut: {
+            /** Nodes */
+            nodes: number;
+            /** Gpus */
+            gpus: number;
+            /** Free Gpus */
+            free_gpus: number;
+            /** Leaving Gpus */
+            leaving_gpus: number;
+            /** Ill Gpus */
+            ill_gpus: number;
+            /** Out Gpus */
+            out_gpus: number;
+            /** States */
+            states: {
+                [key: string]: number;
+            };
         };
         /** CreateQuotaChange */
         CreateQuotaChange: {
@@ -2097,7 +2164,7 @@ export interface components {
          * JobOut
          * @description `core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
          *     `max_replicas` are what its owner said of it. `reason` and its code say why it waits now; `position` is its place in the queue of its quota, where it was asked for; `ending`
-         *     says of a failed job what went wrong.
+         *     says of a failed job what went wrong. `allowed`: what the reader's roles let them do to it.
          */
         JobOut: {
             /** Id */
@@ -2173,13 +2240,20 @@ export interface components {
             program: {
                 [key: string]: unknown;
             };
+            /** Allowed */
+            allowed: string[];
         };
-        /** JobPage */
+        /**
+         * JobPage
+         * @description `total`: how many jobs there are on all pages, where it was asked for.
+         */
         JobPage: {
             /** Items */
             items: components["schemas"]["JobOut"][];
             /** Next */
             next: string | null;
+            /** Total */
+            total: number | null;
         };
         /** JobsIn */
         JobsIn: {
@@ -2282,6 +2356,24 @@ export interface components {
             roles: string[];
         };
         /**
+         * ModuleOut
+         * @description `gpus`: of regular work, with what is promised; `idle_gpus`: of idle work; `waiting_*`: of jobs that do not run.
+         */
+        ModuleOut: {
+            /** Module */
+            module: string;
+            /** Running Jobs */
+            running_jobs: number;
+            /** Gpus */
+            gpus: number;
+            /** Idle Gpus */
+            idle_gpus: number;
+            /** Waiting Jobs */
+            waiting_jobs: number;
+            /** Waiting Gpus */
+            waiting_gpus: number;
+        };
+        /**
          * NewTokenOut
          * @description `token` is shown this once and never again.
          */
@@ -2375,6 +2467,8 @@ export interface components {
         /**
          * NodeOut
          * @description `free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9); `ill_gpus`: their indexes (R5).
+         *
+         *     `allowed`: what the reader may do with it; `manage-nodes` is cordon, drain and ready again.
          */
         NodeOut: {
             /** Name */
@@ -2405,6 +2499,8 @@ export interface components {
             ill_gpus: number[];
             /** Jobs */
             jobs: number;
+            /** Allowed */
+            allowed: string[];
         };
         /** Nodes */
         Nodes: {
@@ -2887,6 +2983,8 @@ export interface components {
         /**
          * QuotaOut
          * @description `min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
+         *
+         *     `version` rises with settings only, never with use. `allowed`: what the reader's roles let them do to it.
          */
         QuotaOut: {
             /** Id */
@@ -2930,14 +3028,32 @@ export interface components {
             /** Shrinking */
             shrinking: boolean;
             usage: components["schemas"]["UsageOut"];
+            /** Allowed */
+            allowed: string[];
+        };
+        /**
+         * QuotaStub
+         * @description A quota above those that one may see: what of it bounds them.
+         */
+        QuotaStub: {
+            /** Id */
+            id: string;
+            /** Parent */
+            parent: string | null;
+            /** Depth */
+            depth: number;
+            min: components["schemas"]["AmountsOut"];
+            free: components["schemas"]["AmountsOut"];
         };
         /**
          * Quotas
-         * @description Parents before their children.
+         * @description Parents before their children. `ancestors` stand above `items` and are not for the reader, but for these figures.
          */
         Quotas: {
             /** Items */
             items: components["schemas"]["QuotaOut"][];
+            /** Ancestors */
+            ancestors: components["schemas"]["QuotaStub"][];
         };
         /**
          * ReasonOut
@@ -3158,6 +3274,23 @@ export interface components {
             items: components["schemas"]["BatchItem"][];
             /** Repeated */
             repeated: boolean;
+        };
+        /**
+         * SummaryOut
+         * @description `modules`: over the quotas that the reader sees; `cluster`: for those who may see nodes, else null.
+         *
+         *     `attention`: nodes first, then quotas, largest first, then the jobs that wait longest; `more`: how many are left out.
+         */
+        SummaryOut: {
+            /** At Ms */
+            at_ms: number;
+            /** Modules */
+            modules: components["schemas"]["ModuleOut"][];
+            cluster: components["schemas"]["ClusterOut"] | null;
+            /** Attention */
+            attention: components["schemas"]["AttentionOut"][];
+            /** More */
+            more: number;
         };
         /**
          * TokenIn
@@ -3454,7 +3587,7 @@ export interface components {
         };
         /**
          * WhoAmI
-         * @description `signed_in_by`: token or session.
+         * @description `signed_in_by`: token or session. `allowed`: what they may do on the platform as a whole.
          */
         WhoAmI: {
             user: components["schemas"]["UserOut"];
@@ -3465,6 +3598,8 @@ export interface components {
             workspaces: components["schemas"]["MembershipOut"][];
             /** Quota Admin Of */
             quota_admin_of: string[];
+            /** Allowed */
+            allowed: string[];
         };
         /** WorkspaceChange */
         WorkspaceChange: {
@@ -3489,7 +3624,10 @@ export interface components {
              */
             owners: string[];
         };
-        /** WorkspaceOut */
+        /**
+         * WorkspaceOut
+         * @description `allowed`: what the reader's roles let them do to it.
+         */
         WorkspaceOut: {
             /** Id */
             id: string;
@@ -3501,6 +3639,8 @@ export interface components {
             members: components["schemas"]["MemberOut"][];
             /** Quotas */
             quotas: string[];
+            /** Allowed */
+            allowed: string[];
         };
         /** Workspaces */
         Workspaces: {
@@ -3525,6 +3665,12 @@ export interface operations {
                 name?: string[] | null;
                 module?: ("DLC" | "DSW" | "EAS")[] | null;
                 phase?: ("Waiting" | "Held" | "Running" | "Stopped" | "OnHold" | "Succeeded" | "Failed" | "Cancelled")[] | null;
+                /** @description any of these */
+                priority?: number[] | null;
+                /** @description a part of the name or of the id */
+                part?: string | null;
+                /** @description of the quotas below those named, too */
+                below?: boolean;
                 /** @description not finished yet, or still leaving */
                 active?: boolean | null;
                 /** @description milliseconds since the epoch */
@@ -3533,6 +3679,10 @@ export interface operations {
                 submitted_before_ms?: number | null;
                 /** @description with each waiting job's place in its queue */
                 positions?: boolean;
+                /** @description with the number of jobs on all pages */
+                total?: boolean;
+                /** @description by what; with a minus, from large to small */
+                sort?: "submitted" | "-submitted" | "priority" | "-priority" | "gpus" | "-gpus" | "name" | "-name" | "owner" | "-owner" | "quota" | "-quota" | "workspace" | "-workspace" | "module" | "-module" | "phase" | "-phase" | "started" | "-started" | "ended" | "-ended";
                 /** @description at most so many on a page */
                 limit?: number;
                 /** @description `next` of the page before, with the same filter */
@@ -4386,6 +4536,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    get_summary_api_v1_summary_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SummaryOut"];
                 };
             };
         };

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 import anyio.to_thread
 from fastapi import Depends, Request
 
+from quotatree.access.allowed import Allowed
 from quotatree.access.check import check_token
 from quotatree.access.directory import Directory
 from quotatree.access.redaction import JobFacts, Reader, reader
@@ -40,6 +41,10 @@ class Caller:
     token: TokenInfo | None = None
     """The token of the request, or the one that its session was opened with: it bounds what may be done."""
     session: SessionInfo | None = None
+
+    def allowed(self) -> Allowed:
+        """What the caller may do to each thing of an answer, by their roles and their token."""
+        return Allowed(self.directory, self.user, self.token)
 
     async def call(self, command: Command) -> Answer:
         """Carry out a command. A refusal is raised without names that the caller may not know."""

@@ -58,6 +58,11 @@ class Client:
         found: t.WhoAmI = self._transport.get("/whoami")
         return found
 
+    def summary(self) -> t.SummaryOut:
+        """What the modules have and wait for, the nodes as a whole, and what needs attention."""
+        found: t.SummaryOut = self._transport.get("/summary")
+        return found
+
     def health(self) -> t.HealthOut:
         """The server's health; also answered while the server cannot write."""
         found: t.HealthOut = self._transport.get("/readyz")

@@ -29,13 +29,20 @@ class Jobs(Noun):
         name: Sequence[str] = (),
         module: Sequence[str] = (),
         phase: Sequence[str] = (),
+        priority: Sequence[int] = (),
+        part: str | None = None,
+        below: bool = False,
         active: bool | None = None,
         submitted_from_ms: int | None = None,
         submitted_before_ms: int | None = None,
         positions: bool = False,
+        sort: str | None = None,
         most: int | None = None,
     ) -> Iterator[t.JobOut]:
-        """Jobs, newest first. With `positions`, each waiting job has its place in the queue."""
+        """Jobs, newest first or as `sort` says. With `positions`, each waiting job has its place in the queue.
+
+        `part`: of the name or id; `below`: of the quotas below those named, too.
+        """
         asked = {
             "workspace": tuple(workspace),
             "quota": tuple(quota),
@@ -43,10 +50,14 @@ class Jobs(Noun):
             "name": tuple(name),
             "module": tuple(module),
             "phase": tuple(phase),
+            "priority": tuple(priority),
+            "part": part,
+            "below": below or None,
             "active": active,
             "submitted_from_ms": submitted_from_ms,
             "submitted_before_ms": submitted_before_ms,
             "positions": positions or None,
+            "sort": sort,
         }
         return self._pages("/jobs", asked, most)
 

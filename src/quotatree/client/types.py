@@ -35,6 +35,21 @@ class AmountsOut(TypedDict):
     memory: NotRequired[str]
 
 
+class AttentionOut(TypedDict):
+    """One thing to look at. Of `quota`, `node` and `job` the one that it is about; `since_ms`: since when
+    it waits.
+    """
+
+    kind: Literal["lost-node", "ill-device", "out-node", "shortfall", "squeezed", "shrinking", "waiting"]
+    text: str
+    quota: str | None
+    node: str | None
+    job: str | None
+    name: str | None
+    gpus: float | None
+    since_ms: int | None
+
+
 class AuditOut(TypedDict):
     seq: int
     at_ms: int
@@ -111,6 +126,20 @@ class ChildLevelOut(TypedDict):
     priorities: str
     modules: list[str]
     enabled: bool
+
+
+class ClusterOut(TypedDict):
+    """All nodes together. `free_gpus`: not given away on nodes that are ready; `out_gpus`: on nodes that
+    take nothing new.
+    """
+
+    nodes: int
+    gpus: int
+    free_gpus: float
+    leaving_gpus: float
+    ill_gpus: int
+    out_gpus: int
+    states: dict[str, int]
 
 
 class CreateQuotaChange(TypedDict):
@@ -322,7 +351,7 @@ class JobOut(TypedDict):
     """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12);
     `min_replicas` and `max_replicas` are what its owner said of it. `reason` and its code say why it
     waits now; `position` is its place in the queue of its quota, where it was asked for; `ending` says
-    of a failed job what went wrong.
+    of a failed job what went wrong. `allowed`: what the reader's roles let them do to it.
     """
 
     id: str
@@ -361,11 +390,15 @@ class JobOut(TypedDict):
     preempted_by: str | None
     places: list[PlaceOut]
     program: dict[str, Any]
+    allowed: list[str]
 
 
 class JobPage(TypedDict):
+    """`total`: how many jobs there are on all pages, where it was asked for."""
+
     items: list[JobOut]
     next: str | None
+    total: int | None
 
 
 class JobsIn(TypedDict):
@@ -433,6 +466,19 @@ class MembershipOut(TypedDict):
     roles: list[str]
 
 
+class ModuleOut(TypedDict):
+    """`gpus`: of regular work, with what is promised; `idle_gpus`: of idle work; `waiting_*`: of jobs that
+    do not run.
+    """
+
+    module: str
+    running_jobs: int
+    gpus: float
+    idle_gpus: float
+    waiting_jobs: int
+    waiting_gpus: float
+
+
 class NewTokenOut(TypedDict):
     """`token` is shown this once and never again."""
 
@@ -472,6 +518,8 @@ class NodeIn(TypedDict):
 class NodeOut(TypedDict):
     """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9); `ill_gpus`: their
     indexes (R5).
+
+    `allowed`: what the reader may do with it; `manage-nodes` is cordon, drain and ready again.
     """
 
     name: str
@@ -487,6 +535,7 @@ class NodeOut(TypedDict):
     leaving_gpus: float
     ill_gpus: list[int]
     jobs: int
+    allowed: list[str]
 
 
 class Nodes(TypedDict):
@@ -734,6 +783,9 @@ class QuotaIn(TypedDict):
 
 class QuotaOut(TypedDict):
     """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
+
+    `version` rises with settings only, never with use. `allowed`: what the reader's roles let them do
+    to it.
     """
 
     id: str
@@ -757,12 +809,26 @@ class QuotaOut(TypedDict):
     labels: dict[str, str]
     shrinking: bool
     usage: UsageOut
+    allowed: list[str]
+
+
+class QuotaStub(TypedDict):
+    """A quota above those that one may see: what of it bounds them."""
+
+    id: str
+    parent: str | None
+    depth: int
+    min: AmountsOut
+    free: AmountsOut
 
 
 class Quotas(TypedDict):
-    """Parents before their children."""
+    """Parents before their children. `ancestors` stand above `items` and are not for the reader, but for
+    these figures.
+    """
 
     items: list[QuotaOut]
+    ancestors: list[QuotaStub]
 
 
 class ReasonOut(TypedDict):
@@ -886,6 +952,20 @@ class Submitted(TypedDict):
 class SubmittedMany(TypedDict):
     items: list[BatchItem]
     repeated: bool
+
+
+class SummaryOut(TypedDict):
+    """`modules`: over the quotas that the reader sees; `cluster`: for those who may see nodes, else null.
+
+    `attention`: nodes first, then quotas, largest first, then the jobs that wait longest; `more`: how
+    many are left out.
+    """
+
+    at_ms: int
+    modules: list[ModuleOut]
+    cluster: ClusterOut | None
+    attention: list[AttentionOut]
+    more: int
 
 
 class TokenIn(TypedDict):
@@ -1048,13 +1128,14 @@ class Webhooks(TypedDict):
 
 
 class WhoAmI(TypedDict):
-    """`signed_in_by`: token or session."""
+    """`signed_in_by`: token or session. `allowed`: what they may do on the platform as a whole."""
 
     user: UserOut
     signed_in_by: str
     token: TokenOut | None
     workspaces: list[MembershipOut]
     quota_admin_of: list[str]
+    allowed: list[str]
 
 
 class WorkspaceChange(TypedDict):
@@ -1068,11 +1149,14 @@ class WorkspaceIn(TypedDict):
 
 
 class WorkspaceOut(TypedDict):
+    """`allowed`: what the reader's roles let them do to it."""
+
     id: str
     description: str
     version: int
     members: list[MemberOut]
     quotas: list[str]
+    allowed: list[str]
 
 
 class Workspaces(TypedDict):

@@ -76,7 +76,7 @@ from quotatree.core.model.unit import (
 )
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.plan import plan
-from quotatree.core.quota_figures import QuotaReport, quota_report
+from quotatree.core.quota_figures import ModuleTotal, QuotaReport, module_totals, quota_report
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.records import (
     JobRecord,
@@ -98,10 +98,11 @@ from quotatree.core.waiting_reasons import foremost_reasons
 __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.
     "State", "Settings", "apply", "plan", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
+    "module_totals",
     "foremost_reasons",
     # What happens, what is decided, and why.
     "events", "decisions", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure",
-    "QuotaReport",
+    "QuotaReport", "ModuleTotal",
     # What can go wrong.
     "QuotaTreeError", "Refused", "IllegalTransition",
     # Jobs.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
-from quotatree.core.model.job import least_asked_for, total_request
+from quotatree.core.model.job import Claim, least_asked_for, total_request
 from quotatree.core.model.node import NodeState
+from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota, QuotaId, loan, squeezed, unused
-from quotatree.core.model.resources import WHOLE_GPU, ZERO, Bounds, Resources
+from quotatree.core.model.resources import GPU, WHOLE_GPU, ZERO, Bounds, Resources
+from quotatree.core.model.unit import UnitKind
 from quotatree.core.state import State
 
 
@@ -67,6 +70,40 @@ def quota_report(state: State, quota_id: str) -> QuotaReport:
         queued_jobs=queued_jobs,
         free=_free(quota),
     )
+
+
+@dataclass(slots=True)
+class ModuleTotal:
+    """What the jobs of one module have and wait for. `regular_milli` counts holds, as quotas do (P9)."""
+
+    running_jobs: int = 0
+    regular_milli: int = 0
+    idle_milli: int = 0
+    waiting_jobs: int = 0
+    waiting_milli: int = 0
+
+
+def module_totals(state: State, quotas: Container[str]) -> dict[Module, ModuleTotal]:
+    """Return totals over these quotas, by module. Counted by class: nothing is asked of single jobs."""
+    found = {module: ModuleTotal() for module in Module}
+    for root in state.roots:
+        for cls in state.classes_below(root):
+            if cls.quota.id not in quotas:
+                continue
+            total = found[cls.module]
+            if cls.claim is Claim.IDLE:
+                total.idle_milli += cls.standing[GPU]
+            else:
+                total.regular_milli += cls.standing[GPU]
+            if cls.kind is UnitKind.CORE:
+                total.running_jobs += sum(len(bucket) for bucket in cls.buckets.values())
+    for name, quota in state.waiting_quotas.items():
+        for alike in quota.queue.classes.values() if name in quotas else ():
+            first = state.jobs[alike.members[0][1]]
+            if not first.running:
+                found[first.spec.module].waiting_jobs += len(alike.members)
+                found[first.spec.module].waiting_milli += alike.request.gpu_milli * len(alike.members)
+    return found
 
 
 def _queued(state: State, quota: Quota) -> tuple[Resources, int]:

@@ -2,7 +2,7 @@
 
 from quotatree.store.load import Counters, Loaded
 from quotatree.store.pages import Page
-from quotatree.store.reads import HistoryFilter, JobFilter, LedgerEntry
+from quotatree.store.reads import HistoryFilter, JobFilter, JobSort, LedgerEntry
 from quotatree.store.store import Store
 
-__all__ = ["Counters", "HistoryFilter", "JobFilter", "LedgerEntry", "Loaded", "Page", "Store"]
+__all__ = ["Counters", "HistoryFilter", "JobFilter", "JobSort", "LedgerEntry", "Loaded", "Page", "Store"]

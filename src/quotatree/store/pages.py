@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from sqlalchemy import Column, Connection, RowMapping, Select, Table, select, tuple_, union_all
+from sqlalchemy import Column, Connection, Label, RowMapping, Select, Table, select, tuple_, union_all
 
 from quotatree.store.errors import BadCursor
 
@@ -37,31 +37,35 @@ class Page(Generic[T]):
 
 
 def fetch(
-    connection: Connection, branches: Sequence[Select[Any]], keys: Sequence[Column[Any]], asked: object,
-    cursor: str | None, limit: int, make: Callable[[RowMapping], T],
+    connection: Connection, branches: Sequence[Select[Any]], keys: Sequence[Column[Any] | Label[Any]], asked: object,
+    cursor: str | None, limit: int, ascending: bool = False, *, make: Callable[[RowMapping], T],
 ) -> Page[T]:  # fmt: skip
-    """One page of all branches together, newest first by `keys`; `cursor` None: the first page. Raises BadCursor.
+    """One page of all branches together, largest `keys` first, or smallest if `ascending`. Raises BadCursor.
+
+    `cursor` None: the first page.
 
     Each branch is a part of the list that an index has in this order already.
     """
     limit = max(1, min(limit, MOST))
     after = None if cursor is None else open_cursor(cursor, asked, [key.type.python_type for key in keys])
-    newest_first = [key.desc() for key in keys]
+    plain = [key.element if isinstance(key, Label) else key for key in keys]
+    in_order = [key.asc() if ascending else key.desc() for key in plain]
     parts = []
     for branch in branches:
         if after is not None:
-            branch = branch.where(tuple_(*keys) < tuple_(*after) if len(keys) > 1 else keys[0] < after[0])
-        parts.append(branch.order_by(*newest_first).limit(limit + 1))
+            place, last = (tuple_(*plain), tuple_(*after)) if len(keys) > 1 else (plain[0], after[0])
+            branch = branch.where(place > last if ascending else place < last)
+        parts.append(branch.order_by(*in_order).limit(limit + 1))
     if len(parts) == 1:
         rows = connection.execute(parts[0]).mappings().all()
     else:
         together = union_all(*(select(part.subquery()) for part in parts)).subquery()
-        order = [together.c[key.name].desc() for key in keys]
+        order = [together.c[key.name].asc() if ascending else together.c[key.name].desc() for key in keys]
         rows = connection.execute(select(together).order_by(*order).limit(limit + 1)).mappings().all()
     more = len(rows) > limit
     rows = rows[:limit]
-    last = [rows[-1][key.name] for key in keys] if more else None
-    return Page(tuple(make(row) for row in rows), None if last is None else make_cursor(asked, last))
+    end = [rows[-1][key.name] for key in keys] if more else None
+    return Page(tuple(make(row) for row in rows), None if end is None else make_cursor(asked, end))
 
 
 def by_each(table: Table, *wanted: tuple[str, Sequence[str] | None]) -> list[Select[Any]]:

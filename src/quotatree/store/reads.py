@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Select, Table, or_, select, text, tuple_
+from sqlalchemy import Connection, Select, Table, func, or_, select, text, tuple_
 
 from quotatree.store import read_rows as make
 from quotatree.store import rows as r
@@ -17,6 +17,7 @@ from quotatree.store import tables as t
 from quotatree.store.pages import MOST, Page, by_each, fetch
 
 Names = tuple[str, ...] | None
+SORT_KEY: Final = "sort_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,9 @@ class JobFilter:
     names: Names = None
     modules: Names = None
     phases: Names = None
+    priorities: tuple[int, ...] | None = None
+    part: str | None = None
+    """A part of the name or of the id."""
     active: bool | None = None
     submitted_from_ms: int | None = None
     submitted_before_ms: int | None = None
@@ -57,8 +61,47 @@ class LedgerEntry:
     victims: tuple[r.VictimRow, ...]
 
 
-def jobs(connection: Connection, asked: JobFilter, cursor: str | None, limit: int) -> Page[r.JobRow]:
-    """A page of jobs, newest first by submit time."""
+class JobSort(NamedTuple):
+    """By which column to list jobs, and in which direction. Equal ones stand in the order of their ids."""
+
+    column: str = "submitted_ms"
+    ascending: bool = False
+
+
+NEWEST_FIRST: Final = JobSort()
+
+
+def jobs(
+    connection: Connection, asked: JobFilter, cursor: str | None, limit: int, sort: JobSort = NEWEST_FIRST
+) -> Page[r.JobRow]:
+    """A page of jobs, without another order newest first by submit time."""
+    c = t.JOBS.c
+    page = (cursor, limit, sort.ascending)
+    if sort.column == NEWEST_FIRST.column:
+        return fetch(
+            connection, _jobs(asked), (c.submitted_ms, c.id), (asked, sort), *page, make=make.job_row
+        )
+    # Only what the order needs is sorted; records are fetched for one page. No index has these orders.
+    column = c[sort.column]
+    key = (func.coalesce(column, 0) if column.nullable else column).label(SORT_KEY)
+    slim = [branch.with_only_columns(key, c.id) for branch in _jobs(asked)]
+    found = fetch(connection, slim, (key, c.id), (asked, sort), *page, make=lambda row: str(row["id"]))
+    rows = connection.execute(select(t.JOBS).where(c.id.in_(found.items))).mappings()
+    by_id = {row["id"]: make.job_row(row) for row in rows}
+    return Page(tuple(by_id[name] for name in found.items if name in by_id), found.next)
+
+
+def count_jobs(connection: Connection, asked: JobFilter) -> int:
+    """How many jobs a list would have on all its pages."""
+    parts = [
+        select(func.count()).select_from(branch.with_only_columns(t.JOBS.c.id).subquery())
+        for branch in _jobs(asked)
+    ]
+    return sum(connection.execute(part).scalar() or 0 for part in parts)
+
+
+def _jobs(asked: JobFilter) -> list[Select[Any]]:
+    """Queries whose rows together are the jobs that are asked for, each job once."""
     c = t.JOBS.c
     where = ("quota", asked.quotas) if asked.workspaces is None else ("workspace", asked.workspaces)
     found = []
@@ -68,10 +111,14 @@ def jobs(connection: Connection, asked: JobFilter, cursor: str | None, limit: in
         )  # fmt: skip
         if asked.active is not None:
             branch = branch.where(text(t.OPEN if asked.active else f"NOT {t.OPEN}"))
+        if asked.priorities is not None:
+            branch = branch.where(c.priority.in_(asked.priorities))
+        if asked.part is not None:
+            branch = branch.where(
+                or_(c.name.contains(asked.part, autoescape=True), c.id.contains(asked.part, autoescape=True))
+            )
         found.append(_between(branch, c.submitted_ms, asked.submitted_from_ms, asked.submitted_before_ms))
-    return fetch(
-        connection, found, (c.submitted_ms, c.id), asked=asked, cursor=cursor, limit=limit, make=make.job_row
-    )
+    return found
 
 
 def job(connection: Connection, job_id: str) -> r.JobRow | None:

@@ -19,7 +19,7 @@ from quotatree.store import tables as t
 from quotatree.store.database import connect, parse_url, reading, shown, writing
 from quotatree.store.load import Loaded, last_batch, load
 from quotatree.store.pages import Page
-from quotatree.store.reads import HistoryFilter, JobFilter, LedgerEntry
+from quotatree.store.reads import NEWEST_FIRST, HistoryFilter, JobFilter, JobSort, LedgerEntry
 from quotatree.store.statements import upsert_all
 from quotatree.store.write import delivery_values, write
 
@@ -104,8 +104,13 @@ class Store:
 
     # -- history ---------------------------------------------------------------------------------------------
 
-    def jobs(self, asked: JobFilter, cursor: str | None = None, limit: int = 100) -> Page[r.JobRow]:
-        return self._read(lambda c: reads.jobs(c, asked, cursor, limit))
+    def jobs(
+        self, asked: JobFilter, cursor: str | None = None, limit: int = 100, sort: JobSort = NEWEST_FIRST
+    ) -> Page[r.JobRow]:
+        return self._read(lambda c: reads.jobs(c, asked, cursor, limit, sort))
+
+    def count_jobs(self, asked: JobFilter) -> int:
+        return self._read(lambda c: reads.count_jobs(c, asked))
 
     def job(self, job_id: str) -> r.JobRow | None:
         return self._read(lambda c: reads.job(c, job_id))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, field_validator, model_validator
 from typing_extensions import TypedDict
 
+from quotatree.access.allowed import Allowed
 from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import (
     JOB_LABEL,
@@ -162,7 +163,7 @@ class GroupOut(TypedDict):
 class JobOut(TypedDict):
     """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
     `max_replicas` are what its owner said of it. `reason` and its code say why it waits now; `position` is its place in the queue of its quota, where it was asked for; `ending`
-    says of a failed job what went wrong."""
+    says of a failed job what went wrong. `allowed`: what the reader's roles let them do to it."""
 
     id: str
     name: str
@@ -200,11 +201,15 @@ class JobOut(TypedDict):
     preempted_by: str | None
     places: list[PlaceOut]
     program: dict[str, Any]
+    allowed: list[str]
 
 
 class JobPage(TypedDict):
+    """`total`: how many jobs there are on all pages, where it was asked for."""
+
     items: list[JobOut]
     next: str | None
+    total: int | None
 
 
 class Submitted(TypedDict):
@@ -249,7 +254,12 @@ class Runs(TypedDict):
 
 
 def job_out(
-    row: JobRow, reads: Reader, position: int | None, ending: str | None, waits_for: Reason | None
+    row: JobRow,
+    reads: Reader,
+    allowed: Allowed,
+    position: int | None,
+    ending: str | None,
+    waits_for: Reason | None,
 ) -> JobOut:
     """The job as its row has it. `waits_for`: why it waits right now; None: what it was told last, if it waits."""
     record, card, spec = row.record, row.card, row.record.spec
@@ -298,6 +308,7 @@ def job_out(
         "preempted_by": None if record.preempted_by is None else reads.job(record.preempted_by),
         "places": places,
         "program": shown(card.program),
+        "allowed": allowed.on_job(row.workspace, row.owner),
     }
 
 

@@ -56,7 +56,10 @@ class Pools(TypedDict):
 
 
 class NodeOut(TypedDict):
-    """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9); `ill_gpus`: their indexes (R5)."""
+    """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9); `ill_gpus`: their indexes (R5).
+
+    `allowed`: what the reader may do with it; `manage-nodes` is cordon, drain and ready again.
+    """
 
     name: str
     pool: str
@@ -71,13 +74,14 @@ class NodeOut(TypedDict):
     leaving_gpus: float
     ill_gpus: list[int]
     jobs: int
+    allowed: list[str]
 
 
 class Nodes(TypedDict):
     items: list[NodeOut]
 
 
-def node_out(node: Node, version: int) -> NodeOut:
+def node_out(node: Node, version: int, allowed: list[str]) -> NodeOut:
     spec = node.spec
     return {
         "name": spec.name,
@@ -93,4 +97,5 @@ def node_out(node: Node, version: int) -> NodeOut:
         "leaving_gpus": number(sum(node.leaving)),
         "ill_gpus": sorted(node.ill),
         "jobs": len({unit.job.id for unit in node.units}),
+        "allowed": allowed,
     }

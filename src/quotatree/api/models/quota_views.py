@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NotRequired, cast
 
@@ -48,7 +49,10 @@ class UsageOut(TypedDict):
 
 
 class QuotaOut(TypedDict):
-    """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6)."""
+    """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
+
+    `version` rises with settings only, never with use. `allowed`: what the reader's roles let them do to it.
+    """
 
     id: str
     parent: str | None
@@ -71,12 +75,24 @@ class QuotaOut(TypedDict):
     labels: dict[str, str]
     shrinking: bool
     usage: UsageOut
+    allowed: list[str]
+
+
+class QuotaStub(TypedDict):
+    """A quota above those that one may see: what of it bounds them."""
+
+    id: str
+    parent: str | None
+    depth: int
+    min: AmountsOut
+    free: AmountsOut
 
 
 class Quotas(TypedDict):
-    """Parents before their children."""
+    """Parents before their children. `ancestors` stand above `items` and are not for the reader, but for these figures."""
 
     items: list[QuotaOut]
+    ancestors: list[QuotaStub]
 
 
 class QueuePlace(TypedDict):
@@ -93,7 +109,9 @@ class Queue(TypedDict):
     next: str | None
 
 
-def quota_out(spec: QuotaSpec, version: int, shrinking: bool, report: QuotaReport) -> QuotaOut:
+def quota_out(
+    spec: QuotaSpec, version: int, shrinking: bool, report: QuotaReport, allowed: Sequence[str] = ()
+) -> QuotaOut:
     limit = spec.idle_limit_milli
     return {
         "id": spec.id,
@@ -115,6 +133,17 @@ def quota_out(spec: QuotaSpec, version: int, shrinking: bool, report: QuotaRepor
         "labels": dict(spec.labels),
         "shrinking": shrinking,
         "usage": usage_out(report),
+        "allowed": list(allowed),
+    }
+
+
+def quota_stub(spec: QuotaSpec, report: QuotaReport) -> QuotaStub:
+    return {
+        "id": spec.id,
+        "parent": spec.parent,
+        "depth": report.depth,
+        "min": shown(report.desired),
+        "free": shown(report.free),
     }
 
 

@@ -114,13 +114,14 @@ class MembershipOut(TypedDict):
 
 
 class WhoAmI(TypedDict):
-    """`signed_in_by`: token or session."""
+    """`signed_in_by`: token or session. `allowed`: what they may do on the platform as a whole."""
 
     user: UserOut
     signed_in_by: str
     token: TokenOut | None
     workspaces: list[MembershipOut]
     quota_admin_of: list[str]
+    allowed: list[str]
 
 
 class SessionOut(TypedDict):

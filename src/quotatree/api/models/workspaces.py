@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
+from quotatree.access.allowed import Allowed
 from quotatree.access.centre import Amount, Ceiling, Centre
 from quotatree.access.roles import SUBMITTING_ROLES, Role
 from quotatree.access.values import Workspace
@@ -81,11 +82,14 @@ class MemberOut(TypedDict):
 
 
 class WorkspaceOut(TypedDict):
+    """`allowed`: what the reader's roles let them do to it."""
+
     id: str
     description: str
     version: int
     members: list[MemberOut]
     quotas: list[str]
+    allowed: list[str]
 
 
 class Workspaces(TypedDict):
@@ -117,13 +121,14 @@ class CentreOut(TypedDict):
     longest_wait: str | None
 
 
-def workspace_out(workspace: Workspace) -> WorkspaceOut:
+def workspace_out(workspace: Workspace, allowed: Allowed | None = None) -> WorkspaceOut:
     return {
         "id": workspace.id,
         "description": workspace.description,
         "version": workspace.version,
         "members": [{"user": member.user, "role": member.role.value} for member in workspace.members],
         "quotas": list(workspace.quotas),
+        "allowed": [] if allowed is None else allowed.on_workspace(workspace.id),
     }
 
 

@@ -4,9 +4,10 @@ resize, stop and start again (J5, W1-W5)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import Query
+from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
 from quotatree.access.check import OnJob, OnWorkspace, check, workspaces_with_visible_jobs
@@ -37,11 +38,21 @@ from quotatree.control.commands import values as do
 from quotatree.control.queries import Query as Asked
 from quotatree.control.queries import eyes, reasons
 from quotatree.control.world import World
-from quotatree.core import JobId, Refused
-from quotatree.store import JobFilter, Store
+from quotatree.core import JobId, QuotaId, Refused
+from quotatree.store import JobFilter, JobSort, Store
 from quotatree.store.rows import JobRow
 
 routes = router("jobs")
+SortName = Literal[
+    "submitted", "-submitted", "priority", "-priority", "gpus", "-gpus", "name", "-name", "owner", "-owner",
+    "quota", "-quota", "workspace", "-workspace", "module", "-module", "phase", "-phase", "started", "-started",
+    "ended", "-ended",
+]  # fmt: skip
+SORTED_BY: Final = {
+    "submitted": "submitted_ms", "priority": "priority", "gpus": "gpu_milli", "name": "name", "owner": "owner",
+    "quota": "quota", "workspace": "workspace", "module": "module", "phase": "phase", "started": "started_ms",
+    "ended": "ended_ms",
+}  # fmt: skip
 PhaseName = Literal["Waiting", "Held", "Running", "Stopped", "OnHold", "Succeeded", "Failed", "Cancelled"]
 
 
@@ -86,27 +97,39 @@ async def list_jobs(
     name: Names = None,
     module: Annotated[list[ModuleName] | None, Query()] = None,
     phase: Annotated[list[PhaseName] | None, Query()] = None,
+    priority: Annotated[
+        list[Annotated[int, Field(ge=1, le=9)]] | None, Query(max_length=9, description="any of these")
+    ] = None,
+    part: Annotated[
+        str | None, Query(pattern="^[-a-z0-9.]{1,63}$", description="a part of the name or of the id")
+    ] = None,
+    below: Annotated[bool, Query(description="of the quotas below those named, too")] = False,
     active: Annotated[bool | None, Query(description="not finished yet, or still leaving")] = None,
     submitted_from_ms: Moment = None,
     submitted_before_ms: Moment = None,
     positions: Annotated[bool, Query(description="with each waiting job's place in its queue")] = False,
+    total: Annotated[bool, Query(description="with the number of jobs on all pages")] = False,
+    sort: Annotated[SortName, Query(description="by what; with a minus, from large to small")] = "-submitted",
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    """The jobs of one's workspaces, newest first."""
+    """The jobs of one's workspaces, without another order newest first."""
     asked = JobFilter(
-        workspaces=_workspaces(caller, workspace),
-        quotas=_texts(quota),
+        workspaces=workspaces_of(caller, workspace),
+        quotas=_texts(await caller.ask(_with_those_below(quota)) if below and quota else quota),
         owners=_texts(owner),
         names=_texts(name),
         modules=_texts(module),
         phases=_texts(phase),
+        priorities=None if priority is None else tuple(sorted(set(priority))),
+        part=part,
         active=active,
         submitted_from_ms=submitted_from_ms,
         submitted_before_ms=submitted_before_ms,
     )
-    page = await caller.read(lambda store: store.jobs(asked, cursor, limit))
-    reads = await caller.eyes()
+    order = JobSort(SORTED_BY[sort.removeprefix("-")], not sort.startswith("-"))
+    page = await caller.read(lambda store: store.jobs(asked, cursor, limit, order))
+    reads, allowed = await caller.eyes(), caller.allowed()
     waiting = [row for row in page.items if row.phase == "Waiting"]
     places = await caller.ask(positions_of(waiting)) if positions and waiting else {}
     why = await caller.ask(reasons([row.id for row in waiting])) if waiting else {}
@@ -114,12 +137,25 @@ async def list_jobs(
     def told(store: Store) -> JobPage:
         endings = endings_of(store, page.items)
         items = [
-            job_out(row, reads, places.get(row.id), endings.get(row.id), why.get(row.id))
+            job_out(row, reads, allowed, places.get(row.id), endings.get(row.id), why.get(row.id))
             for row in page.items
         ]
-        return {"items": items, "next": page.next}
+        return {
+            "items": items,
+            "next": page.next,
+            "total": store.count_jobs(asked) if total else None,
+        }
 
     return JSONResponse(await caller.read(told))
+
+
+def _with_those_below(quotas: list[str]) -> Asked[list[str]]:
+    def query(world: World, now_ms: int) -> list[str]:
+        del now_ms
+        known = [world.state.quotas[QuotaId(name)] for name in quotas if name in world.state.quotas]
+        return [*quotas, *(below.id for top in known for below in top.subtree())]
+
+    return query
 
 
 def endings_of(store: Store, rows: Sequence[JobRow]) -> dict[str, str]:
@@ -143,7 +179,7 @@ def positions_of(rows: list[JobRow]) -> Asked[dict[JobId, int]]:
     return query
 
 
-def _workspaces(caller: Caller, asked: list[str] | None) -> tuple[str, ...] | None:
+def workspaces_of(caller: Caller, asked: list[str] | None) -> tuple[str, ...] | None:
     """The workspaces asked for, which must be visible; without any, all whose jobs are visible.
 
     None: all, for a platform admin who names none.
@@ -185,7 +221,7 @@ async def get_job(
 
     def told(store: Store) -> JobOut:
         ending = endings_of(store, [row]).get(row.id)
-        return job_out(row, reads, places.get(row.id), ending, why.get(row.id))
+        return job_out(row, reads, caller.allowed(), places.get(row.id), ending, why.get(row.id))
 
     return JSONResponse(await caller.read(told))
 

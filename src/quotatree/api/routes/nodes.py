@@ -17,7 +17,7 @@ from quotatree.api.models.nodes import NodeIn, NodeOut, Nodes, PoolIn, Pools, no
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.world import World
-from quotatree.core import NodeState
+from quotatree.core import NodeSpec, NodeState
 
 routes = router("nodes")
 
@@ -29,9 +29,9 @@ async def list_pools(caller: Annotated[Caller, needs(Action.SEE_POOLS)]) -> Resp
 
     def query(world: World, now_ms: int) -> Pools:
         del now_ms
-        of: dict[str, list[NodeOut]] = {pool: [] for pool in sorted(world.state.pools)}
+        of: dict[str, list[NodeSpec]] = {pool: [] for pool in sorted(world.state.pools)}
         for node in world.state.nodes:
-            of[node.spec.pool].append(node_out(node, 0))
+            of[node.spec.pool].append(node.spec)
         return {
             "items": [
                 {
@@ -39,8 +39,8 @@ async def list_pools(caller: Annotated[Caller, needs(Action.SEE_POOLS)]) -> Resp
                     "mixed": world.state.pools[pool],
                     "version": world.version("pool", pool),
                     "nodes": len(nodes),
-                    "gpus": sum(node["gpus"] for node in nodes),
-                    "models": sorted({node["model"] for node in nodes}),
+                    "gpus": sum(node.gpus for node in nodes),
+                    "models": sorted({node.model for node in nodes}),
                 }
                 for pool, nodes in of.items()
             ]
@@ -62,12 +62,13 @@ async def declare_pool(
 async def list_nodes(caller: Annotated[Caller, needs(Action.SEE_NODES)], pool: Names = None) -> Response:
     """All nodes, or those of some pools, with what is free on each."""
     check(caller.directory, caller.user, Action.SEE_NODES, PLATFORM)
+    allowed = _allowed(caller)
 
     def query(world: World, now_ms: int) -> Nodes:
         del now_ms
         return {
             "items": [
-                node_out(node, world.version("node", node.spec.name))
+                node_out(node, world.version("node", node.spec.name), allowed)
                 for node in world.state.nodes
                 if pool is None or node.spec.pool in pool
             ]
@@ -95,10 +96,16 @@ async def get_node(node: InPath, caller: Annotated[Caller, needs(Action.SEE_NODE
         found = world.state.node_by_name.get(node)
         if found is None:
             raise NotFound("node", node)
-        return node_out(found, world.version("node", node))
+        return node_out(found, world.version("node", node), _allowed(caller))
 
     found = await caller.ask(query)
     return tagged(found, found["version"])
+
+
+def _allowed(caller: Caller) -> list[str]:
+    """What the caller may do with a node: the rights on nodes hold for all alike."""
+    on_nodes = (Action.SEE_NODES.value, Action.MANAGE_NODES.value)
+    return [action for action in caller.allowed().on_platform() if action in on_nodes]
 
 
 async def _set(caller: Caller, node: str, state: NodeState, if_match: str | None) -> Response:

@@ -8,7 +8,9 @@ from typing import Annotated, Literal, NamedTuple
 from fastapi import Query
 from starlette.responses import JSONResponse, Response
 
+from quotatree.access.allowed import Allowed
 from quotatree.access.check import OnQuota, check, visible_quotas
+from quotatree.access.redaction import Reader
 from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, needs
 from quotatree.api.etags import IfMatch, Key, changed, conflict, done, expected, tagged
@@ -23,6 +25,7 @@ from quotatree.api.models.quota_views import (
     UsageOut,
     masked,
     quota_out,
+    quota_stub,
     usage_out,
 )
 from quotatree.api.models.quotas import QuotaChange, QuotaIn, ScaleIn, TransferIn, draws_of
@@ -30,7 +33,7 @@ from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
 from quotatree.control.queries import Query as Asked
-from quotatree.control.queries import eyes, figures, parents, queue
+from quotatree.control.queries import eyes, figures, queue
 from quotatree.control.world import World
 from quotatree.core import Quota, QuotaSpec, quota_report
 from quotatree.core.events import ScaleMode
@@ -45,34 +48,39 @@ class Versioned(NamedTuple):
     version: int
 
 
-def quota_seen(actor: str, quota: str) -> Asked[QuotaOut]:
+def quota_seen(actor: str, quota: str, allowed: Allowed) -> Asked[QuotaOut]:
     def query(world: World, now_ms: int) -> QuotaOut:
         del now_ms
         check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))
-        return _shown(world, actor, world.quota(quota))
+        return _shown(world, eyes(world, actor), world.quota(quota), allowed)
 
     return query
 
 
-def tree_seen(actor: str) -> Asked[list[QuotaOut]]:
-    def query(world: World, now_ms: int) -> list[QuotaOut]:
+def tree_seen(actor: str, allowed: Allowed) -> Asked[Quotas]:
+    """The quotas that the actor sees, and those above them as stubs, so that a page can draw one tree."""
+
+    def query(world: World, now_ms: int) -> Quotas:
         del now_ms
-        seen = visible_quotas(world.directory, actor, parents(world))
-        return [
-            _shown(world, actor, quota)
-            for root in world.state.roots
-            for quota in root.subtree()
-            if quota.id in seen
-        ]
+        reads = eyes(world, actor)
+        seen = visible_quotas(world.directory, actor, reads.tree)
+        found: Quotas = {"items": [], "ancestors": []}
+        for root in world.state.roots:
+            for quota in root.subtree():
+                if quota.id in seen:
+                    found["items"].append(_shown(world, reads, quota, allowed))
+                elif quota.id in reads.quotas:
+                    found["ancestors"].append(quota_stub(quota.spec, quota_report(world.state, quota.id)))
+        return found
 
     return query
 
 
-def _shown(world: World, actor: str, quota: Quota) -> QuotaOut:
-    report = quota_report(world.state, quota.id)
-    if report.stood_on_by:
-        report = masked(report, eyes(world, actor))
-    return quota_out(quota.spec, world.version("quota", quota.id), quota.shrinking, report)
+def _shown(world: World, reads: Reader, quota: Quota, allowed: Allowed) -> QuotaOut:
+    report = masked(quota_report(world.state, quota.id), reads)
+    version = world.version("quota", quota.id)
+    actions = allowed.on_quota(tuple(above.id for above in quota.path))
+    return quota_out(quota.spec, version, quota.shrinking, report, actions)
 
 
 def spec_seen(actor: str, quota: str) -> Asked[Versioned]:
@@ -86,9 +94,8 @@ def spec_seen(actor: str, quota: str) -> Asked[Versioned]:
 
 @routes.get("/quotas", response_model=Quotas)
 async def list_quotas(caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Response:
-    """The part of the tree one may see, parents before children, with figures."""
-    found: Quotas = {"items": await caller.ask(tree_seen(caller.user))}
-    return JSONResponse(found)
+    """The part of the tree one may see, parents before children, with figures; what is above it as stubs."""
+    return JSONResponse(await caller.ask(tree_seen(caller.user, caller.allowed())))
 
 
 @routes.post("/quotas", status_code=201, response_model=Done, responses=problems(409, 413, 415))
@@ -103,7 +110,7 @@ async def create_quota(
 @routes.get("/quotas/{quota}", response_model=QuotaOut)
 async def get_quota(quota: InPath, caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Response:
     """One quota as it is declared, with its figures."""
-    found = await caller.ask(quota_seen(caller.user, quota))
+    found = await caller.ask(quota_seen(caller.user, quota, caller.allowed()))
     return tagged(found, found["version"])
 
 

@@ -38,6 +38,7 @@ async def whoami(caller: Annotated[Caller, needs(None)]) -> Response:
         "quota_admin_of": sorted(
             admin.quota for admin in directory.quota_admins if admin.user == caller.user
         ),
+        "allowed": caller.allowed().on_platform(),
     }
     return JSONResponse(found)
 

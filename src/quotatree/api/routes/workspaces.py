@@ -42,7 +42,8 @@ def visible(caller: Caller, workspace: str) -> Workspace:
 async def list_workspaces(caller: Annotated[Caller, needs(Action.SEE_WORKSPACE)]) -> Response:
     """One's own; for a platform admin all."""
     names = sorted(visible_workspaces(caller.directory, caller.user))
-    found: Workspaces = {"items": [workspace_out(caller.directory.workspaces[name]) for name in names]}
+    allowed, known = caller.allowed(), caller.directory.workspaces
+    found: Workspaces = {"items": [workspace_out(known[name], allowed) for name in names]}
     return JSONResponse(found)
 
 
@@ -63,7 +64,7 @@ async def get_workspace(
 ) -> Response:
     """One workspace with its members and bound quotas."""
     found = visible(caller, workspace)
-    return tagged(workspace_out(found), found.version)
+    return tagged(workspace_out(found, caller.allowed()), found.version)
 
 
 @routes.patch("/workspaces/{workspace}", response_model=Done, responses=problems(409, 412, 413, 415))

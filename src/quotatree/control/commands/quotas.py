@@ -101,7 +101,8 @@ def own(turn: Turn, command: do.OwnQuota) -> Answer:
 def return_loan(turn: Turn, command: do.ReturnLoan) -> Answer:
     _allow(turn, command, Action.RETURN_LOAN, command.quota)
     turn.apply(ev.LoanReturned(command.quota))
-    return _done(turn, command, "quota.loan_returned", command.quota)
+    _tell(turn, command, "quota.loan_returned", command.quota)
+    return Answer(command.quota, turn.world.version("quota", command.quota))  # no setting has changed
 
 
 def _allow(turn: Turn, command: do.Command, action: Action, quota: str) -> None:
@@ -113,6 +114,10 @@ def _amounts(quota: str, turn: Turn) -> list[int | None]:
 
 
 def _done(turn: Turn, command: do.Command, kind: str, quota: str, **body: Any) -> Answer:
+    _tell(turn, command, kind, quota, **body)
+    return Answer(quota, turn.world.bump("quota", quota))
+
+
+def _tell(turn: Turn, command: do.Command, kind: str, quota: str, **body: Any) -> None:
     turn.tell(kind, {"quota": quota, **body}, quota=quota)
     turn.audit(command.actor, kind, f"quota:{quota}", body)
-    return Answer(quota, turn.world.bump("quota", quota))

@@ -1,0 +1,54 @@
+"""Lists of jobs: in any order, by priority, by a part of the name, with what is below a quota, counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.api.serving import Api
+
+
+def listed(api: Api, query: str, user: str = "ann") -> list[str]:
+    return [one["name"] for one in api.get(f"/jobs?{query}", user).json()["items"]]
+
+
+def test_a_list_has_the_order_and_the_filters_that_are_asked_for(api: Api):
+    for name, gpus, priority in (("big", 4, 2), ("mid", 2, 9), ("small", 1, 5)):
+        api.submit(name=name, gpus=gpus, priority=priority, on_hold=True)
+    assert listed(api, "sort=-submitted") == ["small", "mid", "big"]
+    assert listed(api, "sort=gpus") == ["small", "mid", "big"]
+    assert listed(api, "sort=-priority") == ["mid", "small", "big"]
+    assert listed(api, "sort=name&priority=5&priority=2") == ["big", "small"]
+    assert listed(api, "part=mal") == ["small"]
+    first = api.get("/jobs?sort=gpus&limit=2&total=true", "ann").json()
+    assert ([one["name"] for one in first["items"]], first["total"]) == (["small", "mid"], 3)
+    assert listed(api, f"sort=gpus&limit=2&cursor={first['next']}") == ["big"]
+    assert api.get("/jobs", "ann").json()["total"] is None
+    assert api.get("/jobs?sort=secret", "ann").status_code == 422
+
+
+def test_a_quota_is_listed_with_what_is_below_and_never_with_others_work(api: Api):
+    """W2: naming the root shows nobody more than their own."""
+    api.submit(name="mine", on_hold=True)
+    api.submit("eve", workspace="speech", quota="b", name="theirs", on_hold=True)
+    assert listed(api, "quota=team") == []
+    assert listed(api, "quota=team&below=true") == ["mine"]
+    assert listed(api, "quota=team&below=true&sort=name", "root") == ["mine", "theirs"]
+    assert listed(api, "quota=nothing&below=true") == []
+    found = api.get("/jobs?total=true&quota=team&below=true", "ann").json()
+    assert found["total"] == 1
+
+
+def test_a_job_says_what_its_reader_may_do_to_it(api: Api):
+    """W2: the console has no table of roles of its own."""
+    mine = api.submit()
+
+    def allowed(user: str, **extra: Any) -> set[str]:
+        return set(api.get(f"/jobs/{mine}", user, **extra).json()["allowed"])
+
+    assert {"cancel-job", "see-logs", "set-priority"} <= allowed("ann")
+    assert allowed("vic") == {"see-job", "explain-job", "see-exposure", "see-endpoint"}
+    assert allowed("pat") == allowed("ann")
+    read_only = {"Authorization": f"Bearer {api.token('ann', read_only=True)}"}
+    assert api.client.get(f"/api/v1/jobs/{mine}", headers=read_only).json()["allowed"] == [
+        "see-job", "explain-job", "see-exposure", "see-endpoint", "see-logs",
+    ]  # fmt: skip
