@@ -153,7 +153,15 @@ def quota_spec(random: Random, name: str, parent: str | None, bounds: Bounds) ->
         idle_limit_milli=pick(random, 0, 1000, 3000) if chance(random, 10) else None,
         min_runtime_ms=pick(random, 0, MINUTE_MS, 10 * MINUTE_MS) if chance(random, 12) else None,
         preemption_delay_ms=pick(random, 0, 30 * SECOND_MS, 5 * MINUTE_MS) if chance(random, 10) else None,
+        weight=_weight(random) if chance(random, 20) else None,
+        fair_idle=chance(random, 30),
     )
+
+
+def _weight(random: Random) -> Bounds:
+    """A weight in GPUs, in CPUs or both; 0 at times, which sorts last (S6)."""
+    gpus = pick(random, None, 0, 1000, 3000, 8000)
+    return Bounds(gpus, pick(random, None, 4_000) if gpus is not None else 4_000)
 
 
 def _self_levels(random: Random) -> SelfLevels:

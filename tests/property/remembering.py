@@ -1,0 +1,140 @@
+"""Walks on which every plan is made twice: by the state that lived through it all, and by one restored from a snapshot (A8).
+
+`python -m tests.property.remembering 50000` makes so many pairs of plans and prints what was met on the way; a second number
+is the first seed. The tests of `test_memory.py` take a few of the same walks.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.errors import Refused
+from quotatree.core.explanation import explain, exposure, preview
+from quotatree.core.model.job import Claim, Idle, Phase
+from quotatree.core.model.node import NodeState
+from quotatree.core.model.quota import has_loan
+from quotatree.core.model.unit import UnitKind
+from quotatree.core.planning.plan import plan
+from quotatree.core.snapshots import restore, snapshot
+from quotatree.core.state import State
+from tests.property import happenings, worlds
+from tests.property.walk import Walk, begin
+
+STEPS = 12
+"""Pairs of plans in one walk."""
+WORLDS = (worlds.world, worlds.world, worlds.several_trees)
+
+
+def walk_twice(seed: int, met: Counter[str]) -> None:
+    """Take one walk; every plan must be the one of a restored state, and planning again must yield nothing (A8, P10).
+
+    `met` counts what was there and what was decided.
+    """
+    random = Random(f"remembering {seed}")
+    walk = begin(random, worlds.pick(random, *WORLDS))
+    for number in range(STEPS):
+        let_time_pass(random, walk)
+        met.update(name for name, present in features(walk.state).items() if present)
+        afresh = restore(snapshot(walk.state))
+        if worlds.chance(random, 40):
+            met["questions asked before a plan"] += ask(random, walk)
+        lived, restored = plan(walk.state, walk.now_ms), plan(afresh, walk.now_ms)
+        assert lived.decisions == restored.decisions, f"seed {seed}, step {number}: not the same decisions"
+        assert snapshot(walk.state) == snapshot(afresh), f"seed {seed}, step {number}: not the same state"
+        met["plans compared"] += 1
+        met.update(kind(decision) for decision in lived.decisions)
+        again = plan(restore(snapshot(walk.state)), walk.now_ms)
+        assert not again.decisions, f"seed {seed}, step {number}: planning again decides {again.decisions}"
+
+
+def let_time_pass(random: Random, walk: Walk) -> None:
+    walk.wait(worlds.pick(random, 0, 1_000, 20_000, 90_000, 700_000))
+    for _ in range(random.randint(1, 4)):
+        event = happenings.anything(random, walk.state, walk.now_ms)
+        if event is not None:
+            walk.happen(event)
+
+
+def ask(random: Random, walk: Walk) -> int:
+    """Explain, preview and look up exposures; return how many questions were asked."""
+    state, now_ms = walk.state, walk.now_ms
+    jobs = [job for job in state.jobs.values() if worlds.chance(random, 30)]
+    for job in jobs:
+        explain(state, job.id, now_ms)
+        if job.phase is Phase.RUNNING:
+            exposure(state, job.id, now_ms)
+    supposed: Callable[[Random, State, int], ev.Event | None]
+    supposed = worlds.pick(random, happenings.submit, happenings.push, happenings.anything)
+    event = supposed(random, state, now_ms)
+    if event is not None:
+        with suppress(Refused):  # it may be larger than its quota
+            preview(state, [event], now_ms)
+    return len(jobs) + (event is not None)
+
+
+def features(state: State) -> dict[str, bool]:
+    """Return what the state has that a plan looks at."""
+    quotas, jobs = list(state.quotas.values()), list(state.jobs.values())
+    specs = [quota.spec for quota in quotas]
+    return {
+        "with: several self-level policies": any(len(s.self_level) > 1 for s in specs),
+        "with: any: lower": any(p.any_lower for s in specs for p in s.self_level),
+        "with: child-level": any(s.child_level is not None for s in specs),
+        "with: weights": any(s.weight is not None for s in specs),
+        "with: fair borrowing": any(s.fair_idle for s in specs),
+        "with: reserved parts": any(any(s.reserved) for s in specs),
+        "with: loans": any(has_loan(quota) for quota in quotas),
+        "with: surplus": any(tree.surplus_units for tree in state.trees),
+        "with: idle: allow running idle": any(
+            j.core is not None and j.claim is Claim.IDLE and j.spec.idle is Idle.ALLOW for j in jobs
+        ),
+        "with: idle: only running": any(j.core is not None and j.spec.idle is Idle.ONLY for j in jobs),
+        "with: min_runtime": any(quota.min_runtime_ms for quota in quotas),
+        "with: preemption_delay": any(quota.preemption_delay_ms for quota in quotas),
+        "with: guards": any(tree.guard for tree in state.trees),
+        "with: holds": any(job.hold for job in jobs),
+        "with: amount limits": bool(state.limits),
+        "with: several roots": len(state.trees) > 1,
+        "with: several pools": len({node.spec.pool for node in state.nodes}) > 1,
+        "with: draining nodes": any(node.state is NodeState.DRAINING for node in state.nodes),
+        "with: lost or cordoned nodes": any(
+            node.state in (NodeState.LOST, NodeState.CORDONED) for node in state.nodes
+        ),
+        "with: running jobs that miss replicas": any(j.running and j.missing_replicas for j in jobs),
+    }
+
+
+def kind(decision: say.Decision) -> str:
+    if isinstance(decision, say.Evict) and decision.moved:
+        return "decided: Evict (moved)"
+    if isinstance(decision, say.Evict) and decision.kind is not UnitKind.CORE:
+        return f"decided: Evict ({decision.kind.value})"
+    return f"decided: {type(decision).__name__}"
+
+
+def main(pairs: int, first_seed: int = 0) -> None:
+    met: Counter[str] = Counter()
+    seed = first_seed
+    while met["plans compared"] < pairs:
+        walk_twice(seed, met)
+        seed += 1
+        if (seed - first_seed) % 500 == 0:
+            _say(f"{met['plans compared']} pairs of plans are equal")
+    _say(f"{seed - first_seed} walks; every plan equals that of the restored state, and none follows it:")
+    for name, count in sorted(met.items()):
+        _say(f"{count:>8}  {name}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))
