@@ -15,12 +15,12 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test scenarios pages bench bench-local bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-kubernetes scenarios pages bench bench-local bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(READY) ## make .venv with the pinned tools and this package in it, and the console
 	@$(BIN)/python console/build.py --tolerant
@@ -36,6 +36,10 @@ check: $(READY) ## lint, formatting, types and the layering of the packages
 
 test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep takes a longer look
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-kubernetes: $(READY) ## the stories on a real Kubernetes control plane, built once (needs Go; 5 to 20 minutes)
+	$(BIN)/python -m tests.kubernetes.binary
+	$(BIN)/pytest -n 2 --dist loadfile tests/kubernetes $(ARGS)
 
 scenarios: $(READY) ## every scenario file, told line by line
 	$(BIN)/quotatree check $(wildcard scenarios/*.toml)
