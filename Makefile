@@ -15,7 +15,7 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test test-kubernetes scenarios pages bench bench-local bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-kubernetes scenarios pages manifests bench bench-local bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -47,6 +47,9 @@ scenarios: $(READY) ## every scenario file, told line by line
 pages: $(READY) ## write anew what is generated: API, roles, settings, reasons, the client's types
 	for page in openapi api client_types roles settings reasons; do $(BIN)/python -m docs.generate_$$page || exit 1; done
 	$(BIN)/python console/build.py --types --tolerant
+
+manifests: $(READY) ## write deploy/manifests anew from the chart (needs Go, as test-kubernetes does)
+	$(BIN)/python -m tests.kubernetes.manifests
 
 bench: $(READY) ## the benchmarks, printed beside their budgets
 	$(BIN)/python -m benchmarks $(ARGS)

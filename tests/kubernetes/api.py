@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,15 @@ class Api:
 
     def delete(self, path: str, **options: Any) -> Thing:
         return self._ask("DELETE", path, json={"kind": "DeleteOptions", "apiVersion": "v1", **options})
+
+    @contextmanager
+    def watching(self, path: str, version: str) -> Iterator[Iterator[str]]:
+        """What changes after this version, line by line, until the server ends it."""
+        query = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
+        with self._client.stream("GET", path, params=query, timeout=None) as answer:
+            if answer.status_code >= 400:
+                raise Denied(answer.status_code, "WATCH", path, answer.read().decode())
+            yield answer.iter_lines()
 
     def ready(self) -> bool:
         """Whether the API server says of itself that it is ready."""

@@ -59,7 +59,7 @@ class Authority:
 
     def _write_key(self, name: str, key: ec.EllipticCurvePrivateKey) -> Path:
         path = self.folder / f"{name}.key"
-        encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+        encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL
         path.write_bytes(key.private_bytes(encoding, form, serialization.NoEncryption()))
         path.chmod(0o600)
         return path

@@ -99,7 +99,9 @@ def free_ports(count: int) -> list[int]:
             one.close()
 
 
-def until(asked: Callable[[], Found], what: str, seconds: float = PATIENCE_SECONDS) -> Found:
+def until(
+    asked: Callable[[], Found], what: str, seconds: float = PATIENCE_SECONDS, every_seconds: float = 0.05
+) -> Found:
     """First true answer of `asked`; after so many seconds without one, a failure that says what was waited for."""
     end = time.monotonic() + seconds
     pause = threading.Event()
@@ -109,7 +111,7 @@ def until(asked: Callable[[], Found], what: str, seconds: float = PATIENCE_SECON
             return answer
         if time.monotonic() > end:
             raise AssertionError(f"after {seconds:.0f} s still not: {what} (last answer: {answer!r})")
-        pause.wait(0.05)
+        pause.wait(every_seconds)
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,6 +171,7 @@ def test_no_process_is_left_when_the_one_that_started_a_cluster_is_killed():
         assert len(processes_of(home)) == 5
         os.kill(scratch.pid, signal.SIGKILL)
     until(lambda: not processes_of(home), "all parts are gone")
+    shutil.rmtree(home)
 
 
 def processes_of(home: Path) -> list[str]:

@@ -1,0 +1,44 @@
+"""The plain manifests are the chart as Helm renders it with its own values: `python -m tests.kubernetes.manifests` writes them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.kubernetes.binary import CannotBuild, program
+from tests.kubernetes.cluster import Cluster
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+CHART = DEPLOY / "chart"
+MANIFESTS = DEPLOY / "manifests" / "quotatree.yaml"
+NAMESPACE = "quotatree"
+HEAD = """\
+# Written by `make manifests` from deploy/chart with its own values; do not edit. For `kubectl apply --server-side -f` into a
+# namespace `quotatree` that has a Secret `quotatree-database` with the key `url`: docs/how-to/install-on-kubernetes.md
+"""
+ARGUMENTS = ("template", "quotatree", str(CHART), "--namespace", NAMESPACE, "--include-crds")
+
+
+def rendered(cluster: Cluster, *values: str) -> str:
+    """The chart as helm renders it; a refusal raises with helm's words."""
+    return HEAD + cluster.helm(*ARGUMENTS, *values)
+
+
+def main() -> int:
+    try:
+        tool = program()
+    except CannotBuild as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 1
+    done = subprocess.run(
+        [str(tool), "helm", *ARGUMENTS], stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, "HOME": "/nonexistent"}
+    )  # fmt: skip
+    MANIFESTS.parent.mkdir(exist_ok=True)
+    MANIFESTS.write_text(HEAD + done.stdout, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

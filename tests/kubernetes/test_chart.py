@@ -1,0 +1,139 @@
+"""Is what `deploy/` installs accepted by a real API server, with the rights it needs and no more?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.kubernetes.api import Denied, Thing, condition
+from tests.kubernetes.cluster import Cluster
+from tests.kubernetes.manifests import CHART, MANIFESTS, NAMESPACE, rendered
+from tests.kubernetes.processes import until
+
+HERE = Path(__file__).parent
+DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/quotatree"
+
+# The part of the Prometheus operator's definition that we use; the operator itself is not here.
+SERVICE_MONITORS = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: servicemonitors.monitoring.coreos.com}
+spec:
+  group: monitoring.coreos.com
+  scope: Namespaced
+  names: {kind: ServiceMonitor, plural: servicemonitors}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [endpoints, selector]
+            properties:
+              selector:
+                type: object
+                properties: {matchLabels: {type: object, additionalProperties: {type: string}}}
+              endpoints:
+                type: array
+                items:
+                  type: object
+                  properties: {port: {type: string}, path: {type: string}, interval: {type: string}}
+"""
+
+
+@pytest.fixture
+def ready(cluster: Cluster) -> Cluster:
+    """A cluster with a namespace that admits restricted pods only, and that knows service monitors."""
+    level = {"pod-security.kubernetes.io/enforce": "restricted"}
+    cluster.api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE, "labels": level}})
+    cluster.kubectl("apply", "-f", "-", input=SERVICE_MONITORS)
+    cluster.kubectl("wait", "--for=condition=Established", "crd/servicemonitors.monitoring.coreos.com")
+    return cluster
+
+
+VARIANTS = {
+    "as it is": (),
+    "with a service monitor": ("--set", "serviceMonitor.enabled=true"),
+    "one server with SQLite": ("--set", "replicas=1,database.existingSecret="),
+    "for Kubeflow": (
+        "--set",
+        "rbac.suspendableKinds[0].apiGroup=kubeflow.org,rbac.suspendableKinds[0].resource=pytorchjobs",
+    ),
+}
+
+
+@pytest.mark.parametrize("values", VARIANTS.values(), ids=VARIANTS)
+def test_the_api_server_takes_every_object_of_the_chart(ready: Cluster, values: tuple[str, ...]):
+    text = rendered(ready, *values)
+    said = ready.kubectl(
+        "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-", input=text
+    )
+    assert len(said.splitlines()) == len(objects(text))
+    assert all("serverside-applied (server dry run)" in line for line in said.splitlines())
+
+
+def test_helm_finds_nothing_to_say_against_the_chart(ready: Cluster):
+    assert "0 chart(s) failed" in ready.helm("lint", "--strict", str(CHART))
+
+
+def test_the_plain_manifests_are_the_rendered_chart(ready: Cluster):
+    assert MANIFESTS.read_text(encoding="utf-8") == rendered(ready), "write them anew: make manifests"
+
+
+def test_the_pod_of_the_server_is_admitted_where_pods_are_restricted(ready: Cluster):
+    deployment = next(one for one in objects(rendered(ready)) if one["kind"] == "Deployment")
+    template = deployment["spec"]["template"]
+    ready.api.create(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", {"metadata": {"name": "quotatree"}})
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods"
+    pod: Thing = {"metadata": {"name": "one"}, "spec": template["spec"]}
+    until(lambda: admitted(ready, path, pod), "the pod is admitted")
+    container = template["spec"]["containers"][0]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    as_root = {**pod, "spec": {**pod["spec"], "securityContext": {"runAsUser": 0}}}
+    with pytest.raises(Denied, match="violates PodSecurity"):
+        ready.api.create(path, as_root, dryRun="All")
+
+
+def admitted(cluster: Cluster, path: str, pod: Thing) -> bool:
+    """Whether a dry run takes it. A quota or an account that is not there yet is no answer."""
+    try:
+        cluster.api.create(path, pod, dryRun="All")
+    except Denied as denied:
+        if "PodSecurity" in str(denied):
+            raise
+        return False
+    return True
+
+
+def test_two_servers_without_postgresql_are_refused_with_what_to_do(ready: Cluster):
+    with pytest.raises(AssertionError, match=r"set database\.existingSecret, or replicas=1"):
+        rendered(ready, "--set", "database.existingSecret=")
+
+
+def test_a_value_that_does_not_exist_is_refused(ready: Cluster):
+    with pytest.raises(AssertionError, match="replica"):
+        rendered(ready, "--set", "replica=3")
+
+
+def test_an_installed_release_runs_can_be_upgraded_and_leaves_nothing(ready: Cluster):
+    ready.nodes.add(2, 0)
+    secret = {"metadata": {"name": "quotatree-database"}, "stringData": {"url": "postgresql://none"}}
+    ready.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", secret)
+    ready.helm("install", "quotatree", str(CHART), "--namespace", NAMESPACE)
+    until(lambda: condition(ready.api.get(DEPLOYMENT), "Available") == "True", "both servers are available")
+    ready.helm("upgrade", "quotatree", str(CHART), "--namespace", NAMESPACE, "--set", "replicas=3")
+    until(lambda: ready.api.get(DEPLOYMENT)["status"].get("readyReplicas") == 3, "three servers")
+    ready.helm("uninstall", "quotatree", "--namespace", NAMESPACE)
+    until(lambda: ready.api.find(DEPLOYMENT) is None, "it is gone")
+    assert ready.api.find("/apis/rbac.authorization.k8s.io/v1/clusterroles/quotatree") is None
+    assert ready.api.find("/apis/scheduling.k8s.io/v1/priorityclasses/quotatree") is None
+
+
+def objects(text: str) -> list[Thing]:
+    return [one for one in yaml.safe_load_all(text) if one]
