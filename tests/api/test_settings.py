@@ -22,6 +22,7 @@ from quotatree.api.settings import (
 )
 from quotatree.control.loop import LoopSettings
 from quotatree.core.state import Settings
+from quotatree.engines.local.server.unix_users import UserSettings
 from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
 
 OIDC = {
@@ -37,6 +38,8 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "engine": ('"timer"', "timer"),
     "nodes": ('"4x8:H100,2x4:L20"', "4x8:H100,2x4:L20"),
     "run_as": ('"nobody"', "nobody"),
+    "users.range": ('"70000-70999"', (70_000, 70_999)),
+    "users.map": ('{ vision = "ann" }', {"vision": "ann"}),
     "cgroups": ("false", False),
     "https": ("true", True),
     "tls_cert": ('"c.pem"', Path("c.pem")),
@@ -81,6 +84,7 @@ def found(settings: ServerSettings, key: str) -> Any:
         "keep": settings.keep,
         "planner": settings.loop.core,
         "oidc": settings.oidc,
+        "users": settings.users,
     }[table]
     name = names.get(key, name)
     return getattr(where, name) if hasattr(where, name) else getattr(where, f"{name}_ms")
@@ -94,6 +98,7 @@ def test_the_table_has_all_there_is():
         "keep": Keep,
         "planner": Settings,
         "oidc": OidcSettings,
+        "users": UserSettings,
     }
     known = {
         f"{table}.{field.name.removesuffix('_ms').removesuffix('_bytes')}"
@@ -139,6 +144,7 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
             "log_file",
             "nodes",
             "run_as",
+            "users",
             "oidc",
         )
 

@@ -1,5 +1,7 @@
 """The promises of engines/base.py, for every engine there is."""
 
+import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from quotatree.core.model.policy import Module
 from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome, Program, Report
 from quotatree.engines.timer import TimerEngine
 from tests.engines.contract import Harness, replicas_running, start_order, stop_order, told
-from tests.engines.local.harness import LocalHarness
+from tests.engines.local.harness import ApartHarness, LocalHarness
 from tests.engines.local.harness import until as wait_for
 
 
@@ -53,12 +55,22 @@ class TimerHarness:
         return found if seconds is None else {**found, "seconds": seconds}
 
 
-@pytest.fixture(params=["timer", "local"])
-def harness(request, tmp_path) -> Iterator[Harness]:
-    kinds: dict[str, Callable[[Path], Harness]] = {"timer": TimerHarness, "local": LocalHarness}
-    made = kinds[request.param](tmp_path / "table")
-    yield made
-    made.close()
+@pytest.fixture(params=["timer", "local", "apart"])
+def harness(request) -> Iterator[Harness]:
+    if request.param == "apart" and os.geteuid() != 0:
+        pytest.skip("only root can give workspaces users of their own")
+    kinds: dict[str, Callable[[Path], Harness]] = {
+        "timer": TimerHarness,
+        "local": LocalHarness,
+        "apart": ApartHarness,
+    }
+    with tempfile.TemporaryDirectory(
+        prefix="quotatree-"
+    ) as passable:  # other users cannot pass through pytest's own
+        os.chmod(passable, 0o711)
+        made = kinds[request.param](Path(passable) / "table")
+        yield made
+        made.close()
 
 
 def test_a_start_sent_twice_happens_once_and_is_confirmed_again(harness: Harness):

@@ -1869,13 +1869,15 @@ export interface components {
         };
         /**
          * Done
-         * @description It is written and safe. `version` is the new one, where the thing has one.
+         * @description It is written and safe. `version` is the new one, where the thing has one; `notice` says what one should know of it.
          */
         Done: {
             /** Id */
             id: string;
             /** Version */
             version: number | null;
+            /** Notice */
+            notice?: string;
         };
         /**
          * EndpointOut

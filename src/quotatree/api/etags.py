@@ -69,4 +69,6 @@ async def changed(caller: Caller, command: Command, if_match: str | None) -> Res
 
 def done(answer: Answer, status: int = 200, location: str | None = None) -> Response:
     said: Done = {"id": answer.id, "version": answer.version}
+    if answer.notice:
+        said["notice"] = answer.notice
     return tagged(said, answer.version, status, location)

@@ -10,12 +10,13 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from quotatree.access.roles import Role
 from quotatree.api.services import Limits, Oidc
 from quotatree.control.loop import LoopSettings
 from quotatree.core import QuotaTreeError, Refused, Settings
+from quotatree.engines.local.server.unix_users import HIGHEST_UID, LOWEST_UID, UserSettings
 from quotatree.identity.oidc_code import CodeLogins
 from quotatree.identity.oidc_device import DeviceLogins
 from quotatree.identity.oidc_http import HttpxHttp
@@ -61,6 +62,7 @@ class ServerSettings:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     log_file: Path | None = None
+    users: UserSettings = UserSettings()
     limits: Limits = Limits()
     loop: LoopSettings = LoopSettings()
     keep: Keep = Keep()
@@ -84,6 +86,22 @@ def _engine(value: object) -> str:
     if value not in ("local", "timer"):
         raise Unreadable('must be "local" or "timer"')
     return str(value)
+
+
+def _uids(value: object) -> tuple[int, int]:
+    first, dash, last = as_text(value).partition("-")
+    if not dash or not first.isdecimal() or not last.isdecimal():
+        raise Unreadable('must be FIRST-LAST, such as "70000-70999"')
+    found = int(first), int(last)
+    if not LOWEST_UID <= found[0] <= found[1] <= HIGHEST_UID:
+        raise Unreadable(f"must be numbers from {LOWEST_UID} to {HIGHEST_UID}, the lower one first")
+    return found
+
+
+def _user_map(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(user, str) and user for user in value.values()):
+        raise Unreadable('must be a table of workspaces with unix users, such as { vision = "ann" }')
+    return {str(workspace): user for workspace, user in value.items()}
 
 
 def _nodes(value: object) -> str:
@@ -145,6 +163,8 @@ SETTINGS: Final = (
     Setting("engine", _engine, '"local"', "what runs jobs: `local`, real processes on this machine (Linux); `timer`, where a job is a timer"),
     Setting("nodes", _nodes, "this machine's GPUs", "virtual nodes instead, as NODESxGPUS[:MODEL], several kinds joined by commas: `4x8:H100,2x4:L20`"),
     Setting("run_as", as_text, "the server's user", "the unix user that jobs run as; a server that is root needs one, and `root` itself must be named"),
+    Setting("users.range", _uids, "none", "unix users for workspaces, as FIRST-LAST such as `70000-70999`: each gets one of its own, and their jobs are kept apart; needs root"),
+    Setting("users.map", _user_map, "{}", "workspaces that have a fixed unix user instead, as a table of names"),
     Setting("cgroups", as_flag, "true", "hold jobs to their CPUs and memory by cgroups, where this machine permits it"),
     Setting("https", as_flag, "false", "browsers come by https through a proxy, so cookies may say Secure; on by itself with `tls_cert`"),
     Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),
@@ -201,6 +221,11 @@ def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSe
         if variable in environment:
             values[setting.key] = _read(setting.key, _from_text(environment[variable]), variable)
     return _made(values)
+
+
+def uids_of(text: str) -> tuple[int, int]:
+    """The first and last of a range of unix users, as an option gives it. Raises BadSettings."""
+    return cast(tuple[int, int], _read("users.range", text, "--user-range"))
 
 
 def oidc_of(settings: OidcSettings | None) -> Oidc | None:
@@ -270,7 +295,12 @@ def _made(values: dict[str, Any]) -> ServerSettings:
     if top.get("tls_cert") is not None:
         top["https"] = True
     return ServerSettings(
-        **top, limits=Limits(**table("limits")), loop=loop, keep=Keep(**table("keep")), oidc=oidc
+        **top,
+        limits=Limits(**table("limits")),
+        users=UserSettings(**table("users")),
+        loop=loop,
+        keep=Keep(**table("keep")),
+        oidc=oidc,
     )
 
 

@@ -212,10 +212,13 @@ class DeviceTokenOut(TypedDict):
 
 
 class Done(TypedDict):
-    """It is written and safe. `version` is the new one, where the thing has one."""
+    """It is written and safe. `version` is the new one, where the thing has one; `notice` says what one
+    should know of it.
+    """
 
     id: str
     version: int | None
+    notice: NotRequired[str]
 
 
 class EndpointOut(TypedDict):

@@ -44,7 +44,9 @@ def close_what_is_over(turn: Turn) -> None:
 
 def start_order(world: World, job: Job, replicas: tuple[ReplicaOrder, ...]) -> StartOrder:
     program = world.cards[job.id].program
-    return StartOrder(job.id, job.run, job.spec.module, replicas, program, job.spec.grace_ms)
+    return StartOrder(
+        job.id, job.run, job.spec.module, replicas, program, job.spec.grace_ms, workspace=job.spec.workspace
+    )
 
 
 def watch_run(world: World, job: Job) -> None:

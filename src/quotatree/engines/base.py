@@ -29,6 +29,7 @@ class Capabilities:
     elastic: bool = True
     logs: bool = False  # what jobs print can be read
     endpoints: bool = False  # notebooks and services have an address
+    one_team: str = ""  # why jobs of different workspaces are not kept apart, and what to do; "": they are
 
 
 class Place(NamedTuple):
@@ -57,6 +58,7 @@ class StartOrder:
     replicas: tuple[ReplicaOrder, ...]
     program: Program
     grace_ms: int
+    workspace: str = "default"
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine
     return LocalEngine(
         directory / LOCAL_DIRECTORY,
         run_as=settings.run_as,
+        users=settings.users,
         nodes=fleet.nodes,
         limits=settings.cgroups,
         health=None if gpus is None else HealthWatch(gpus, fleet.nodes[0]),

@@ -1,16 +1,21 @@
 """Workspaces in a server: their scheduling centre, and what binds them (W3, W4)."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from quotatree.access.centre import Amount, Ceiling, Centre
+from quotatree.access.directory import Directory
 from quotatree.access.errors import Forbidden, NotFound
 from quotatree.access.roles import Role
-from quotatree.access.values import SessionInfo, TokenInfo
+from quotatree.access.values import SessionInfo, TokenInfo, User
 from quotatree.control.commands import values as do
 from quotatree.core.errors import Refused
 from quotatree.core.model.policy import Module, Priorities
 from quotatree.store.rows import JobRow
 from tests.control.server import Server
+from tests.control.told_engine import ToldEngine
 
 
 def test_a_priority_above_the_ceiling_is_refused_and_an_amount_makes_wait(server: Server):
@@ -75,3 +80,17 @@ def test_sessions_that_have_expired_are_dropped_when_another_is_opened(server: S
         do.OpenSession(actor="ann", session=SessionInfo("new", "ann", "x", server.now_ms, server.now_ms + 9))
     )
     assert list(server.world.directory.sessions) == ["new"]
+
+
+def test_whoever_makes_a_second_workspace_is_told_if_jobs_are_not_kept_apart(tmp_path: Path):
+    engine = ToldEngine()
+    engine.capabilities = replace(engine.capabilities, one_team="all jobs run as one user")
+    server = Server(tmp_path, engine=engine)
+    server.do(do.EditDirectory(actor="(server)", action="test", change=_with_admin))
+    first = server.do(do.CreateWorkspace(actor="root", workspace="one", owners=("root",)))
+    second = server.do(do.CreateWorkspace(actor="root", workspace="two", owners=("root",)))
+    assert (first.notice, second.notice) == ("", "all jobs run as one user")
+
+
+def _with_admin(directory: Directory) -> tuple[Directory, str]:
+    return directory.with_user(User("root", platform_admin=True)), "root"

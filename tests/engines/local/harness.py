@@ -19,6 +19,7 @@ from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import RunDir
 from quotatree.engines.local.host import process_tree
 from quotatree.engines.local.server.engine import LocalEngine
+from quotatree.engines.local.server.unix_users import UserSettings
 
 RUN_AS = "root" if os.geteuid() == 0 else None
 PACE = 0.2
@@ -36,13 +37,18 @@ exit "$CODE"
 
 
 class LocalHarness:
+    users = UserSettings()
+    above = 0
+    """How many processes stand above the program: one where it is kept apart."""
+
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._open()
 
     def _open(self) -> None:
         self.reports: list[Report] = []
-        self.engine = LocalEngine(self._directory, run_as=RUN_AS, limits=False)
+        run_as = None if self.users.given else RUN_AS
+        self.engine = LocalEngine(self._directory, run_as=run_as, users=self.users, limits=False)
         self.engine.open(self.reports.append)
 
     def reopen(self) -> None:
@@ -102,7 +108,9 @@ class LocalHarness:
         running = {(one.job, one.run): set(one.replicas) for one in self.engine.observe().running}
         for (job, run), replicas in running.items():
             known = self.engine._runs[job, run]
-            if not all(r in known.processes and _sleeps(known.processes[r].pid) for r in replicas):
+            if not all(
+                r in known.processes and _sleeps(known.processes[r].pid, self.above) for r in replicas
+            ):
                 return False
         return True
 
@@ -126,8 +134,18 @@ class LocalHarness:
         return any(due.get(replica, now_ms + 1) <= now_ms for replica in there)
 
 
-def _sleeps(pid: int) -> bool:
+class ApartHarness(LocalHarness):
+    """The same, where each workspace has a unix user of its own and jobs are kept apart."""
+
+    users = UserSettings(range=(70_000, 70_009))
+    above = 1
+
+
+def _sleeps(pid: int, above: int) -> bool:
     """Its first child is there, so its trap is set. One that leaves or has ended is past that."""
+    if above:
+        below = process_tree.children(pid)
+        return any(_sleeps(child, above - 1) for child in below) or not Path(f"/proc/{pid}").exists()
     return bool(process_tree.children(pid)) or not Path(f"/proc/{pid}").exists()
 
 

@@ -37,6 +37,7 @@ from quotatree.engines.base import (
 from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import EngineDir, RunDir, segment_name
 from quotatree.engines.local.host.environment import MARK, mark
+from quotatree.engines.local.host.users import User
 from quotatree.engines.local.proxy.backends import Backend, Backends, Health
 from quotatree.engines.local.proxy.process import obey
 from quotatree.engines.local.server.birth import write_spec
@@ -137,13 +138,16 @@ def test_orders_are_written_as_older_supervisors_read_them(engine: LocalEngine, 
     assert re.sub(r'"at_ms":\d{13}', '"at_ms":1700000000000', written) == golden_text("run/orders")
 
 
+ANN = User("ann", 1000, 1000, "/home/ann")
+
+
 @pytest.mark.parametrize(
     ("file", "module", "program"), [("run/spec.json", Module.EAS, PROGRAM), ("notebook.json", Module.DSW, NOTEBOOK)]
 )  # fmt: skip
 def test_what_is_to_run_is_written_as_supervisors_read_it(
     engine: LocalEngine, run: RunDir, file: str, module: Module, program: dict[str, Any]
 ) -> None:
-    spec = engine._spec(StartOrder(*KEY, module, REPLICAS, program, 30_000), "ann")
+    spec = engine._spec(StartOrder(*KEY, module, REPLICAS, program, 30_000), ANN)
     assert spec["source"] == str(SOURCE.parents[2])
     spec["source"] = "/usr/lib/quotatree"
     if module is Module.DSW:

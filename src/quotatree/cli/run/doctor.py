@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,6 +17,9 @@ from quotatree.cli import contexts
 from quotatree.cli.output import EXIT_FAILED, echo_json, echo_table, output_option
 from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.run.data import data_options, database_of, default_directory, server_settings
+
+if TYPE_CHECKING:
+    from quotatree.engines.local.server.premises import Premises
 
 LITTLE_SPACE_GIB = 1.0
 
@@ -107,11 +110,28 @@ def _machine(data: Path | None, database: str | None, config: Path | None) -> It
     else:
         yield Finding("gpus", "ok", f"{node.gpus} x {node.model}")
     assert settings.data is not None
-    premises = Premises(settings.data / LOCAL_DIRECTORY, settings.run_as)
-    refusal = premises.refusal
-    yield Finding("run as", "ok" if refusal is None else "warning", refusal or premises.user().name)
+    yield from _users(Premises(settings.data / LOCAL_DIRECTORY, settings.run_as, settings.users))
     notice = _limits_notice() if settings.cgroups else "switched off by the setting cgroups"
     yield Finding("limits", "warning" if notice else "ok", notice or "CPU and memory, by cgroups")
+
+
+def _users(premises: Premises) -> Iterator[Finding]:
+    """Check as whom jobs run, whether workspaces are kept apart, and whether such a user can run Python."""
+    from quotatree.engines.local.server.python_check import why_no_python
+
+    if premises.refusal is not None:
+        yield Finding("run as", "warning", premises.refusal)
+        return
+    apart = premises.users.shared_by_all or premises.not_apart
+    user = premises.users.sample()
+    yield Finding(
+        "run as", "ok", "a user of its own for each workspace" if premises.users.apart else user.name
+    )
+    yield Finding(
+        "workspaces", "warning" if apart else "ok", apart or "kept apart: users, processes, files, IPC"
+    )
+    trouble = why_no_python(user)
+    yield Finding("python", "warning" if trouble else "ok", trouble or f"{user.name} can run it")
 
 
 def _limits_notice() -> str:

@@ -33,6 +33,11 @@ WAITING = 2048
 )
 @click.option("--run-as", metavar="USER", help="The user that jobs run as; needed if the server is root.")
 @click.option(
+    "--user-range",
+    metavar="FIRST-LAST",
+    help="Give each workspace a unix user of its own, by number, and keep their jobs apart; for root.",
+)
+@click.option(
     "--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Speak https with this certificate."
 )
 @click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The certificate's key.")
@@ -44,12 +49,18 @@ WAITING = 2048
     help="What ran under another engine is gone for good: queue its jobs again.",
 )
 def serve(
-    data: Path | None, database: str | None, config: Path | None, abandon_runs: bool, **options: Any
+    data: Path | None,
+    database: str | None,
+    config: Path | None,
+    abandon_runs: bool,
+    user_range: str | None,
+    **options: Any,
 ) -> None:
     """Run the server. The first start prints an admin token, once, and a link that opens the console.
 
     Options win over variables, and these over the settings file.
     """
+    from quotatree.api.settings import BadSettings, uids_of
     from quotatree.control import logs
     from quotatree.core import Refused
     from quotatree.server.assembly import AlreadyServing, Server
@@ -58,6 +69,11 @@ def serve(
     given = {name: value for name, value in options.items() if value is not None}
     settings = replace(server_settings(data, database, config), **given)
     settings = replace(settings, loop=replace(settings.loop, abandon_runs=abandon_runs))
+    if user_range is not None:
+        try:
+            settings = replace(settings, users=replace(settings.users, range=uids_of(user_range)))
+        except BadSettings as error:
+            fail(str(error), EXIT_BAD_INPUT)
     assert settings.data is not None
     assert settings.database is not None
     host, port = _address(settings.listen)

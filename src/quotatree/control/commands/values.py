@@ -43,13 +43,14 @@ class Answer:
     """The answer to a command that is committed.
 
     `version` is the new version of a thing that has versions, else None; `items` are the outcomes of a bulk command.
-    `repeated`: this is the answer that the same request got before.
+    `repeated`: this is the answer that the same request got before. `notice`: what the one who asked should know.
     """
 
     id: str = ""
     version: int | None = None
     items: tuple[Item, ...] = ()
     repeated: bool = False
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,10 +23,12 @@ from quotatree.store.rows import Drop, WebhookRow
 
 def create(turn: Turn, command: do.CreateWorkspace) -> Answer:
     turn.allow(command.actor, Action.CREATE_WORKSPACE, PLATFORM)
+    others = bool(turn.directory.workspaces)
     turn.replace_directory(
         turn.directory.with_workspace(command.workspace, command.description, command.owners)
     )
-    return _done(turn, command, "workspace.created", command.workspace, owners=list(command.owners))
+    made = _done(turn, command, "workspace.created", command.workspace, owners=list(command.owners))
+    return replace(made, notice=turn.engine.capabilities.one_team) if others else made
 
 
 def describe(turn: Turn, command: do.DescribeWorkspace) -> Answer:

@@ -55,6 +55,15 @@ class EngineDir:
     def jobs(self) -> str:
         return os.path.join(self.path, JOBS)
 
+    @property
+    def users_file(self) -> str:
+        """File that keeps which workspace has which unix user."""
+        return os.path.join(self.path, "users.json")
+
+    def home(self, uid: int) -> str:
+        """The home of a unix user that the machine does not know by name."""
+        return os.path.join(self.path, "homes", str(uid))
+
     def job(self, job: str) -> JobDir:
         return JobDir(os.path.join(self.jobs, folder_name(job)))
 
@@ -77,6 +86,11 @@ class JobDir:
     @property
     def checkpoints(self) -> str:
         return os.path.join(self.path, "checkpoints")
+
+    @property
+    def scratch(self) -> str:
+        """What is /tmp for a job that is kept apart."""
+        return os.path.join(self.path, "tmp")
 
     @property
     def checkpoint_file(self) -> str:

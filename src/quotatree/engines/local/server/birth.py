@@ -30,6 +30,10 @@ def make_directories(job: JobDir, run: RunDir, user: User) -> None:
     """Make the directories of a job and a run. Work and checkpoints belong to the user; only we may look into the rest."""
     for path, mode in ((job.path, 0o711), (job.runs, 0o700), (run.path, 0o700)):
         _directory(path, mode)
+    if not user.listed and not user.is_us:
+        _directory(os.path.dirname(user.home), 0o711)
+        if _directory(user.home, 0o700) or _is_ours_and_empty(user.home):
+            os.chown(user.home, user.uid, user.gid, follow_symlinks=False)
     for path in (job.work, job.checkpoints):
         if (_directory(path, 0o700) or _is_ours_and_empty(path)) and not user.is_us:
             os.chown(path, user.uid, user.gid, follow_symlinks=False)

@@ -40,11 +40,13 @@ from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import EngineDir
 from quotatree.engines.local.host import cgroups, open_files
 from quotatree.engines.local.host.devices import HealthWatch
+from quotatree.engines.local.host.users import User
 from quotatree.engines.local.server import birth, keep, remains
 from quotatree.engines.local.server.known import Key, KnownRun, read_run, runs_on_disk
 from quotatree.engines.local.server.log_reader import read_log
 from quotatree.engines.local.server.premises import Premises
 from quotatree.engines.local.server.program import BadProgram, parse
+from quotatree.engines.local.server.unix_users import UserSettings
 from quotatree.engines.local.server.watch import Watch
 from quotatree.engines.local.supervisor.nursery import Nursery
 
@@ -60,14 +62,15 @@ class LocalEngine:
         directory: Path,
         *,
         run_as: str | None = None,
+        users: UserSettings = UserSettings(),  # noqa: B008 - frozen
         nodes: Sequence[NodeSpec] = (),
         limits: bool = True,
         health: HealthWatch | None = None,
     ) -> None:
-        """`run_as`: user of the jobs; None: the server's own. `limits`: hold replicas to their CPUs and memory where this
+        """`run_as`: user of the jobs; None: the server's own. `users`: those of workspaces that have their own. `limits`: hold replicas to their CPUs and memory where this
         machine permits it. `health`: watch of the real GPUs; None if there are none.
         """
-        self._premises = Premises(directory, run_as)
+        self._premises = Premises(directory, run_as, users)
         self._nursery = Nursery(birth.SOURCE)
         self._directory: EngineDir = self._premises.directory
         self.nodes = tuple(nodes)
@@ -85,7 +88,8 @@ class LocalEngine:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities("local", frozenset(Module), logs=True, endpoints=True)
+        shared = self._premises.users.shared_by_all
+        return Capabilities("local", frozenset(Module), logs=True, endpoints=True, one_team=shared)
 
     @property
     def place(self) -> Place:
@@ -103,7 +107,8 @@ class LocalEngine:
             return self._premises.refusal
         try:
             parse(program, job.module, job.most_replicas)
-        except BadProgram as error:
+            self._premises.user(job.workspace)
+        except (BadProgram, LookupError) as error:
             return str(error)
         return lacks(self.capabilities, job)
 
@@ -217,7 +222,7 @@ class LocalEngine:
     def _begin(self, order: StartOrder) -> None:
         """Carry out the first order of a run: make its directory, write down what to run, and start its supervisor."""
         path = self._directory.run(order.job, order.run)
-        user = self._premises.user()
+        user = self._premises.user(order.workspace)
         if not os.path.isdir(self._directory.jobs):
             self._premises.prepare()  # the directory was removed
         birth.make_directories(self._directory.job(order.job), path, user)
@@ -225,7 +230,7 @@ class LocalEngine:
         if lock is None:
             raise EngineUnavailable(f"run {order.run} of {order.job} is supervised, and not known yet")
         run = KnownRun(order.job, order.run, order.module, path)
-        spec = self._spec(order, user.name)
+        spec = self._spec(order, user)
         first = {"do": "start", "replicas": [_replica(one) for one in order.replicas]}
         try:
             program = parse(order.program, order.module, len(order.replicas))
@@ -251,12 +256,16 @@ class LocalEngine:
             with contextlib.suppress(OSError):
                 self._watch.supervise(os.pidfd_open(pid), run.key)
 
-    def _spec(self, order: StartOrder, user: str) -> dict[str, Any]:
-        spec = {
+    def _spec(self, order: StartOrder, user: User) -> dict[str, Any]:
+        spec: dict[str, Any] = {
             "engine": self._premises.engine_id, "job": order.job, "run": order.run, "module": order.module.value,
-            "world_size": len(order.replicas), "grace_ms": order.grace_ms, "user": user,
+            "world_size": len(order.replicas), "grace_ms": order.grace_ms, "user": user.name,
             "source": birth.SOURCE, "limits": self._limits,
         }  # fmt: skip
+        if self._premises.apart:
+            spec["apart"] = True
+        if not user.listed and not user.is_us:
+            spec |= {"uid": user.uid, "home": user.home}
         return {**spec, "token": secrets.token_urlsafe(24)} if order.module is Module.DSW else spec
 
     def _order(self, run: KnownRun, line: dict[str, Any]) -> None:

@@ -15,15 +15,20 @@ from pathlib import Path
 
 from quotatree.engines.local.files.layout import EngineDir
 from quotatree.engines.local.host import users
+from quotatree.engines.local.server.namespace_check import why_no_namespaces
+from quotatree.engines.local.server.unix_users import UnixUsers, UserSettings
 
-_SET_RUN_AS = "name the user that jobs run as: serve --run-as USER, or QUOTATREE_RUN_AS"
+_SET_RUN_AS = "name users for the jobs: serve --user-range FIRST-LAST, one for each workspace, or --run-as USER, one for all"
 
 
 class Premises:
-    def __init__(self, directory: Path, run_as: str | None) -> None:
+    def __init__(self, directory: Path, run_as: str | None, settings: UserSettings = UserSettings()) -> None:  # noqa: B008 - frozen
         self.directory = EngineDir(directory)
         self._run_as = run_as
+        self._settings = settings
+        self.users = UnixUsers(self.directory, run_as, settings)
         self._engine_id = ""
+        self._not_apart: str | None = None  # not tried yet
 
     @property
     def engine_id(self) -> str:
@@ -37,14 +42,27 @@ class Premises:
         """Why nothing can run here, and what to do about it; None if jobs can run."""
         if not sys.platform.startswith("linux"):
             return "the local engine runs processes on Linux only; use the timer engine here"
-        if os.geteuid() == 0 and self._run_as is None:
+        if os.geteuid() == 0 and self._run_as is None and not self._settings.given:
             return (
                 f"this server runs as root, and jobs must not: {_SET_RUN_AS} (root itself must be named too)"
             )
+        if self._settings.given and os.geteuid() != 0:
+            return "users.range and users.map need a server that runs as root"
         try:
-            user = users.find(self._run_as)
+            known = [users.find(name) for name in sorted(set(self._settings.map.values()))]
+            if not self._settings.given or self._run_as is not None:
+                known.append(users.find(self._run_as))
         except LookupError as error:
             return f"{error}; {_SET_RUN_AS}"
+        if self._settings.range is not None:
+            known.append(
+                users.User(
+                    "of a workspace", self._settings.range[0], self._settings.range[0], "/", listed=False
+                )
+            )
+        return next(filter(None, map(self._out_of_reach, known)), None)
+
+    def _out_of_reach(self, user: users.User) -> str | None:
         barred = _barred(self.directory.path, user)
         if barred is not None:
             return f"user {user.name} cannot reach {self.directory.path}: {barred} lets nobody pass; chmod o+x it"
@@ -52,11 +70,34 @@ class Premises:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        return () if self.refusal is None else (self.refusal,)
+        """What the operator should know: why nothing can run here, or how far jobs are kept apart."""
+        said = self.refusal
+        if said is None:
+            said = self.users.shared_by_all or self.not_apart
+        return () if not said else (said,)
 
-    def user(self) -> users.User:
-        """The user that jobs run as. Raises LookupError if there is no such user, or only root could run as them."""
-        return users.find(self._run_as)
+    @property
+    def not_apart(self) -> str:
+        """What jobs of different workspaces see of each other although they have users of their own; "" if nothing."""
+        if not self.users.apart:
+            return ""
+        if self._not_apart is None:
+            self._not_apart = why_no_namespaces()
+        if not self._not_apart:
+            return ""
+        return (
+            "jobs have users of their own, but see each other's processes and /tmp: "
+            f"namespaces are not permitted here ({self._not_apart})"
+        )
+
+    def user(self, workspace: str) -> users.User:
+        """The user that a workspace's jobs run as. Raises LookupError if there is none, or only root could run as them."""
+        return self.users.of(workspace)
+
+    @property
+    def apart(self) -> bool:
+        """Whether jobs are kept apart by namespaces, and not by their users alone."""
+        return self.users.apart and not self.not_apart
 
     def prepare(self) -> None:
         """Make the engine's directories and its id, where they are missing. Raises OSError."""
@@ -91,7 +132,7 @@ def _barred(path: str, user: users.User) -> str | None:
     """The first directory from the root down to `path` that the user may not pass through, or None."""
     if user.uid == 0:
         return None
-    groups = {user.gid} if user.is_us else set(os.getgrouplist(user.name, user.gid))
+    groups = {user.gid} if user.is_us else set(user.groups())
     for above in reversed([Path(path), *Path(path).parents]):
         try:
             found = above.stat()

@@ -89,7 +89,7 @@ class Notebook:
         if asked is not None:
             return address.filled(asked, self._port, self._token)
         try:
-            as_root = users.find(self._sup.spec.get("user")).uid == 0
+            as_root = users.of_spec(self._sup.spec).uid == 0
         except LookupError:
             as_root = False  # nothing will start, and that says why
         return jupyter.command(self._sup.program.get("env"), as_root=as_root)

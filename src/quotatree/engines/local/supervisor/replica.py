@@ -97,7 +97,8 @@ class Replica:
         self._on_started = started
         self._on_gone = gone
         self._notice = notice
-        self._pidfd = self._output = self._exec_pipe = -1
+        self._pidfd = self._output = self._exec_pipe = self._verdict = -1
+        self._apart = False  # kept apart: its main process is the first of a pid namespace, above the program
         self._command: spawn.Command | None = None
         self._why_not_started = ""
         self._deadline: float | None = None
@@ -123,10 +124,13 @@ class Replica:
         except OSError:  # no further file can be opened: a process that cannot be watched may not run
             spawned.undo()
             raise
-        self._output, self._exec_pipe = spawned.output, spawned.exec_pipe
+        self._output, self._exec_pipe, self._verdict = spawned.output, spawned.exec_pipe, spawned.verdict
+        self._apart = spawned.verdict >= 0
         self._loop.watch(self._pidfd, self._main_ended)
         self._loop.watch(self._output, self._read_output)
         self._loop.watch(self._exec_pipe, self._exec_known)
+        if self._apart:
+            self._loop.watch(self._verdict, self._verdict_known)
 
     def stop(self, grace_seconds: float) -> None:
         """Send SIGTERM to all processes, and SIGKILL to those left after the grace. A second call can only shorten it."""
@@ -189,13 +193,29 @@ class Replica:
         if result is None:
             return
         self._loop.unwatch(self._pidfd)
-        self._exec_known()
-        if self._why_not_started:
-            self.ended = Ended(why_not_started=self._why_not_started)
+        self._verdict_known()
+        if self.ended is not None:  # the program ended before the first process of its namespace
+            self.look()
         elif result.si_code == os.CLD_EXITED:
-            self.ended = Ended(code=result.si_status)
+            self._program_ended(Ended(code=result.si_status))
         else:
-            self.ended = Ended(signum=result.si_status)
+            self._program_ended(Ended(signum=result.si_status))
+
+    def _verdict_known(self) -> None:
+        """Hear how a program that is kept apart ended; others of its namespace may still run."""
+        if self._verdict < 0:
+            return
+        said = os.read(self._verdict, 100).decode()
+        self._loop.unwatch(self._verdict)
+        os.close(self._verdict)
+        self._verdict = -1
+        if said:
+            code = os.waitstatus_to_exitcode(int(said))
+            self._program_ended(Ended(code=code) if code >= 0 else Ended(signum=-code))
+
+    def _program_ended(self, how: Ended) -> None:
+        self._exec_known()
+        self.ended = Ended(why_not_started=self._why_not_started) if self._why_not_started else how
         self.ran_out_of_memory = self._group is not None and self._group.out_of_memory()
         if self.state == STOPPING:
             self.look()
@@ -292,7 +312,7 @@ class Replica:
 
     def _roots(self) -> list[int]:
         assert self.identity is not None
-        if self.ended is None:
+        if self.ended is None or self._apart:
             return [self.identity.pid]
         return list(self._strays(self.number))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 
-from quotatree.engines.local.host import environment, users
+from quotatree.engines.local.host import environment, sandbox, users
 from quotatree.engines.local.supervisor import spawn
 
 TYPE_CHECKING = False
@@ -24,6 +25,7 @@ class Commands:
 
     def __init__(self, run_dir: RunDir, spec: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
         self._job = run_dir.job
+        self._engine = run_dir.engine.path
         self._spec = spec
         self._secrets = secrets
         self._user: users.User | None = None
@@ -36,10 +38,11 @@ class Commands:
     def of(self, order: Order, port: int, asked: Arguments | None = None) -> spawn.Command:
         """The command of one replica; `asked` replaces the program's own. Raises LookupError if there is no such user."""
         if self._user is None:
-            self._user = users.find(self._spec.get("user"))
+            self._user = users.of_spec(self._spec)
         user, job, program = self._user, self._job, self._spec["program"]
         for path in (job.work, job.checkpoints):
             _make_directory(path, user)
+        workdir = program.get("workdir") or job.work
         variables = environment.of_replica(
             self._spec,
             order,
@@ -53,7 +56,19 @@ class Commands:
         )
         asked = asked or program["command"]
         arguments = ["/bin/sh", "-c", asked] if isinstance(asked, str) else [str(part) for part in asked]
-        return spawn.Command(arguments, variables, program.get("workdir") or job.work, user)
+        return spawn.Command(arguments, variables, workdir, user, self._view(user, workdir))
+
+    def _view(self, user: users.User, workdir: str) -> sandbox.View | None:
+        """What the replica sees of the machine; None: all that its user may see."""
+        if not self._spec.get("apart"):
+            return None
+        _make_directory(self._job.scratch, user)
+        own = [self._job.work, self._job.checkpoints]
+        if user.home.startswith(f"{self._engine}/"):
+            own.append(user.home)
+        wished = [workdir, sys.prefix, sys.base_prefix, str(self._spec.get("source", ""))]
+        hidden = list(dict.fromkeys([self._engine, os.path.dirname(self._job.path)]))
+        return sandbox.View(hidden, own, self._job.scratch, [path for path in wished if path])
 
 
 def free_port() -> int:

@@ -166,7 +166,7 @@ class Service:
 
     def _proxy_user(self) -> list[int] | None:
         try:
-            user = users.find(self._sup.spec.get("user"))
+            user = users.of_spec(self._sup.spec)
         except LookupError:
             return None  # no replica will start either, and that says why
         return None if user.is_us else [user.uid, user.gid]

@@ -3,6 +3,9 @@
 It gets its own session and process group, the run's user, a working directory, one pipe for all it prints, and it dies
 with its supervisor. Whether exec came about is known by a pipe that exec closes: end of file is success, and anything
 else is the step that failed.
+
+A command with a view is kept apart (`sandbox.py`): the process that is forked is the first of a pid namespace, and the program
+its child (`first_process.py`).
 """
 
 from __future__ import annotations
@@ -10,15 +13,18 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import select
 import signal
 import warnings  # noqa: F401 - execvpe wants it, and after the change of user our library may be out of reach
 
-from quotatree.engines.local.host import open_files, users
+from quotatree.engines.local.host import open_files, sandbox, users
+from quotatree.engines.local.supervisor import first_process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from quotatree.engines.local.host.sandbox import View
     from quotatree.engines.local.host.users import User
 
 PR_SET_PDEATHSIG = 1
@@ -29,31 +35,61 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Spawned:
-    __slots__ = ("exec_pipe", "output", "pid")
+    __slots__ = ("exec_pipe", "output", "pid", "verdict")
 
-    def __init__(self, pid: int, output: int, exec_pipe: int) -> None:
+    def __init__(self, pid: int, output: int, exec_pipe: int, verdict: int) -> None:
         self.pid = pid
         self.output = output  # read end, not blocking
         self.exec_pipe = exec_pipe  # ends with exec, or says why there was none
+        self.verdict = verdict  # says how a program that is kept apart ended; -1: it is not kept apart
 
     def undo(self) -> None:
         """Kill the process and close its pipes, as if it had never been."""
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
-        os.close(self.output)
-        os.close(self.exec_pipe)
+        for fd in (self.output, self.exec_pipe, self.verdict):
+            if fd >= 0:
+                os.close(fd)
 
 
 class Command:
-    """What to run, and as which user."""
+    """What to run, and as which user; with a view, kept apart."""
 
-    __slots__ = ("arguments", "environment", "user", "workdir")
+    __slots__ = ("arguments", "environment", "user", "view", "workdir")
 
-    def __init__(self, arguments: list[str], environment: dict[str, str], workdir: str, user: User) -> None:
+    def __init__(
+        self,
+        arguments: list[str],
+        environment: dict[str, str],
+        workdir: str,
+        user: User,
+        view: View | None = None,
+    ) -> None:
         self.arguments = arguments
         self.environment = environment
         self.workdir = workdir
         self.user = user
+        self.view = view
+
+
+class _Pipes:
+    """The pipes between a supervisor and a replica's process; each end is closed once."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.read: dict[str, int] = {}
+        self.write: dict[str, int] = {}
+        try:
+            for name in names:
+                self.read[name], self.write[name] = os.pipe2(os.O_CLOEXEC)
+        except OSError:
+            self.close(self.read)
+            self.close(self.write)
+            raise
+
+    @staticmethod
+    def close(ends: dict[str, int]) -> None:
+        while ends:
+            os.close(ends.popitem()[1])
 
 
 def become_subreaper() -> None:
@@ -66,30 +102,32 @@ def spawn(command: Command, *, join_limits: Callable[[], None], adopts: bool) ->
     `join_limits` runs in the child while it still has our rights. `adopts`: orphans below the process become its
     children and not ours, so that they are known to belong to it as long as it lives.
     """
-    output_read, output_write = os.pipe2(os.O_CLOEXEC)
-    try:
-        exec_read, exec_write = os.pipe2(os.O_CLOEXEC)
-    except OSError:
-        os.close(output_read)
-        os.close(output_write)
-        raise
+    pipes = _Pipes(("output", "exec") if command.view is None else ("output", "exec", "verdict"))
     parent = os.getpid()
+    leave = _same_namespace
     # Blocked, so that no signal finds the child with our handlers; what comes meanwhile is delivered once they are reset.
     unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
-        pid = os.fork()
-        if pid == 0:
-            _in_child(command, parent, output_write, exec_write, join_limits, adopts)
+        if command.view is not None:
+            leave = sandbox.new_pid_namespace()
+        try:
+            pid = os.fork()
+            if pid == 0:
+                _in_child(command, parent, pipes, join_limits, adopts)
+        finally:
+            leave()
     except OSError:
-        os.close(output_read)
-        os.close(exec_read)
+        pipes.close(pipes.read)
         raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
-        os.close(output_write)
-        os.close(exec_write)
-    os.set_blocking(output_read, False)
-    return Spawned(pid, output_read, exec_read)
+        pipes.close(pipes.write)
+    os.set_blocking(pipes.read["output"], False)
+    return Spawned(pid, pipes.read["output"], pipes.read["exec"], pipes.read.get("verdict", -1))
+
+
+def _same_namespace() -> None:
+    """Stands for the way back from a new namespace where none was made."""
 
 
 def failure(step: str, code: int, command: Command) -> str:
@@ -103,6 +141,8 @@ def failure(step: str, code: int, command: Command) -> str:
         return f"command cannot be run: {name}: {why}"
     if step == "workdir":
         return f"working directory cannot be used: {command.workdir}: {why}{_whose(command)}"
+    if step == "apart":
+        return f"cannot be kept apart from other jobs on this machine: {why}"
     if step == "user":
         return f"cannot run as user {command.user.name}: {why}"
     return f"cannot be started ({step}): {why}"
@@ -125,32 +165,41 @@ def _whose(command: Command) -> str:
 def _in_child(
     command: Command,
     parent: int,
-    output: int,
-    told: int,
+    pipes: _Pipes,
     join_limits: Callable[[], None],
     adopts: bool,
 ) -> None:
-    """Become the command, in the forked child; never returns. A step that fails is written to `told`."""
-    step = "session"
+    """Become the command, in the forked child; never returns. A step that fails is written to the pipe for exec."""
+    step, told = "session", pipes.write["exec"]
     try:
         signal.set_wakeup_fd(-1)
+        pipes.close(pipes.read)  # else we would never see that the supervisor has closed its ends
         os.setsid()
         step = "output"
         null = os.open("/dev/null", os.O_RDONLY)
         os.dup2(null, 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
+        os.dup2(pipes.write["output"], 1)
+        os.dup2(pipes.write["output"], 2)
         step = "limits"
         join_limits()
         open_files.as_usual()
+        if command.view is not None:
+            step = "apart"
+            sandbox.enter(command.view, command.user)
+            sandbox.give_up_privileges()
         step = "user"
         command.user.become()
         step = "death"
         if adopts:
             prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of user, which takes it back
-        if os.getppid() != parent:
+        if _is_orphan(command, parent, told):
             os._exit(127)  # the supervisor died before the kernel knew of our wish
+        if command.view is not None:
+            step = "apart"
+            program = os.fork()
+            if program != 0:
+                first_process.watch(program, pipes.write["verdict"])
         step = "workdir"
         os.umask(JOB_UMASK)
         os.chdir(command.workdir)
@@ -162,6 +211,15 @@ def _in_child(
     except BaseException:
         os.write(told, f"{step} 0".encode())
     os._exit(127)
+
+
+def _is_orphan(command: Command, parent: int, told: int) -> bool:
+    """Whether the supervisor is gone. In a pid namespace it has no pid for us, but nobody else reads what we tell."""
+    if command.view is None:
+        return os.getppid() != parent
+    poll = select.poll()
+    poll.register(told, 0)
+    return bool(poll.poll(0))
 
 
 def _as_if_never_touched() -> None:

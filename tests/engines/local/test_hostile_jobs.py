@@ -1,0 +1,231 @@
+"""A job gets nothing of a job of another workspace, whatever it tries, where workspaces have users of their own.
+
+The same tries are made where all jobs run as one user: there most of them succeed, so these tests can fail.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quotatree.core import JobId, Module, Shape
+from quotatree.engines.base import Exited, Outcome, Program, ReplicaOrder, Report, StartOrder, StopOrder
+from quotatree.engines.local.server.engine import LocalEngine
+from quotatree.engines.local.server.unix_users import UserSettings
+from tests.engines.local import hostile
+from tests.engines.local.harness import until
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give workspaces users of their own")
+
+RANGE = (70_000, 70_009)
+PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+SECRET = "the-secret-of-the-victim"
+KEY = 0x51540000 + os.getpid()
+VICTIM = """
+import ctypes, os, pathlib, sys, time
+marker, key = sys.argv[1], int(sys.argv[2])
+os.umask(0o022)
+pathlib.Path("data").write_text("precious")
+pathlib.Path(os.environ["QUOTATREE_CHECKPOINT_DIR"], "model").write_text("precious")
+pathlib.Path("/tmp", marker).write_text("precious")
+pathlib.Path("/dev/shm", marker).write_text("precious")
+ctypes.CDLL(None).shmget(key, 4096, 0o1666)
+print("ready", flush=True)
+time.sleep(600)
+"""
+ABORTING = frozenset({"kill everything it may", "write an order to end it", "empty its working directory"})
+"""Tried only where they must fail: they would end the victim, and perhaps other programs of the same user."""
+
+
+class Machine:
+    """An engine with a victim of workspace a, and hostile jobs of workspace b."""
+
+    def __init__(self, directory: Path, *, run_as: str | None, users: UserSettings) -> None:
+        self.reports: list[Report] = []
+        self.directory = directory
+        self.engine = LocalEngine(directory / "engine", run_as=run_as, users=users, limits=False)
+        self.engine.open(self.reports.append)
+        self.marker = f"qt-hostile-{uuid.uuid4().hex[:8]}"
+
+    def start(self, job: str, workspace: str, program: Program, grace_ms: int = 5_000) -> None:
+        where = (ReplicaOrder(0, "n1", (0,), Shape(1000, 0, 0)),)
+        self.engine.start(StartOrder(JobId(job), 1, Module.DLC, where, program, grace_ms, workspace))
+
+    def printed(self, job: str) -> str:
+        piece = self.engine.log(JobId(job), 1, 0, 0, 100_000)
+        return "" if piece is None else piece.data.decode()
+
+    def ended(self, job: str) -> Exited | None:
+        return next((r for r in self.reports if isinstance(r, Exited) and r.job == job), None)
+
+    def victim(self) -> None:
+        command = [PYTHON, "-c", VICTIM, self.marker, str(KEY)]
+        self.start("victim", "a", {"command": command, "secrets": {"PASSWORD": SECRET}})
+        until(lambda: "ready" in self.printed("victim") or self.ended("victim"))
+        assert self.ended("victim") is None, self.printed("victim")
+
+    def attack(
+        self, attempts: list[str], workspace: str = "b", job: str = "hostile"
+    ) -> dict[str, str | None]:
+        path = self.engine._directory
+        known = self.engine._runs[JobId("victim"), 1].processes[0].pid
+        script = Path(hostile.__file__).read_text(encoding="utf-8")
+        victim = {
+            "pid": known, "secret": SECRET, "marker": self.marker, "key": KEY, "mine": job, "attempts": attempts,
+            "work": path.job("victim").work, "checkpoints": path.job("victim").checkpoints, "jobs": path.jobs,
+            "logs": path.run("victim", 1).replica_logs(0), "orders": path.run("victim", 1).orders,
+            "users": path.users_file, "engine": path.path,
+        }  # fmt: skip
+        self.start(job, workspace, {"command": [PYTHON, "-c", script, json.dumps(victim)]})
+        until(lambda: self.ended(job) is not None)
+        lines = self.printed(job).splitlines()
+        assert lines, self.ended(job)
+        found: dict[str, str | None] = json.loads(lines[-1])
+        return found
+
+    def close(self) -> None:
+        for one in self.engine.observe().running:
+            self.engine.stop(StopOrder(one.job, one.run, 0))
+        until(lambda: not self.engine.observe().running)
+        self.engine.close()
+        for place in ("/tmp", "/dev/shm"):
+            Path(place, self.marker).unlink(missing_ok=True)
+
+
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    """Jobs of other users must be able to pass through it, as through any directory of a server's data."""
+    path = Path(tempfile.mkdtemp(prefix="quotatree-"))
+    os.chmod(path, 0o711)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def apart(directory: Path) -> Iterator[Machine]:
+    made = Machine(directory, run_as=None, users=UserSettings(range=RANGE))
+    if not made.engine._premises.apart:
+        made.engine.close()
+        pytest.skip(made.engine._premises.not_apart)
+    yield made
+    made.close()
+
+
+def test_a_job_gets_nothing_of_another_workspace_whatever_it_tries(apart: Machine) -> None:
+    apart.victim()
+    got = apart.attack(list(hostile.ATTEMPTS))
+    assert got == dict.fromkeys(hostile.ATTEMPTS)
+    assert apart.ended("victim") is None, "it goes on running"
+    job = apart.engine._directory.job("victim")
+    assert Path(job.checkpoints, "model").read_text() == "precious"
+    assert Path(job.work, "data").read_text() == "precious"
+
+
+def test_the_page_lists_what_was_tried() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "explanation" / "isolation.md").read_text(encoding="utf-8")
+    assert [
+        line.split(" | ")[0][2:] for line in page.splitlines() if line.split(" | ")[0][2:] in hostile.ATTEMPTS
+    ] == list(hostile.ATTEMPTS)
+
+
+def test_where_all_jobs_run_as_one_user_the_same_tries_succeed(directory: Path) -> None:
+    """What the suite would say if nothing were kept apart."""
+    machine = Machine(directory, run_as="nobody", users=UserSettings())
+    try:
+        machine.victim()
+        got = machine.attack([name for name in hostile.ATTEMPTS if name not in ABORTING])
+        missed = {name for name, what in got.items() if what is None}
+        assert missed <= {
+            "read its output", "see which jobs there are", "read which user is whose",
+            "take away what covers the engine's directory", "look through the first process's root",
+            "attach a debugger to its process", "open its memory",
+        }  # fmt: skip
+        assert machine.engine.capabilities.one_team, "and the server says so"
+    finally:
+        machine.close()
+
+
+def test_jobs_of_one_workspace_share_its_user_and_home_but_not_their_processes(apart: Machine) -> None:
+    apart.start("one", "a", {"command": "id -u; echo hers > $HOME/note; ls -d $HOME; stat -c %a $HOME"})
+    apart.start("other", "b", {"command": "id -u"})
+    until(lambda: apart.ended("one") and apart.ended("other"))
+    uid, home, mode = apart.printed("one").split()
+    assert int(uid) in range(RANGE[0], RANGE[1] + 1)
+    assert (home, mode) == (apart.engine._directory.home(int(uid)), "700")
+    assert apart.printed("other").split() != [uid]
+    apart.start("two", "a", {"command": "id -u; cat $HOME/note; ls /proc | grep -c '^[0-9]'"})
+    until(lambda: apart.ended("two"))
+    again, note, processes = apart.printed("two").split()
+    assert (again, note) == (uid, "hers")
+    assert int(processes) <= 6, "its own only"
+
+
+def test_a_workspace_keeps_its_user_when_the_server_is_started_again(apart: Machine) -> None:
+    apart.start("one", "a", {"command": "id -u"})
+    until(lambda: apart.ended("one"))
+    users = UserSettings(range=RANGE)
+    again = Machine(apart.directory, run_as=None, users=users)
+    try:
+        assert str(again.engine._premises.user("b").uid) != apart.printed("one").strip()
+        assert str(again.engine._premises.user("a").uid) == apart.printed("one").strip()
+    finally:
+        again.engine.close()
+
+
+def test_a_workspace_may_have_a_fixed_user(directory: Path) -> None:
+    nobody = pwd.getpwnam("nobody")
+    machine = Machine(directory, run_as=None, users=UserSettings(range=RANGE, map={"a": "nobody"}))
+    try:
+        machine.start("one", "a", {"command": "id -u; echo $USER"})
+        until(lambda: machine.ended("one"))
+        assert machine.printed("one").split() == [str(nobody.pw_uid), "nobody"]
+    finally:
+        machine.close()
+
+
+def test_a_job_that_is_kept_apart_ends_as_any_other(apart: Machine) -> None:
+    """A signal is a signal, a code a code, a missing command is named, and a grace is a grace."""
+    apart.start("code", "a", {"command": "exit 7"})
+    apart.start("signal", "a", {"command": "kill -9 $$"})
+    apart.start("missing", "a", {"command": ["no-such-command"]})
+    apart.start("well", "a", {"command": "sleep 0.01"})
+    names = ("code", "signal", "missing", "well")
+    until(lambda: all(apart.ended(name) for name in names))
+    said = {name: end.detail for name in names if (end := apart.ended(name)) is not None}
+    assert "code 7" in said["code"]
+    assert "signal KILL" in said["signal"]
+    assert "command not found: no-such-command" in said["missing"]
+    assert said["well"] == ""
+    well = apart.ended("well")
+    assert well is not None
+    assert well.outcome is Outcome.SUCCEEDED
+
+
+def test_what_a_shell_leaves_behind_may_use_its_grace_when_kept_apart(apart: Machine) -> None:
+    child = "trap 'touch saved; exit 0' TERM; sleep 600 & touch waits; wait"
+    apart.start("job", "a", {"command": f'sh -c "{child}" & exec sleep 600'}, grace_ms=20_000)
+    work = Path(apart.engine._directory.job("job").work)
+    until((work / "waits").exists)
+    apart.engine.stop(StopOrder(JobId("job"), 1, 20_000))
+    until(lambda: not apart.engine.observe().running)
+    assert (work / "saved").exists()
+
+
+def test_a_job_that_is_kept_apart_dies_with_its_supervisor(apart: Machine) -> None:
+    apart.victim()
+    run = apart.engine._runs[JobId("victim"), 1]
+    first = run.processes[0]
+    assert run.supervisor is not None
+    run.supervisor.send(signal.SIGKILL)
+    until(lambda: not first.alive())
+    until(lambda: not apart.engine.observe().running)
