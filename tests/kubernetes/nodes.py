@@ -33,7 +33,12 @@ class Nodes:
             bodies = (node(name, gpus, resource, labels or {}) for name in made)
             list(threads.map(lambda body: self._api.create(NODES, body), bodies))
         if wait:
-            until(lambda: set(made) <= set(self.ready()), f"{count} nodes are Ready", 30 + count / 20)
+            until(
+                lambda: set(made) <= set(self.ready()),
+                f"{count} nodes are Ready",
+                60 + count / 5,
+                0.05 + count / 500,
+            )
         return made
 
     def ready(self) -> list[str]:

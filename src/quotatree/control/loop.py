@@ -29,6 +29,7 @@ from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.health import Health, LoopSettings, Mode, Published
 from quotatree.control.load_world import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
+from quotatree.control.onlooker import Onlooker
 from quotatree.control.reports import lasting
 from quotatree.control.sender import Sender
 from quotatree.control.store_port import LoopStore
@@ -77,6 +78,7 @@ class Controller:
         self._asks: list[_Ask] = []
         self._reports: list[Report] = []
         self._world: World | None = None
+        self._onlooker = Onlooker(store, self._settings.core)
         self._now_ms = 0
         self._wakeup_ms: int | None = None
         self._retry_at_ms = 0
@@ -129,7 +131,7 @@ class Controller:
 
     @property
     def published(self) -> Published | None:
-        """What is committed; None while no world is loaded: this server starts, stands by or has stopped."""
+        """What is committed; None while no world is loaded: this server starts, has stopped, or has no copy yet."""
         return self._published
 
     def start(self) -> None:
@@ -221,6 +223,7 @@ class Controller:
         if not self._writer.take(self._now_ms):
             self._become(Mode.STANDBY)
             self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
+            self._look_on()
             return False
         if not self._engine_open:
             self._engine.open(self._inbox.put)
@@ -237,10 +240,20 @@ class Controller:
             world, Inputs(observed=self._engine.observe(), engine=None if loaded.engine == mine else mine)
         )
         self._world = world
+        self._onlooker.forget()
         self._become(Mode.LEADING)
         self._retry_ms = 0
         log.info("leading", holder=self._writer.holder, epoch=self._writer.epoch, jobs=len(world.state.jobs))
         return True
+
+    def _look_on(self) -> None:
+        """Take a copy of what the leader has committed, from which questions are answered here."""
+        if self._onlooker.look():
+            copy = self._onlooker.copy
+            assert copy is not None
+            self._published = Published(copy.directory, copy.counters.event)
+            for listener in self._listeners:
+                listener(copy.counters.event)
 
     def _work(self) -> None:
         world = self._world
@@ -376,11 +389,12 @@ class Controller:
         for ask in asks:
             if not ask.future.set_running_or_notify_cancel():
                 continue
-            if self._world is None:
+            world = self._onlooker.copy if self._world is None else self._world
+            if world is None:
                 ask.future.set_exception(Unavailable(self._health.mode.value))
                 continue
             try:
-                ask.future.set_result(ask.query(self._world, self._now_ms))
+                ask.future.set_result(ask.query(world, self._now_ms))
             except Exception as error:
                 ask.future.set_exception(error)
 
@@ -421,6 +435,7 @@ class Controller:
         self._take(0)
         self._refuse_calls()
         self._world = self._published = None
+        self._onlooker.forget()
         self._answer_asks()
         self._engine.close()
         try:

@@ -105,7 +105,7 @@ class Server:
         Returns the admin, or None if the store was not empty or this server does not lead, and notices to show.
         """
         published = self.controller.published
-        if published is None:
+        if published is None or not self.controller.health.writable:
             return None, []
         made = first_start(published.directory, time.time_ns() // 1_000_000)
         if made is not None:
