@@ -170,7 +170,7 @@ def _plain(value: Any) -> Any:
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Enum):
         return value.name
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | frozenset):
         return [_plain(one) for one in value]
     return value
 

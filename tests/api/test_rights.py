@@ -45,6 +45,7 @@ ROWS = [
     Row("GET", "/jobs/{job}/history",                "200  404  200  200  200  200  200  404  404  401"),
     Row("GET", "/jobs/{job}/explanation",            "200  404  200  200  200  200  200  404  404  401"),
     Row("GET", "/jobs/{running}/exposure",           "200  404  200  200  200  200  200  404  404  401"),
+    Row("GET", "/exposures",                         ALL, query="job=dlc-0123456789"),
     Row("POST", "/jobs/{job}/cancel",                "200  404  200  200  200  200  403  404  404  401"),
     Row("PUT", "/jobs/{job}/priority",               "200  404  200  200  200  200  403  404  404  401", {"priority": 2}),
     Row("POST", "/jobs/{job}/hold",                  "200  404  200  200  200  200  403  404  404  401"),
@@ -60,6 +61,7 @@ ROWS = [
     Row("POST", "/previews",                         "200  404  200  200  200  200  403  404  404  401", {"changes": [{"change": "submit", "job": job()}]}),
     Row("POST", "/previews",                         "200  200  403  403  403  403  403  404  404  401", {"changes": [{"change": "scale", "quota": "a", "min": {"gpus": 3}, "mode": "lazy"}]}),
     Row("GET", "/preemptions",                       ALL),
+    Row("GET", "/preemptions/{seq}",                 "404  404  404  404  404  404  404  404  404  401"),  # see test_explaining
     Row("GET", "/preemptions",                       "200  200  200  200  200  200  200  404  404  401", query="quota=a"),
     Row("GET", "/summary",                           ALL),
     Row("GET", "/quotas",                            ALL),
@@ -180,6 +182,7 @@ class Filled:
             "token": lambda: self.api.post("/tokens", {"name": "x", "user": "zoe"}).json()["id"],
             "webhook": self.webhook,
             "new": self.name,
+            "seq": lambda: "1",
         }
         for word, make in makers.items():
             blank = "{" + word + "}"

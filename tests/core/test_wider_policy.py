@@ -44,7 +44,7 @@ def helps(world: World, gpus: int, priority: int = 6) -> list[str]:
     before = snapshot(world.state)
     told = explain(world.state, JobId("waits"), world.now_ms).helps
     assert snapshot(world.state) == before
-    return [line for line in told if "policy" in line]
+    return [one.text for one in told if "policy" in one.text]
 
 
 OWN = SelfLevel(Priorities(6, 9), Priorities(1, 1), USUAL, Scope.OWN)
@@ -97,7 +97,7 @@ def test_both_policies_are_named_where_neither_helps_alone_x1() -> None:
     world.run("child", "below", 4)
     world.submit("waits", "r", 8, priority=6)
     world.plan()
-    (line,) = [one for one in explain(world.state, JobId("waits"), 0).helps if "policy" in one]
+    (line,) = [one.text for one in explain(world.state, JobId("waits"), 0).helps if "policy" in one.text]
     assert "a self-level policy on r" in line
     assert "and a child-level policy on r" in line
     assert "2 unit(s) would be evicted" in line
@@ -113,7 +113,7 @@ def test_no_policy_is_named_where_none_would_help_x1() -> None:
     world.submit("waits", "r", 8, priority=9)
     world.plan()
     told = explain(world.state, JobId("waits"), 0).helps
-    assert told == ("work worth 8 GPU in r ends, or r is scaled up",)
+    assert [one.text for one in told] == ["work worth 8 GPU in r ends, or r is scaled up"]
 
 
 def test_what_was_supposed_is_forgotten_x1() -> None:

@@ -372,6 +372,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/exposures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Exposures
+         * @description By whom each of several running jobs could be taken (X4), such as those of one page of a list.
+         */
+        get: operations["list_exposures_api_v1_exposures_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{job}/history": {
         parameters: {
             query?: never;
@@ -402,8 +422,30 @@ export interface paths {
         /**
          * List Preemptions
          * @description The ledger: what jobs of these quotas took or lost, newest first. Without a quota, all whose figures one may read.
+         *
+         *     `workspace`: that took or lost something.
          */
         get: operations["list_preemptions_api_v1_preemptions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/preemptions/{seq}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Preemption
+         * @description One entry of the ledger, and what became since of the jobs in it.
+         */
+        get: operations["get_preemption_api_v1_preemptions__seq__get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1502,6 +1544,20 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AheadOut
+         * @description A job that is tried before. Other teams' jobs have a priority and a size, no name.
+         */
+        AheadOut: {
+            /** Job */
+            job: string;
+            /** Name */
+            name: string | null;
+            /** Priority */
+            priority: number;
+            /** Gpus */
+            gpus: number;
+        };
+        /**
          * AmountIn
          * @description All jobs of `who` together use at most so much at these priorities; a job over it waits (W4).
          */
@@ -1924,7 +1980,7 @@ export interface components {
         };
         /**
          * ExplanationOut
-         * @description Where a job stands and why (X1, X2).
+         * @description Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are.
          */
         ExplanationOut: {
             /** Job */
@@ -1936,7 +1992,7 @@ export interface components {
             /** Position */
             position: number | null;
             /** Ahead */
-            ahead: string[];
+            ahead: components["schemas"]["AheadOut"][];
             /** Reasons */
             reasons: components["schemas"]["ReasonOut"][];
             /** Holders */
@@ -1946,7 +2002,7 @@ export interface components {
             /** Tried */
             tried: components["schemas"]["TriedOut"][];
             /** Helps */
-            helps: string[];
+            helps: components["schemas"]["HelpOut"][];
             /** Preempted By */
             preempted_by: string | null;
             /** Lost Gpu Seconds */
@@ -2065,6 +2121,22 @@ export interface components {
             /** Waiting */
             waiting: number;
         };
+        /**
+         * HelpOut
+         * @description `text`; and what could be done: `arguments` with `change` set to `action` are a change that `/previews` takes.
+         *
+         *     `action`: `scale`, `policies` or `cancel`; null where nothing can be done, or not by this reader.
+         */
+        HelpOut: {
+            /** Text */
+            text: string;
+            /** Action */
+            action: ("scale" | "policies" | "cancel") | null;
+            /** Arguments */
+            arguments: {
+                [key: string]: unknown;
+            };
+        };
         /** HolderOut */
         HolderOut: {
             /** Quota */
@@ -2077,6 +2149,13 @@ export interface components {
             lowest_priority: number;
             /** Highest Priority */
             highest_priority: number;
+        };
+        /** JobExposures */
+        JobExposures: {
+            /** Job */
+            job: string;
+            /** Items */
+            items: components["schemas"]["ExposureOut"][];
         };
         /**
          * JobIn
@@ -2272,14 +2351,37 @@ export interface components {
             node: components["schemas"]["NodeIn"];
         };
         /**
+         * LedgerDetail
+         * @description `since`: what became of the jobs that the reader may see.
+         */
+        LedgerDetail: {
+            /** Seq */
+            seq: number;
+            /** At Ms */
+            at_ms: number;
+            preemptor: components["schemas"]["PreemptorOut"];
+            /** Names */
+            names: {
+                [key: string]: string;
+            };
+            preemption: components["schemas"]["PreemptionOut"];
+            /** Since */
+            since: components["schemas"]["SinceOut"][];
+        };
+        /**
          * LedgerOut
-         * @description `quota` and `workspace` of the preemptor are told as far as the reader may know them.
+         * @description `names`: of the jobs in it that the reader may see, by id.
          */
         LedgerOut: {
             /** Seq */
             seq: number;
             /** At Ms */
             at_ms: number;
+            preemptor: components["schemas"]["PreemptorOut"];
+            /** Names */
+            names: {
+                [key: string]: string;
+            };
             preemption: components["schemas"]["PreemptionOut"];
         };
         /** LedgerPage */
@@ -2329,6 +2431,14 @@ export interface components {
             oidc: boolean;
             /** Oidc Issuer */
             oidc_issuer: string | null;
+        };
+        /**
+         * ManyExposures
+         * @description Jobs that do not run, or are not for the reader, are left out.
+         */
+        ManyExposures: {
+            /** Items */
+            items: components["schemas"]["JobExposures"][];
         };
         /** MemberIn */
         MemberIn: {
@@ -2709,6 +2819,28 @@ export interface components {
             tried: components["schemas"]["TriedOut"][];
         };
         /**
+         * PreemptorOut
+         * @description Who took it. Of other teams' jobs the reader learns priority, size and the level of the quota; the rest is null.
+         */
+        PreemptorOut: {
+            /** Job */
+            job: string;
+            /** Name */
+            name: string | null;
+            /** Workspace */
+            workspace: string | null;
+            /** Owner */
+            owner: string | null;
+            /** Module */
+            module: string | null;
+            /** Quota */
+            quota: string;
+            /** Priority */
+            priority: number;
+            /** Gpus */
+            gpus: number;
+        };
+        /**
          * PreviewIn
          * @description One change, or several as if they were made one after the other and then planned once.
          */
@@ -3060,6 +3192,8 @@ export interface components {
         /**
          * ReasonOut
          * @description Why, as a stable code and as a sentence. `rules` are the numbers of the rules behind it, in the rulebook.
+         *
+         *     `facts`: what fills the sentence, by name, such as `quota`, `wanted`, `free`.
          */
         ReasonOut: {
             /** Code */
@@ -3068,6 +3202,10 @@ export interface components {
             text: string;
             /** Rules */
             rules: string[];
+            /** Facts */
+            facts: {
+                [key: string]: string;
+            };
         };
         /**
          * ReplicasIn
@@ -3244,6 +3382,35 @@ export interface components {
             csrf: string;
             /** Expires Ms */
             expires_ms: number;
+        };
+        /**
+         * SinceOut
+         * @description What became of a job that was part of a preemption. `role`: preemptor, victim or demoted.
+         */
+        SinceOut: {
+            /** Job */
+            job: string;
+            /** Name */
+            name: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "preemptor" | "victim" | "demoted";
+            /** Quota */
+            quota: string;
+            /** Phase */
+            phase: string;
+            /** Reason Code */
+            reason_code: string;
+            /** Position */
+            position: number | null;
+            /** Run */
+            run: number;
+            /** Started Ms */
+            started_ms: number | null;
+            /** Ended Ms */
+            ended_ms: number | null;
         };
         /** StoodOn */
         StoodOn: {
@@ -4151,6 +4318,28 @@ export interface operations {
             };
         };
     };
+    list_exposures_api_v1_exposures_get: {
+        parameters: {
+            query: {
+                job: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManyExposures"];
+                };
+            };
+        };
+    };
     get_job_history_api_v1_jobs__job__history_get: {
         parameters: {
             query?: {
@@ -4182,6 +4371,9 @@ export interface operations {
         parameters: {
             query?: {
                 quota?: string[] | null;
+                workspace?: string[] | null;
+                /** @description the step of P4 that it was */
+                step?: ("FREE" | "IDLE" | "LOAN" | "RETURN" | "OWN" | "DESCENDANTS" | "SIBLINGS_ABOVE_MIN" | "SIBLINGS")[] | null;
                 job?: string | null;
                 /** @description milliseconds since the epoch */
                 from_ms?: number | null;
@@ -4205,6 +4397,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LedgerPage"];
+                };
+            };
+        };
+    };
+    get_preemption_api_v1_preemptions__seq__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                seq: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerDetail"];
                 };
             };
         };

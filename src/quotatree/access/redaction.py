@@ -25,7 +25,7 @@ from quotatree.access.check import (
 from quotatree.access.directory import Directory
 from quotatree.access.names import NAME
 from quotatree.access.roles import Role
-from quotatree.core import GPU, Explanation, Exposure, JobId, Reason, Refused, amount_text
+from quotatree.core import GPU, Explanation, Exposure, Help, JobId, Reason, Refused, amount_text
 from quotatree.core import decisions as say
 
 HIDDEN: Final = "[hidden]"
@@ -146,7 +146,7 @@ class Reader:
             reasons=tuple(self.reason(reason) for reason in told.reasons),
             holders=tuple(replace(holder, quota=self.quota(holder.quota)) for holder in told.holders),
             tried=self._tried(told.tried),
-            helps=tuple(self.text(line) for line in told.helps),
+            helps=tuple(self._help(one) for one in told.helps),
             preempted_by=None if told.preempted_by is None else self.job(told.preempted_by),
             next_try=self.text(told.next_try),
         )
@@ -161,6 +161,15 @@ class Reader:
     def text(self, text: str) -> str:
         """The text with every word replaced that names something the actor may not know."""
         return text if self.everything else re.sub(NAME, lambda word: self._word(word[0]), text)
+
+    def _help(self, told: Help) -> Help:
+        """The help; only in words if it is a change of something the actor may not know."""
+        text = self.text(told.text)
+        if (told.quota is not None and told.quota not in self.quotas) or (
+            told.job and not self.sees(told.job)
+        ):
+            return Help(text)
+        return told._replace(text=text)
 
     def _word(self, word: str) -> str:
         if word in self.quotas or word in self.workspaces or word in self.users or self.sees(word):

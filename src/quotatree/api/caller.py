@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, get_type_hints
 
@@ -25,6 +25,7 @@ from quotatree.identity.errors import Unauthenticated
 from quotatree.identity.sessions import authenticate_session, check_csrf, token_of
 from quotatree.identity.tokens import authenticate_token
 from quotatree.store import Store
+from quotatree.store.rows import JobRow
 
 T = TypeVar("T")
 SESSION_COOKIE: Final = "quotatree_session"
@@ -60,17 +61,17 @@ class Caller:
         """Ask the store, in a thread since it may block."""
         return await read(self.services, question)
 
-    async def eyes(self) -> Reader:
+    async def eyes(self, rows: Mapping[str, JobRow] | None = None) -> Reader:
         """A Reader that hides what the caller may not read, for answers made from the store.
 
-        Use it inside `read`, since it may ask the store.
+        Use it inside `read`, since it may ask the store; not for jobs that are among `rows` by then.
         """
         tree = await self.ask(lambda world, _: parents(world))
         known: dict[str, JobFacts | None] = {}
 
         def facts(job: str) -> JobFacts | None:
             if job not in known:
-                row = self.services.store.job(job)
+                row = rows[job] if rows is not None and job in rows else self.services.store.job(job)
                 known[job] = (
                     None if row is None else JobFacts(row.workspace, row.quota, row.priority, row.gpu_milli)
                 )

@@ -87,14 +87,24 @@ class Preemptions(Noun):
         self,
         *,
         quota: Sequence[str] = (),
+        workspace: Sequence[str] = (),
+        step: Sequence[str] = (),
         job: str | None = None,
         from_ms: int | None = None,
         before_ms: int | None = None,
         most: int | None = None,
     ) -> Iterator[t.LedgerOut]:
         """The entries of the preemption ledger, newest first."""
-        asked = {"quota": tuple(quota), "job": job, "from_ms": from_ms, "before_ms": before_ms}
+        asked = {
+            "quota": tuple(quota), "workspace": tuple(workspace), "step": tuple(step), "job": job,
+            "from_ms": from_ms, "before_ms": before_ms,
+        }  # fmt: skip
         return self._pages("/preemptions", asked, most)
+
+    def get(self, seq: int) -> t.LedgerDetail:
+        """One entry, and what became since of the jobs in it."""
+        found: t.LedgerDetail = self._http.get(f"/preemptions/{seq}")
+        return found
 
 
 class Audit(Noun):

@@ -66,6 +66,11 @@ class Jobs(Noun):
         found: t.JobOut = self._http.get(f"/jobs/{name(job)}", {"positions": positions or None})
         return found
 
+    def exposures(self, jobs: Sequence[str]) -> Sequence[t.JobExposures]:
+        """By whom each of up to 100 running jobs could be taken; others are left out."""
+        found: t.ManyExposures = self._http.get("/exposures", {"job": tuple(jobs)})
+        return found["items"]
+
     def runs(self, job: str) -> Sequence[t.RunOut]:
         found: t.Runs = self._http.get(f"/jobs/{name(job)}/runs")
         return found["items"]

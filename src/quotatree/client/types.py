@@ -7,6 +7,15 @@ from typing import Any, Literal, NotRequired, TypedDict
 # fmt: off
 
 
+class AheadOut(TypedDict):
+    """A job that is tried before. Other teams' jobs have a priority and a size, no name."""
+
+    job: str
+    name: str | None
+    priority: int
+    gpus: float
+
+
 class AmountIn(TypedDict):
     """All jobs of `who` together use at most so much at these priorities; a job over it waits (W4)."""
 
@@ -250,18 +259,18 @@ class EventPage(TypedDict):
 
 
 class ExplanationOut(TypedDict):
-    """Where a job stands and why (X1, X2)."""
+    """Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are."""
 
     job: str
     phase: str
     quota: str
     position: int | None
-    ahead: list[str]
+    ahead: list[AheadOut]
     reasons: list[ReasonOut]
     holders: list[HolderOut]
     nodes: list[NodeGroupOut]
     tried: list[TriedOut]
-    helps: list[str]
+    helps: list[HelpOut]
     preempted_by: str | None
     lost_gpu_seconds: float | None
     next_try: str
@@ -320,12 +329,29 @@ class HealthOut(TypedDict):
     waiting: int
 
 
+class HelpOut(TypedDict):
+    """`text`; and what could be done: `arguments` with `change` set to `action` are a change that
+    `/previews` takes.
+
+    `action`: `scale`, `policies` or `cancel`; null where nothing can be done, or not by this reader.
+    """
+
+    text: str
+    action: Literal["scale", "policies", "cancel"] | None
+    arguments: dict[str, Any]
+
+
 class HolderOut(TypedDict):
     quota: str
     jobs: int
     gpus: float
     lowest_priority: int
     highest_priority: int
+
+
+class JobExposures(TypedDict):
+    job: str
+    items: list[ExposureOut]
 
 
 class JobIn(TypedDict):
@@ -413,11 +439,24 @@ class JoinNodeChange(TypedDict):
     node: NodeIn
 
 
-class LedgerOut(TypedDict):
-    """`quota` and `workspace` of the preemptor are told as far as the reader may know them."""
+class LedgerDetail(TypedDict):
+    """`since`: what became of the jobs that the reader may see."""
 
     seq: int
     at_ms: int
+    preemptor: PreemptorOut
+    names: dict[str, str]
+    preemption: PreemptionOut
+    since: list[SinceOut]
+
+
+class LedgerOut(TypedDict):
+    """`names`: of the jobs in it that the reader may see, by id."""
+
+    seq: int
+    at_ms: int
+    preemptor: PreemptorOut
+    names: dict[str, str]
     preemption: PreemptionOut
 
 
@@ -452,6 +491,12 @@ class LoginWays(TypedDict):
     link: bool
     oidc: bool
     oidc_issuer: str | None
+
+
+class ManyExposures(TypedDict):
+    """Jobs that do not run, or are not for the reader, are left out."""
+
+    items: list[JobExposures]
 
 
 class MemberIn(TypedDict):
@@ -653,6 +698,21 @@ class PreemptionOut(TypedDict):
     tried: list[TriedOut]
 
 
+class PreemptorOut(TypedDict):
+    """Who took it. Of other teams' jobs the reader learns priority, size and the level of the quota; the
+    rest is null.
+    """
+
+    job: str
+    name: str | None
+    workspace: str | None
+    owner: str | None
+    module: str | None
+    quota: str
+    priority: int
+    gpus: float
+
+
 class PreviewIn(TypedDict):
     """One change, or several as if they were made one after the other and then planned once."""
 
@@ -837,11 +897,14 @@ class Quotas(TypedDict):
 class ReasonOut(TypedDict):
     """Why, as a stable code and as a sentence. `rules` are the numbers of the rules behind it, in the
     rulebook.
+
+    `facts`: what fills the sentence, by name, such as `quota`, `wanted`, `free`.
     """
 
     code: str
     text: str
     rules: list[str]
+    facts: dict[str, str]
 
 
 class ReplicasIn(TypedDict):
@@ -933,6 +996,21 @@ class SessionOut(TypedDict):
     user: str
     csrf: str
     expires_ms: int
+
+
+class SinceOut(TypedDict):
+    """What became of a job that was part of a preemption. `role`: preemptor, victim or demoted."""
+
+    job: str
+    name: str
+    role: Literal["preemptor", "victim", "demoted"]
+    quota: str
+    phase: str
+    reason_code: str
+    position: int | None
+    run: int
+    started_ms: int | None
+    ended_ms: int | None
 
 
 class StoodOn(TypedDict):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from quotatree import core
 from quotatree.access.check import OnJob, OnQuota, check, visible_quotas
@@ -37,6 +37,7 @@ from quotatree.engines.base import Engine
 
 T = TypeVar("T")
 Query = Callable[[World, int], T]
+MOST_AHEAD: Final = 50
 
 
 class Exposed(NamedTuple):
@@ -44,6 +45,22 @@ class Exposed(NamedTuple):
 
     job: JobId
     exposure: Exposure
+
+
+class Ahead(NamedTuple):
+    """A job that is tried before another one; what the reader may not see has no name. `gpu_milli`: what it asks for."""
+
+    job: JobId
+    name: str | None
+    priority: int
+    gpu_milli: int
+
+
+class Explained(NamedTuple):
+    """An explanation, and the first of the jobs ahead, at most MOST_AHEAD; the position tells how many there are."""
+
+    told: Explanation
+    ahead: tuple[Ahead, ...]
 
 
 class Queued(NamedTuple):
@@ -69,10 +86,40 @@ class Preview:
     exposed: tuple[Exposed, ...]
 
 
-def explain(actor: str, job: str) -> Query[Explanation]:
-    def query(world: World, now_ms: int) -> Explanation:
+def explain(actor: str, job: str) -> Query[Explained]:
+    def query(world: World, now_ms: int) -> Explained:
         found = _job(world, actor, Action.EXPLAIN_JOB, job)
-        return eyes(world, actor).explanation(core.explain(world.state, found.id, now_ms))
+        reads = eyes(world, actor)
+        told = core.explain(world.state, found.id, now_ms)
+        first = told.ahead[:MOST_AHEAD]
+        ahead = tuple(_ahead(world, reads, world.state.jobs[one]) for one in first)
+        return Explained(reads.explanation(replace(told, ahead=first)), ahead)
+
+    return query
+
+
+def _ahead(world: World, reads: Reader, job: Job) -> Ahead:
+    name = world.cards[job.id].name if reads.sees(job.id) else ""
+    size = job.quota.queue.of_job[job.id].request.gpu_milli
+    return Ahead(reads.job(job.id), name or None, job.priority, size)
+
+
+def exposures(actor: str, jobs: Sequence[str]) -> Query[dict[JobId, tuple[Exposure, ...]]]:
+    """The ways in which each of these jobs could be taken (X4).
+
+    Those that do not run, and those that the actor may not see, are left out.
+    """
+
+    def query(world: World, now_ms: int) -> dict[JobId, tuple[Exposure, ...]]:
+        reads = eyes(world, actor)
+        known: core.Known = {}
+        found = {}
+        for name in jobs:
+            job = world.state.jobs.get(JobId(name))
+            if job is not None and job.core is not None and reads.sees(job.id):
+                told = core.exposure(world.state, job.id, now_ms, known)
+                found[job.id] = tuple(reads.exposure(one) for one in told)
+        return found
 
     return query
 

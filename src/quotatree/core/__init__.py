@@ -19,6 +19,7 @@ from quotatree.core.explanation import (
     Explanation,
     Exposure,
     Holder,
+    Known,
     NodeGroup,
     explain,
     exposure,
@@ -94,6 +95,7 @@ from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
 from quotatree.core.waiting_reasons import foremost_reasons
+from quotatree.core.wider_policy import Help
 
 __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.
@@ -101,7 +103,7 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "module_totals",
     "foremost_reasons",
     # What happens, what is decided, and why.
-    "events", "decisions", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure",
+    "events", "decisions", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure", "Known", "Help",
     "QuotaReport", "ModuleTotal",
     # What can go wrong.
     "QuotaTreeError", "Refused", "IllegalTransition",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,13 +12,14 @@ from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import Claim, Job, JobId, Phase, least_asked_for
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
-from quotatree.core.model.resources import GPU, ZERO
+from quotatree.core.model.quota import Quota, QuotaId, has_loan
+from quotatree.core.model.resources import GPU, ZERO, Bounds
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
 from quotatree.core.waiting_reasons import why_no_more, why_waiting
-from quotatree.core.wider_policy import wider_policies
+from quotatree.core.wider_policy import Help, wider_policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Explanation:
     holders: tuple[Holder, ...]
     nodes: tuple[NodeGroup, ...]
     tried: tuple[StepTried, ...]
-    helps: tuple[str, ...]
+    helps: tuple[Help, ...]
     preempted_by: JobId | None
     lost_work: int | None
     next_try: str
@@ -121,15 +122,21 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         holders=_holders(state, job, full),
         nodes=_node_groups(state, job, reasons),
         tried=tried,
-        helps=(*_what_helps(reasons, tried), *_wider_policies(state, job, reasons, now_ms)),
+        helps=(*_what_helps(state, job, reasons, tried), *_wider_policies(state, job, reasons, now_ms)),
         preempted_by=job.preempted_by,
         lost_work=job.lost_last if job.preempted_by else None,
         next_try=_next_try(job, ahead),
     )
 
 
-def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:
-    """Return by which quotas' jobs, and under which rules, a running job could be taken (X4)."""
+Known = dict[Work, list[tuple[Quota, Code, str]]]
+
+
+def exposure(state: State, job_id: JobId, now_ms: int, known: Known | None = None) -> tuple[Exposure, ...]:
+    """Return by which quotas' jobs, and under which rules, a running job could be taken (X4).
+
+    `known`: what was found for jobs asked about before, in the same state; it is added to.
+    """
     job = state.jobs.get(job_id)
     if job is None or job.core is None:
         raise Refused("job", job_id, "X4", "is not running")
@@ -142,20 +149,51 @@ def exposure(state: State, job_id: JobId, now_ms: int) -> tuple[Exposure, ...]:
     if any(unit.cls.claim is Claim.IDLE for unit in job.extras.values()):
         who = "any regular job that lacks a place (idle replicas)"
         found.append(Exposure(job.quota.root.id, Code.IdleTakenBack.name, who))
-    victim = work_of(job)
+    victim, found_before = work_of(job), {} if known is None else known
+    if victim not in found_before:
+        found_before[victim] = _who_could_take(victim)
     protected = job.quota.min_runtime_ms and job.core.protected_until_ms > now_ms
-    for taker in job.quota.root.subtree():
+    for taker, rule, who in found_before[victim]:
+        if protected and rule is not Code.ReturnOfLoan:
+            who += f", once its min_runtime ends in {(job.core.protected_until_ms - now_ms) // 1000} s"
+        found.append(Exposure(taker.id, rule.name, who))
+    return tuple(found)
+
+
+def _who_could_take(victim: Work) -> list[tuple[Quota, Code, str]]:
+    """Return the quotas whose jobs could take this regular work, each with a rule and which of its jobs, in words."""
+    found = []
+    for taker, borrower in _possible_takers(victim.quota):
+        may_claim = borrower is not None and has_loan(borrower)
         by_rule: dict[Code, list[int]] = {}
         for priority in range(LOWEST_PRIORITY, HIGHEST_PRIORITY + 1):
-            claimable = any(could_claim(Work(taker, priority, m), victim, ZERO) for m in Module)
+            claimable = may_claim and any(could_claim(Work(taker, priority, m), victim, ZERO) for m in Module)
             for rule in rules_against(taker, priority, victim, claimable=claimable):
                 by_rule.setdefault(rule, []).append(priority)
         for rule, priorities in by_rule.items():
-            who = f"jobs of {taker.id} with priority {priorities[0]}-{priorities[-1]}"
-            if protected and rule is not Code.ReturnOfLoan:
-                who += f", once its min_runtime ends in {(job.core.protected_until_ms - now_ms) // 1000} s"
-            found.append(Exposure(taker.id, rule.name, who))
-    return tuple(found)
+            found.append((taker, rule, f"jobs of {taker.id} with priority {priorities[0]}-{priorities[-1]}"))
+    return found
+
+
+def _possible_takers(quota: Quota) -> Iterator[tuple[Quota, Quota | None]]:
+    """Yield the quotas on the path of this one, root first, and their siblings: nobody else has rights to its work (P1, P2, P15).
+
+    With a sibling comes the quota on the path beside it, whose loan it might claim.
+    """
+    path = set(quota.path)
+
+    def below(above: Quota) -> Iterator[tuple[Quota, Quota | None]]:
+        yield above, None
+        if above is quota:
+            return
+        beside = next(child for child in above.children if child in path)
+        for child in above.children:
+            if child is beside:
+                yield from below(child)
+            else:
+                yield child, beside
+
+    yield from below(quota.root)
 
 
 def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tuple[JobId, ...]]:
@@ -205,26 +243,47 @@ def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[Nod
     )
 
 
-def _what_helps(reasons: Sequence[Reason], tried: Sequence[StepTried]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+def _what_helps(
+    state: State, job: Job, reasons: Sequence[Reason], tried: Sequence[StepTried]
+) -> tuple[Help, ...]:
+    found: dict[Help, None] = {}
     for reason in (*reasons, *(t.reason for t in tried)):
         facts = dict(reason.facts)
         if reason.code in (Code.OwnQuotaFull, Code.AncestorFull):
-            found[
-                f"work worth {facts['wanted']} in {facts['quota']} ends, or {facts['quota']} is scaled up"
-            ] = None
+            text = f"work worth {facts['wanted']} in {facts['quota']} ends, or {facts['quota']} is scaled up"
+            found[_scaled_up(state.quotas[QuotaId(facts["quota"])], job, text)] = None
         elif reason.code is Code.NoPlacement:
-            found[f"devices for {facts['shape']} become free together on one node"] = None
+            found[Help(f"devices for {facts['shape']} become free together on one node")] = None
         elif reason.code is Code.BehindHead:
-            found[f"{facts['head']} starts or is cancelled"] = None
+            head = JobId(facts["head"])
+            found[Help(f"{head} starts or is cancelled", "cancel", job=head)] = None
         elif reason.code is Code.OverAmountLimit:
-            found[f"jobs of {facts['subject']} end, or the limit is raised"] = None
+            found[Help(f"jobs of {facts['subject']} end, or the limit is raised")] = None
         elif reason.code is Code.PreemptionDelayed:
-            found[f"waiting {facts['left']} more: then it may preempt"] = None
+            found[Help(f"waiting {facts['left']} more: then it may preempt")] = None
     return tuple(found)
 
 
-def _wider_policies(state: State, job: Job, reasons: Sequence[Reason], now_ms: int) -> tuple[str, ...]:
+def _scaled_up(quota: Quota, job: Job, text: str) -> Help:
+    """Return the help that a quota with room for the job would be; only in words if a root draws from several pools."""
+    waits = job.quota.queue.of_job.get(job.id)
+    if waits is None:
+        return Help(text)
+    wanted = Bounds(
+        *(
+            None if bound is None else max(bound, quota.used[i] + waits.request[i])
+            for i, bound in enumerate(quota.min)
+        )
+    )
+    draws = quota.spec.draws
+    if quota.parent is not None:
+        return Help(text, "scale", quota=quota.id, min=wanted)
+    if len(draws) != 1:
+        return Help(text)
+    return Help(text, "scale", quota=quota.id, draws=((draws[0][0], wanted),))
+
+
+def _wider_policies(state: State, job: Job, reasons: Sequence[Reason], now_ms: int) -> tuple[Help, ...]:
     """Return which policies would let the job start; none if it is not tried, or waits for a right that it has."""
     unasked = (
         Code.BehindHead,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from quotatree.core.decisions import Hold, Preemption, Start
-from quotatree.core.model.job import Claim, Idle, Job
+from quotatree.core.model.job import Claim, Idle, Job, JobId
 from quotatree.core.model.policy import (
     HIGHEST_PRIORITY,
     LOWEST_PRIORITY,
@@ -23,7 +23,8 @@ from quotatree.core.model.policy import (
     SelfLevel,
     SelfLevels,
 )
-from quotatree.core.model.quota import Quota, QuotaSpec
+from quotatree.core.model.quota import Quota, QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
 from quotatree.core.model.rights import Work, could_evict, may_borrow
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import cost_text
@@ -39,6 +40,22 @@ EVERY: Final = frozenset(Module)
 ANY_PRIORITY: Final = Priorities(LOWEST_PRIORITY, HIGHEST_PRIORITY)
 
 
+class Help(NamedTuple):
+    """Something that would let a waiting job start: in words, and as a change that somebody could make or preview (X3).
+
+    `change` is "scale" (of `quota`, to `min` or, for a root, to `draws`), "policies" (of `quota`, to those of `spec`), "cancel"
+    (of `job`), or "" where there is nothing to do but wait.
+    """
+
+    text: str
+    change: str = ""
+    quota: QuotaId | None = None
+    job: JobId | None = None
+    min: Bounds | None = None
+    draws: tuple[tuple[str, Bounds], ...] = ()
+    spec: QuotaSpec | None = None
+
+
 class Change(NamedTuple):
     """Another policy for a quota, in words, and the quota's declaration with it."""
 
@@ -46,8 +63,8 @@ class Change(NamedTuple):
     spec: QuotaSpec
 
 
-def wider_policies(state: State, job: Job, now_ms: int) -> tuple[str, ...]:
-    """Return the changes of the policies of the job's quota that would let it start now, with victims and cost, in words.
+def wider_policies(state: State, job: Job, now_ms: int) -> tuple[Help, ...]:
+    """Return the changes of the policies of the job's quota that would let it start now, with victims and cost in words.
 
     At most one change of each policy, the smallest that helps; or that of both, if neither helps alone. Empty if no policy
     would help. The state is unchanged.
@@ -75,11 +92,11 @@ class _Question:
         self._attempts = 0
         self._known: dict[object, Preemption | None] = {self._rights(job.quota.spec): None}
 
-    def first_that_helps(self, changes: list[Change]) -> str | None:
-        return next((text for change in changes if (text := self.helped_by(change)) is not None), None)
+    def first_that_helps(self, changes: list[Change]) -> Help | None:
+        return next((told for change in changes if (told := self.helped_by(change)) is not None), None)
 
-    def helped_by(self, change: Change) -> str | None:
-        """Return the change in words, with its victims and their cost; None if the job could not start with it."""
+    def helped_by(self, change: Change) -> Help | None:
+        """Return the change, in words with its victims and their cost; None if the job could not start with it."""
         rights = self._rights(change.spec)
         if rights not in self._known:
             if self._attempts >= ATTEMPTS:
@@ -92,7 +109,7 @@ class _Question:
         who = f"{len(found.victims)} unit(s) would be evicted, cost {cost_text(found.cost)} GPU-s"
         if found.demoted:
             who += f", {len(found.demoted)} job(s) turned idle"
-        return f"{change.text}: {who}"
+        return Help(f"{change.text}: {who}", "policies", quota=self._job.quota.id, spec=change.spec)
 
     def _rights(self, spec: QuotaSpec) -> object:
         """Return a key that declarations share under which the job may take the same running work, and borrow or not."""

@@ -126,6 +126,15 @@ def job(connection: Connection, job_id: str) -> r.JobRow | None:
     return None if row is None else make.job_row(row)
 
 
+def jobs_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, r.JobRow]:
+    """The jobs with these ids; those that are not there are left out."""
+    found: dict[str, r.JobRow] = {}
+    for at in range(0, len(ids), MOST):
+        query = select(t.JOBS).where(t.JOBS.c.id.in_(ids[at : at + MOST]))
+        found |= {row["id"]: make.job_row(row) for row in connection.execute(query).mappings()}
+    return found
+
+
 def runs(connection: Connection, job_id: str) -> tuple[r.RunRow, ...]:
     query = select(t.RUNS).where(t.RUNS.c.job == job_id).order_by(t.RUNS.c.run)
     return tuple(make.run_row(row) for row in connection.execute(query).mappings())
@@ -186,11 +195,21 @@ def preemptions(
         limit=limit,
         make=make.preemption_row,
     )
-    taken: dict[int, list[r.VictimRow]] = {row.seq: [] for row in page.items}
+    return Page(_with_victims(connection, page.items), page.next)
+
+
+def preemption(connection: Connection, seq: int) -> LedgerEntry | None:
+    row = connection.execute(select(t.PREEMPTIONS).where(t.PREEMPTIONS.c.seq == seq)).mappings().first()
+    return None if row is None else _with_victims(connection, (make.preemption_row(row),))[0]
+
+
+def _with_victims(connection: Connection, found: Sequence[r.PreemptionRow]) -> tuple[LedgerEntry, ...]:
+    victims = t.VICTIMS
+    taken: dict[int, list[r.VictimRow]] = {row.seq: [] for row in found}
     of_page = select(victims).where(victims.c.preemption.in_(list(taken))).order_by(*victims.primary_key)
     for row in connection.execute(of_page).mappings():
         taken[row["preemption"]].append(make.victim_row(row))
-    return Page(tuple(LedgerEntry(row, tuple(taken[row.seq])) for row in page.items), page.next)
+    return tuple(LedgerEntry(row, tuple(taken[row.seq])) for row in found)
 
 
 def events(

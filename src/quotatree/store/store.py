@@ -109,6 +109,12 @@ class Store:
     ) -> Page[r.JobRow]:
         return self._read(lambda c: reads.jobs(c, asked, cursor, limit, sort))
 
+    def jobs_by_id(self, ids: Sequence[str]) -> dict[str, r.JobRow]:
+        return self._read(lambda c: reads.jobs_by_id(c, ids))
+
+    def preemption(self, seq: int) -> LedgerEntry | None:
+        return self._read(lambda c: reads.preemption(c, seq))
+
     def count_jobs(self, asked: JobFilter) -> int:
         return self._read(lambda c: reads.count_jobs(c, asked))
 

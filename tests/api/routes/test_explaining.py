@@ -163,3 +163,97 @@ def test_a_queue_comes_in_pages_and_its_cursor_is_good_for_nothing_else(api: Api
     assert api.get("/quotas/b/queue", params={"cursor": good}).status_code == 400
     jobs = api.get("/jobs", params={"limit": 1}).json()["next"]
     assert api.get("/quotas/a/queue", params={"cursor": jobs}).status_code == 400
+
+
+def test_an_entry_of_the_ledger_tells_the_preemptor_and_what_became_since(taken: tuple[Api, str, str]):
+    """P13, W2: the other side has a priority and a size, and nothing else."""
+    api, low, high = taken
+    api.wait_phase(low, "Waiting")
+    (listed,) = api.get("/preemptions", "eve").json()["items"]
+    seq = listed["seq"]
+    assert listed["preemptor"] == {
+        "job": high, "name": "", "workspace": "speech", "owner": "eve", "module": "DLC", "quota": "team",
+        "priority": 7, "gpus": 4,
+    }  # fmt: skip
+    mine = api.get(f"/preemptions/{seq}", "ann").json()
+    hidden = {name: mine["preemptor"][name] for name in ("name", "workspace", "owner", "module")}
+    assert set(hidden.values()) == {None}
+    assert (mine["preemptor"]["priority"], mine["preemptor"]["gpus"]) == (7, 4)
+    assert [(one["job"], one["role"], one["phase"], one["position"]) for one in mine["since"]] == [
+        (low, "victim", "Waiting", 1)
+    ]
+    assert list(mine["names"]) == [low]
+    assert high not in api.get(f"/preemptions/{seq}", "ann").text
+    whole = api.get(f"/preemptions/{seq}").json()
+    assert [(one["job"], one["role"], one["phase"]) for one in whole["since"]] == [
+        (high, "preemptor", "Running"), (low, "victim", "Waiting"),
+    ]  # fmt: skip
+    assert api.get(f"/preemptions/{seq}", "out").status_code == 404
+    assert api.get("/preemptions/99").status_code == 404
+
+
+def test_the_ledger_is_filtered_by_step_and_workspace(taken: tuple[Api, str, str]):
+    api, _, _ = taken
+    for query, found in (
+        ("step=DESCENDANTS", 1), ("step=OWN&step=SIBLINGS", 0), ("workspace=vision", 1), ("workspace=speech", 1),
+    ):  # fmt: skip
+        assert len(api.get(f"/preemptions?{query}").json()["items"]) == found, query
+    assert api.get("/preemptions?workspace=speech", "ann").status_code == 404
+    assert api.get("/preemptions?step=nothing").status_code == 422
+
+
+def test_several_jobs_are_asked_at_once_by_whom_they_could_be_taken(taken: tuple[Api, str, str]):
+    """X4, W2: who does not run, and who is not for the reader, is left out."""
+    api, low, high = taken
+    running = api.submit("eve", workspace="speech", quota="team", groups=[{"cpu": 0.001}])
+    mine = api.submit(groups=[{"cpu": 0.001}])
+    for one in (running, mine):
+        api.wait_phase(one, "Running")
+    asked = "&".join(f"job={one}" for one in (low, high, running, mine))
+    seen = api.get(f"/exposures?{asked}", "ann").json()["items"]
+    assert [one["job"] for one in seen] == [mine]
+    assert [(risk["quota"], risk["rule"]) for risk in seen[0]["items"]] == [("team", "ChildLevel")]
+    alone = api.get(f"/jobs/{mine}/exposure", "ann").json()["items"]
+    assert seen[0]["items"] == alone
+    assert [one["job"] for one in api.get(f"/exposures?{asked}").json()["items"]] == [high, running, mine]
+    assert api.get("/exposures").status_code == 422
+
+
+def test_an_explanation_has_facts_who_is_ahead_and_changes_that_would_help(api: Api):
+    """X1, X3: what would help can be previewed as it is told."""
+    api.submit(gpus=3, seconds=1000, priority=2)
+    api.submit("eve", workspace="speech", quota="b", gpus=4, seconds=1000, priority=9)
+    first = api.submit(gpus=2, name="first", priority=5)
+    waits = api.submit(gpus=2, priority=4)
+    told = api.get(f"/jobs/{waits}/explanation", "ann").json()
+    assert told["ahead"] == [{"job": first, "name": "first", "priority": 5, "gpus": 2}]
+    (full,) = [one for one in told["reasons"] if one["code"] == "OwnQuotaFull"]
+    assert (full["facts"]["quota"], full["facts"]["wanted"]) == ("a", "2 GPU")
+    assert [one["arguments"] for one in told["helps"] if one["action"] == "scale"] == [
+        {"quota": "a", "min": {"gpus": 5}}, {"quota": "team", "draws": {"p": {"gpus": 9}}},
+    ]  # fmt: skip
+    told = api.get(f"/jobs/{first}/explanation", "ann").json()
+    (policy,) = [one for one in told["helps"] if one["action"] == "policies"]
+    assert (policy["arguments"]["quota"], policy["arguments"]["to"]["self_level"][0]["high"]) == ("a", "5-9")
+    changes = [{"change": policy["action"], **policy["arguments"]}]
+    decisions = api.post("/previews", {"changes": changes}).json()["decisions"]
+    assert "Evict" in [one["kind"] for one in decisions]
+
+
+def test_what_would_help_names_nobody_whom_the_reader_may_not_see(api: Api):
+    """W2: the head of a shared queue belongs to another team."""
+    api.ask("PUT", "/api/v1/workspaces/speech/quotas/a")
+    api.ask("PATCH", "/api/v1/quotas/a", json={"strategy": "fifo"})
+    api.submit(gpus=3, seconds=1000)
+    head = api.submit("eve", workspace="speech", quota="a", gpus=4, priority=9, name="secret-head")
+    waits = api.submit(gpus=1)
+    told = api.get(f"/jobs/{waits}/explanation", "ann")
+    assert (head in told.text, "secret-head" in told.text) == (False, False)
+    assert told.json()["ahead"][0] == {
+        "job": "[job of priority 9, 4 GPU, level 2]", "name": None, "priority": 9, "gpus": 4,
+    }  # fmt: skip
+    assert [one["action"] for one in told.json()["helps"] if "starts or is cancelled" in one["text"]] == [
+        None
+    ]
+    whole = api.get(f"/jobs/{waits}/explanation").json()
+    assert {"job": head} in [one["arguments"] for one in whole["helps"]]

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from quotatree.access.redaction import Reader
+from quotatree.api.models.fields import amounts, number
 from quotatree.api.models.jobs import PlaceOut, ReasonOut, reason_out
+from quotatree.api.models.policies import policies_out
 from quotatree.api.models.quota_views import AmountsOut, shown
-from quotatree.codec import tag_of
-from quotatree.control.queries import Preview
-from quotatree.core import GPU_SECOND, Explanation, Exposure
+from quotatree.codec import decode, tag_of
+from quotatree.control.queries import Explained, Preview
+from quotatree.core import GPU_SECOND, Exposure, Help
 from quotatree.core import decisions as say
+from quotatree.core.decisions import Preemption
+from quotatree.store import LedgerEntry
+from quotatree.store.rows import JobRow, PreemptionRow
 
 
 class VictimOut(TypedDict):
@@ -79,6 +86,17 @@ class Exposures(TypedDict):
     items: list[ExposureOut]
 
 
+class JobExposures(TypedDict):
+    job: str
+    items: list[ExposureOut]
+
+
+class ManyExposures(TypedDict):
+    """Jobs that do not run, or are not for the reader, are left out."""
+
+    items: list[JobExposures]
+
+
 class ExposedOut(TypedDict):
     job: str
     exposure: ExposureOut
@@ -113,19 +131,39 @@ class NodeGroupOut(TypedDict):
     replicas_fit: int
 
 
+class AheadOut(TypedDict):
+    """A job that is tried before. Other teams' jobs have a priority and a size, no name."""
+
+    job: str
+    name: str | None
+    priority: int
+    gpus: float
+
+
+class HelpOut(TypedDict):
+    """`text`; and what could be done: `arguments` with `change` set to `action` are a change that `/previews` takes.
+
+    `action`: `scale`, `policies` or `cancel`; null where nothing can be done, or not by this reader.
+    """
+
+    text: str
+    action: Literal["scale", "policies", "cancel"] | None
+    arguments: dict[str, Any]
+
+
 class ExplanationOut(TypedDict):
-    """Where a job stands and why (X1, X2)."""
+    """Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are."""
 
     job: str
     phase: str
     quota: str
     position: int | None
-    ahead: list[str]
+    ahead: list[AheadOut]
     reasons: list[ReasonOut]
     holders: list[HolderOut]
     nodes: list[NodeGroupOut]
     tried: list[TriedOut]
-    helps: list[str]
+    helps: list[HelpOut]
     preempted_by: str | None
     lost_gpu_seconds: float | None
     next_try: str
@@ -207,13 +245,17 @@ def exposure_out(told: Exposure) -> ExposureOut:
     return {"quota": told.quota, "rule": told.rule, "who": told.who}
 
 
-def explanation_out(told: Explanation) -> ExplanationOut:
+def explanation_out(explained: Explained) -> ExplanationOut:
+    told = explained.told
     return {
         "job": told.job,
         "phase": told.phase.value,
         "quota": told.quota,
         "position": told.position,
-        "ahead": list(told.ahead),
+        "ahead": [
+            {"job": one.job, "name": one.name, "priority": one.priority, "gpus": number(one.gpu_milli)}
+            for one in explained.ahead
+        ],
         "reasons": [reason_out(reason) for reason in told.reasons],
         "holders": [
             {
@@ -237,11 +279,25 @@ def explanation_out(told: Explanation) -> ExplanationOut:
             for group in told.nodes
         ],
         "tried": _tried(told.tried),
-        "helps": list(told.helps),
+        "helps": [_help_out(one) for one in told.helps],
         "preempted_by": told.preempted_by,
         "lost_gpu_seconds": None if told.lost_work is None else told.lost_work / GPU_SECOND,
         "next_try": told.next_try,
     }
+
+
+def _help_out(told: Help) -> HelpOut:
+    if told.change == "cancel":
+        return {"text": told.text, "action": "cancel", "arguments": {"job": told.job}}
+    if told.change == "policies" and told.spec is not None:
+        to = {"quota": told.quota, "to": policies_out(told.spec)}
+        return {"text": told.text, "action": "policies", "arguments": to}
+    if told.change == "scale":
+        size: dict[str, Any] = {} if told.min is None else {"min": amounts(told.min)}
+        if told.draws:
+            size["draws"] = {pool: amounts(drawn) for pool, drawn in told.draws}
+        return {"text": told.text, "action": "scale", "arguments": {"quota": told.quota, **size}}
+    return {"text": told.text, "action": None, "arguments": {}}
 
 
 def _tried(tried: tuple[say.StepTried, ...]) -> list[TriedOut]:
@@ -259,14 +315,101 @@ class DecidedPage(TypedDict):
     next: str | None
 
 
+class PreemptorOut(TypedDict):
+    """Who took it. Of other teams' jobs the reader learns priority, size and the level of the quota; the rest is null."""
+
+    job: str
+    name: str | None
+    workspace: str | None
+    owner: str | None
+    module: str | None
+    quota: str
+    priority: int
+    gpus: float
+
+
 class LedgerOut(TypedDict):
-    """`quota` and `workspace` of the preemptor are told as far as the reader may know them."""
+    """`names`: of the jobs in it that the reader may see, by id."""
 
     seq: int
     at_ms: int
+    preemptor: PreemptorOut
+    names: dict[str, str]
     preemption: PreemptionOut
+
+
+class SinceOut(TypedDict):
+    """What became of a job that was part of a preemption. `role`: preemptor, victim or demoted."""
+
+    job: str
+    name: str
+    role: Literal["preemptor", "victim", "demoted"]
+    quota: str
+    phase: str
+    reason_code: str
+    position: int | None
+    run: int
+    started_ms: int | None
+    ended_ms: int | None
+
+
+class LedgerDetail(LedgerOut):
+    """`since`: what became of the jobs that the reader may see."""
+
+    since: list[SinceOut]
 
 
 class LedgerPage(TypedDict):
     items: list[LedgerOut]
     next: str | None
+
+
+def preemptor_out(entry: PreemptionRow, row: JobRow | None, reads: Reader) -> PreemptorOut:
+    """The preemptor as it is now; `row` None: it is no longer known."""
+    seen = reads.sees(entry.preemptor)
+    return {
+        "job": reads.job(entry.preemptor),
+        "name": row.card.name if row is not None and seen else None,
+        "workspace": entry.workspace if seen else None,
+        "owner": row.owner if row is not None and seen else None,
+        "module": row.record.spec.module.value if row is not None and seen else None,
+        "quota": reads.quota(entry.quota),
+        "priority": 0 if row is None else row.priority,
+        "gpus": 0 if row is None else number(row.gpu_milli),
+    }
+
+
+def ledger_out(entry: LedgerEntry, rows: Mapping[str, JobRow], reads: Reader) -> LedgerOut:
+    told = decode(Preemption, entry.preemption.body)
+    return {
+        "seq": entry.preemption.seq,
+        "at_ms": entry.preemption.at_ms,
+        "preemptor": preemptor_out(entry.preemption, rows.get(entry.preemption.preemptor), reads),
+        "names": {job: rows[job].card.name for job, _ in jobs_in(entry) if job in rows and reads.sees(job)},
+        "preemption": preemption_out(reads.preemption(told)),
+    }
+
+
+def jobs_in(entry: LedgerEntry) -> list[tuple[str, Literal["preemptor", "victim", "demoted"]]]:
+    """The jobs of an entry, each once, with what they were in it."""
+    found: dict[str, Literal["preemptor", "victim", "demoted"]] = {entry.preemption.preemptor: "preemptor"}
+    for victim in entry.victims:
+        found.setdefault(victim.job, "victim")
+    for job in decode(Preemption, entry.preemption.body).demoted:
+        found.setdefault(job, "demoted")
+    return list(found.items())
+
+
+def since_out(row: JobRow, role: Literal["preemptor", "victim", "demoted"], position: int | None) -> SinceOut:
+    return {
+        "job": row.id,
+        "name": row.card.name,
+        "role": role,
+        "quota": row.quota,
+        "phase": row.phase,
+        "reason_code": row.reason_code,
+        "position": position,
+        "run": row.run,
+        "started_ms": row.started_ms,
+        "ended_ms": row.card.ended_ms,
+    }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import Query
+from fastapi import Path, Query
+from pydantic import StringConstraints
 from starlette.responses import JSONResponse, Response
 
-from quotatree.access.check import PLATFORM, OnQuota, check, path_of, roles_on, visible_quotas
+from quotatree.access.check import PLATFORM, OnQuota, OnWorkspace, check, path_of, roles_on, visible_quotas
 from quotatree.access.errors import NotFound
 from quotatree.access.roles import Action, Role
 from quotatree.api.caller import Caller, needs
@@ -15,23 +16,30 @@ from quotatree.api.models.decisions import (
     DecidedPage,
     ExplanationOut,
     Exposures,
+    LedgerDetail,
     LedgerPage,
+    ManyExposures,
     decision_out,
     explanation_out,
     exposure_out,
-    preemption_out,
+    jobs_in,
+    ledger_out,
+    since_out,
 )
 from quotatree.api.models.fields import JOB_ID, Cursor, JobInPath, Limit, Moment, Names
 from quotatree.api.route import router
-from quotatree.api.routes.jobs import visible_job
+from quotatree.api.routes.jobs import positions_of, visible_job
 from quotatree.codec import decode
-from quotatree.control.queries import explain, exposure, parents
+from quotatree.control.queries import explain, exposure, exposures, parents
 from quotatree.core import Refused
-from quotatree.core.decisions import Decision, Preemption
+from quotatree.core.decisions import Decision
 from quotatree.store import HistoryFilter, Store
-from quotatree.store.rows import DecisionRow
+from quotatree.store.rows import DecisionRow, JobRow
 
 routes = router("explaining")
+StepName = Literal[
+    "FREE", "IDLE", "LOAN", "RETURN", "OWN", "DESCENDANTS", "SIBLINGS_ABOVE_MIN", "SIBLINGS"
+]  # fmt: skip
 
 
 @routes.get("/jobs/{job}/explanation", response_model=ExplanationOut)
@@ -55,6 +63,23 @@ async def get_exposure(job: JobInPath, caller: Annotated[Caller, needs(Action.SE
         row = await visible_job(caller, Action.SEE_EXPOSURE, job)
         raise Refused("job", job, "X4", f"is {row.phase}, not running") from None
     said: Exposures = {"items": [exposure_out(one) for one in found]}
+    return JSONResponse(said)
+
+
+@routes.get("/exposures", response_model=ManyExposures)
+async def list_exposures(
+    caller: Annotated[Caller, needs(Action.SEE_EXPOSURE)],
+    job: Annotated[
+        list[Annotated[str, StringConstraints(pattern=JOB_ID)]], Query(min_length=1, max_length=100)
+    ],
+) -> Response:
+    """By whom each of several running jobs could be taken (X4), such as those of one page of a list."""
+    found = await caller.ask(exposures(caller.user, job))
+    said: ManyExposures = {
+        "items": [
+            {"job": one, "items": [exposure_out(risk) for risk in risks]} for one, risks in found.items()
+        ]
+    }
     return JSONResponse(said)
 
 
@@ -90,33 +115,67 @@ async def get_job_history(
 async def list_preemptions(
     caller: Annotated[Caller, needs(Action.SEE_LEDGER)],
     quota: Names = None,
+    workspace: Names = None,
+    step: Annotated[list[StepName] | None, Query(description="the step of P4 that it was")] = None,
     job: Annotated[str | None, Query(pattern=JOB_ID)] = None,
     from_ms: Moment = None,
     before_ms: Moment = None,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    """The ledger: what jobs of these quotas took or lost, newest first. Without a quota, all whose figures one may read."""
-    asked = HistoryFilter(quotas=await _quotas(caller, quota), job=job, from_ms=from_ms, before_ms=before_ms)
-    reads = await caller.eyes()
+    """The ledger: what jobs of these quotas took or lost, newest first. Without a quota, all whose figures one may read.
+
+    `workspace`: that took or lost something.
+    """
+    for name in workspace or ():
+        check(caller.directory, caller.user, Action.SEE_WORKSPACE, OnWorkspace(name))
+    asked = HistoryFilter(
+        quotas=await _quotas(caller, quota),
+        workspaces=None if workspace is None else tuple(sorted(set(workspace))),
+        kinds=None if step is None else tuple(sorted(set(step))),
+        job=job,
+        from_ms=from_ms,
+        before_ms=before_ms,
+    )
+    rows: dict[str, JobRow] = {}
+    reads = await caller.eyes(rows)
 
     def question(store: Store) -> LedgerPage:
         page = store.preemptions(asked, cursor, limit)
-        return {
-            "items": [
-                {
-                    "seq": entry.preemption.seq,
-                    "at_ms": entry.preemption.at_ms,
-                    "preemption": preemption_out(reads.preemption(decode(Preemption, entry.preemption.body))),
-                }
-                for entry in page.items
-            ],
-            "next": page.next,
-        }
+        rows.update(store.jobs_by_id(sorted({one for entry in page.items for one, _ in jobs_in(entry)})))
+        return {"items": [ledger_out(entry, rows, reads) for entry in page.items], "next": page.next}
 
     if job is not None:
         await visible_job(caller, Action.SEE_JOB, job)
     return JSONResponse(await caller.read(question))
+
+
+@routes.get("/preemptions/{seq}", response_model=LedgerDetail)
+async def get_preemption(
+    seq: Annotated[int, Path(ge=1, lt=1 << 53)], caller: Annotated[Caller, needs(Action.SEE_LEDGER)]
+) -> Response:
+    """One entry of the ledger, and what became since of the jobs in it."""
+    entry = await caller.read(lambda store: store.preemption(seq))
+    seen = await _quotas(caller, None)
+    concerned = set() if entry is None else {entry.preemption.quota, *(one.quota for one in entry.victims)}
+    if entry is None or (seen is not None and concerned.isdisjoint(seen)):
+        raise NotFound("preemption", str(seq))
+    rows = await caller.read(lambda store: store.jobs_by_id([job for job, _ in jobs_in(entry)]))
+    reads = await caller.eyes(rows)
+    waiting = [row for row in rows.values() if row.phase == "Waiting"]
+    places = await caller.ask(positions_of(waiting)) if waiting else {}
+
+    def told(_: Store) -> LedgerDetail:
+        return {
+            **ledger_out(entry, rows, reads),
+            "since": [
+                since_out(rows[job], role, places.get(rows[job].id))
+                for job, role in jobs_in(entry)
+                if job in rows and reads.sees(job)
+            ],
+        }
+
+    return JSONResponse(await caller.read(told))
 
 
 def _decision(row: DecisionRow) -> Decision:

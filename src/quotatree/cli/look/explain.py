@@ -81,13 +81,16 @@ def explanation_lines(
     lines = [_headline(told["job"], name, told["phase"], told["quota"])]
     lines += _section("because", [stopped] if stopped else [])
     if told["position"] is not None:
-        ahead = f", behind {', '.join(told['ahead'])}" if told["ahead"] else ""
+        more = told["position"] - 1 - len(told["ahead"])
+        others = [f"{more} more"] if more > 0 else []
+        ahead = ", ".join([*(one["job"] for one in told["ahead"]), *others])
+        ahead = f", behind {ahead}" if ahead else ""
         lines.append(f"  position {told['position']}{ahead}")
     lines += _section("because", [why(reason) for reason in told["reasons"]])
     lines += _section("the capacity is held by", [_holder(holder) for holder in told["holders"]])
     lines += _section("the nodes", [_group(group) for group in told["nodes"]])
     lines += _section("tried", [f"{one['step'].lower()}: {one['reason']['text']}" for one in told["tried"]])
-    lines += _section("what would help", told["helps"])
+    lines += _section("what would help", [one["text"] for one in told["helps"]])
     if told["preempted_by"] is not None:
         lost = told["lost_gpu_seconds"]
         lines.append(

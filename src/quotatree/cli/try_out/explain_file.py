@@ -72,7 +72,7 @@ def _json(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int)
             for group in told.nodes
         ],
         "tried": tried_json(told.tried),
-        "helps": list(told.helps),
+        "helps": [one.text for one in told.helps],
         "preempted_by": told.preempted_by,
         "lost_gpu_seconds": None if told.lost_work is None else gpu_seconds(told.lost_work),
         "next_try": told.next_try,
@@ -89,7 +89,7 @@ def _print(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int
     _section("the capacity is held by", [_holder_text(holder) for holder in told.holders])
     _section("the nodes", [_group_text(group) for group in told.nodes])
     _section("tried", [f"{step_word(tried.step)}: {tried.reason.text}" for tried in told.tried])
-    _section("what would help", list(told.helps))
+    _section("what would help", [one.text for one in told.helps])
     if told.preempted_by is not None:
         lost = "" if told.lost_work is None else f", losing {cost_text(told.lost_work)}"
         click.echo(f"  preempted by {told.preempted_by}{lost}")
