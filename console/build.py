@@ -96,7 +96,13 @@ def write_types(path: Path) -> None:
     with tempfile.TemporaryDirectory() as directory:
         trimmed = Path(directory, "openapi.json")
         trimmed.write_text(json.dumps(without_problems(json.loads(OPENAPI.read_text()))))
-        node("node_modules/openapi-typescript/bin/cli.js", str(trimmed), "-o", str(path))
+        node(
+            "node_modules/openapi-typescript/bin/cli.js",
+            str(trimmed),
+            "--default-non-nullable=false",
+            "-o",
+            str(path),
+        )
 
 
 def without_problems(description: dict[str, Any]) -> dict[str, Any]:

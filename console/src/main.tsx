@@ -1,1 +1,39 @@
-document.title = "QuotaTree";
+// The console begins: theme, data, addresses.
+import "@mantine/core/styles.css";
+import "./tokens.css";
+import "./base.css";
+import { MantineProvider, localStorageColorSchemeManager } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { createRoot } from "react-dom/client";
+import { signedOut } from "./api/client";
+import { ApiProblem } from "./api/problems";
+import { makeRouter } from "./routes/router";
+import { theme } from "./theme";
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      refetchInterval: 60_000,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => failures < 2 && !(error instanceof ApiProblem && error.status >= 400 && error.status < 500),
+    },
+  },
+});
+const router = makeRouter(client);
+
+signedOut.addEventListener("ended", () => {
+  client.clear();
+  if (!router.state.location.pathname.startsWith("/login")) void router.navigate({ to: "/login", search: { back: router.state.location.href } });
+});
+
+const root = document.getElementById("root");
+if (root !== null)
+  createRoot(root).render(
+    <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={localStorageColorSchemeManager({ key: "quotatree-theme" })}>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );

@@ -1714,7 +1714,7 @@ export interface components {
              *       "EAS"
              *     ]
              */
-            modules: ("DLC" | "DSW" | "EAS")[];
+            modules?: ("DLC" | "DSW" | "EAS")[];
             /**
              * Roles
              * @default [
@@ -1724,17 +1724,17 @@ export interface components {
              *       "developer"
              *     ]
              */
-            roles: ("owner" | "admin" | "operator" | "developer")[];
+            roles?: ("owner" | "admin" | "operator" | "developer")[];
             /**
              * Amounts
              * @default []
              */
-            amounts: components["schemas"]["AmountIn"][];
+            amounts?: components["schemas"]["AmountIn"][];
             /**
              * Ceilings
              * @default []
              */
-            ceilings: components["schemas"]["CeilingIn"][];
+            ceilings?: components["schemas"]["CeilingIn"][];
             /** Longest Run */
             longest_run?: string | null;
             /** Longest Wait */
@@ -1777,7 +1777,7 @@ export interface components {
              * Enabled
              * @default true
              */
-            enabled: boolean | ("on" | "off");
+            enabled?: boolean | ("on" | "off");
         };
         /** ChildLevelOut */
         ChildLevelOut: {
@@ -2049,36 +2049,36 @@ export interface components {
              * Replicas
              * @default 1
              */
-            replicas: number;
+            replicas?: number;
             /**
              * Gpus
              * @default 0
              * @example 8
              * @example 0.5
              */
-            gpus: number;
+            gpus?: number;
             /**
              * Cpu
              * @default 0
              * @example 16
              */
-            cpu: number;
+            cpu?: number;
             /**
              * Memory
              * @default 0Mi
              * @example 64Gi
              */
-            memory: string;
+            memory?: string;
             /**
              * Models
              * @default []
              */
-            models: string[];
+            models?: string[];
             /**
              * Labels
              * @default {}
              */
-            labels: {
+            labels?: {
                 [key: string]: string;
             };
             /**
@@ -2086,7 +2086,7 @@ export interface components {
              * @default worker
              * @example vision
              */
-            name: string;
+            name?: string;
         };
         /** GroupOut */
         GroupOut: {
@@ -2187,19 +2187,19 @@ export interface components {
              * Name
              * @default
              */
-            name: string;
+            name?: string;
             /**
              * Module
              * @default DLC
              * @enum {string}
              */
-            module: "DLC" | "DSW" | "EAS";
+            module?: "DLC" | "DSW" | "EAS";
             /**
              * Priority
              * @default 1
              * @example 5
              */
-            priority: number | string;
+            priority?: number | string;
             /** Min Replicas */
             min_replicas?: number | null;
             /** Max Replicas */
@@ -2209,13 +2209,13 @@ export interface components {
              * @default never
              * @enum {string}
              */
-            idle: "never" | "allow" | "only";
+            idle?: "never" | "allow" | "only";
             /**
              * Grace
              * @default 30s
              * @example 1h30m
              */
-            grace: string;
+            grace?: string;
             /** Checkpoint Interval */
             checkpoint_interval?: string | null;
             /** Max Preemptions */
@@ -2224,12 +2224,12 @@ export interface components {
              * Requeue
              * @default false
              */
-            requeue: boolean;
+            requeue?: boolean;
             /**
              * On Hold
              * @default false
              */
-            on_hold: boolean;
+            on_hold?: boolean;
             /**
              * Program
              * @default {}
@@ -2237,7 +2237,7 @@ export interface components {
              *       "seconds": 60
              *     }
              */
-            program: {
+            program?: {
                 [key: string]: unknown;
             };
         };
@@ -2545,34 +2545,34 @@ export interface components {
              * @default default
              * @example vision
              */
-            pool: string;
+            pool?: string;
             /**
              * Model
              * @default GPU
              */
-            model: string;
+            model?: string;
             /**
              * Gpus
              * @default 8
              */
-            gpus: number;
+            gpus?: number;
             /**
              * Cpu
              * @default 128
              * @example 16
              */
-            cpu: number;
+            cpu?: number;
             /**
              * Memory
              * @default 1024Gi
              * @example 64Gi
              */
-            memory: string;
+            memory?: string;
             /**
              * Labels
              * @default {}
              */
-            labels: {
+            labels?: {
                 [key: string]: string;
             };
         };
@@ -2732,7 +2732,7 @@ export interface components {
              * @default intelligent
              * @enum {string}
              */
-            strategy: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
+            strategy?: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
             /** Self Level */
             self_level?: boolean | ("on" | "off") | components["schemas"]["SelfLevelIn"] | components["schemas"]["SelfLevelIn"][] | null;
             /** Child Level */
@@ -2742,7 +2742,7 @@ export interface components {
              * @default intelligent
              * @enum {string}
              */
-            QueueStrategy: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
+            QueueStrategy?: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
             /** Selfquotapreemptionconfig */
             SelfQuotaPreemptionConfig?: components["schemas"]["PaiSelfLevel"] | null;
             /** Enableselfquotapreemption */
@@ -2774,7 +2774,7 @@ export interface components {
              * Mixed
              * @default false
              */
-            mixed: boolean;
+            mixed?: boolean;
         };
         /** PoolOut */
         PoolOut: {
@@ -2979,7 +2979,7 @@ export interface components {
              * @default intelligent
              * @enum {string}
              */
-            strategy: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
+            strategy?: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
             /** Self Level */
             self_level?: boolean | ("on" | "off") | components["schemas"]["SelfLevelIn"] | components["schemas"]["SelfLevelIn"][] | null;
             /** Child Level */
@@ -2989,7 +2989,7 @@ export interface components {
              * @default intelligent
              * @enum {string}
              */
-            QueueStrategy: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
+            QueueStrategy?: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
             /** Selfquotapreemptionconfig */
             SelfQuotaPreemptionConfig?: components["schemas"]["PaiSelfLevel"] | null;
             /** Enableselfquotapreemption */
@@ -3004,12 +3004,12 @@ export interface components {
              * Fair Idle
              * @default false
              */
-            fair_idle: boolean;
+            fair_idle?: boolean;
             /**
              * Lending
              * @default true
              */
-            lending: boolean;
+            lending?: boolean;
             /** Idle Limit */
             idle_limit?: number | null;
             /** Min Runtime */
@@ -3020,17 +3020,17 @@ export interface components {
              * Name
              * @default
              */
-            name: string;
+            name?: string;
             /**
              * Description
              * @default
              */
-            description: string;
+            description?: string;
             /**
              * Labels
              * @default {}
              */
-            labels: {
+            labels?: {
                 [key: string]: string;
             };
         };
@@ -3044,7 +3044,7 @@ export interface components {
              * @default intelligent
              * @enum {string}
              */
-            strategy: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
+            strategy?: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
             /** Self Level */
             self_level?: boolean | ("on" | "off") | components["schemas"]["SelfLevelIn"] | components["schemas"]["SelfLevelIn"][] | null;
             /** Child Level */
@@ -3054,7 +3054,7 @@ export interface components {
              * @default intelligent
              * @enum {string}
              */
-            QueueStrategy: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
+            QueueStrategy?: "fifo" | "traverse" | "balance" | "intelligent" | "PaiStrategyStrictFIFO" | "PaiStrategyRoundRobin" | "PaiStrategyBalance" | "PaiStrategyIntelligent";
             /** Selfquotapreemptionconfig */
             SelfQuotaPreemptionConfig?: components["schemas"]["PaiSelfLevel"] | null;
             /** Enableselfquotapreemption */
@@ -3069,12 +3069,12 @@ export interface components {
              * Fair Idle
              * @default false
              */
-            fair_idle: boolean;
+            fair_idle?: boolean;
             /**
              * Lending
              * @default true
              */
-            lending: boolean;
+            lending?: boolean;
             /** Idle Limit */
             idle_limit?: number | null;
             /** Min Runtime */
@@ -3085,17 +3085,17 @@ export interface components {
              * Name
              * @default
              */
-            name: string;
+            name?: string;
             /**
              * Description
              * @default
              */
-            description: string;
+            description?: string;
             /**
              * Labels
              * @default {}
              */
-            labels: {
+            labels?: {
                 [key: string]: string;
             };
             /**
@@ -3110,7 +3110,7 @@ export interface components {
              * Draws
              * @default {}
              */
-            draws: {
+            draws?: {
                 [key: string]: components["schemas"]["Amounts"];
             };
         };
@@ -3283,7 +3283,7 @@ export interface components {
              * Draws
              * @default {}
              */
-            draws: {
+            draws?: {
                 [key: string]: components["schemas"]["Amounts"];
             };
             /**
@@ -3291,7 +3291,7 @@ export interface components {
              * @default refuse
              * @enum {string}
              */
-            mode: "refuse" | "lazy" | "reclaim";
+            mode?: "refuse" | "lazy" | "reclaim";
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -3313,7 +3313,7 @@ export interface components {
              * Draws
              * @default {}
              */
-            draws: {
+            draws?: {
                 [key: string]: components["schemas"]["Amounts"];
             };
             /**
@@ -3321,7 +3321,7 @@ export interface components {
              * @default refuse
              * @enum {string}
              */
-            mode: "refuse" | "lazy" | "reclaim";
+            mode?: "refuse" | "lazy" | "reclaim";
         };
         /**
          * SelfLevelIn
@@ -3343,12 +3343,12 @@ export interface components {
              * @default level
              * @enum {string}
              */
-            scope: "own" | "siblings" | "level";
+            scope?: "own" | "siblings" | "level";
             /**
              * Enabled
              * @default true
              */
-            enabled: boolean | ("on" | "off");
+            enabled?: boolean | ("on" | "off");
         };
         /**
          * SelfLevelOut
@@ -3474,7 +3474,7 @@ export interface components {
              * Read Only
              * @default false
              */
-            read_only: boolean;
+            read_only?: boolean;
             /** User */
             user?: string | null;
         };
@@ -3523,7 +3523,7 @@ export interface components {
              * @default refuse
              * @enum {string}
              */
-            mode: "refuse" | "lazy" | "reclaim";
+            mode?: "refuse" | "lazy" | "reclaim";
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -3551,7 +3551,7 @@ export interface components {
              * @default refuse
              * @enum {string}
              */
-            mode: "refuse" | "lazy" | "reclaim";
+            mode?: "refuse" | "lazy" | "reclaim";
         };
         /** TriedOut */
         TriedOut: {
@@ -3607,22 +3607,22 @@ export interface components {
              * Display
              * @default
              */
-            display: string;
+            display?: string;
             /**
              * Email
              * @default
              */
-            email: string;
+            email?: string;
             /**
              * Platform Admin
              * @default false
              */
-            platform_admin: boolean;
+            platform_admin?: boolean;
             /**
              * Disabled
              * @default false
              */
-            disabled: boolean;
+            disabled?: boolean;
         };
         /**
          * UserIn
@@ -3638,17 +3638,17 @@ export interface components {
              * Display
              * @default
              */
-            display: string;
+            display?: string;
             /**
              * Email
              * @default
              */
-            email: string;
+            email?: string;
             /**
              * Platform Admin
              * @default false
              */
-            platform_admin: boolean;
+            platform_admin?: boolean;
             /** Password */
             password?: string | null;
         };
@@ -3708,7 +3708,7 @@ export interface components {
              * Kinds
              * @default []
              */
-            kinds: string[];
+            kinds?: string[];
             /** Workspace */
             workspace?: string | null;
         };
@@ -3722,7 +3722,7 @@ export interface components {
              * Kinds
              * @default []
              */
-            kinds: string[];
+            kinds?: string[];
             /** Workspace */
             workspace?: string | null;
             /**
@@ -3786,12 +3786,12 @@ export interface components {
              * Description
              * @default
              */
-            description: string;
+            description?: string;
             /**
              * Owners
              * @default []
              */
-            owners: string[];
+            owners?: string[];
         };
         /**
          * WorkspaceOut

@@ -1,0 +1,15 @@
+// Signing in and out.
+import { queryOptions } from "@tanstack/react-query";
+import { call } from "./client";
+import { keys } from "./keys";
+
+export const waysQuery = queryOptions({
+  queryKey: keys.ways,
+  queryFn: ({ signal }) => call("get", "/api/v1/login-ways", { signal }),
+  staleTime: 60_000,
+});
+
+export const signInByPassword = (user: string, password: string) => call("post", "/api/v1/session", { body: { user, password } });
+export const signInByToken = (token: string) => call("post", "/api/v1/session/token", { body: { token } });
+export const signInByLink = (code: string) => call("post", "/api/v1/session/link", { body: { code } });
+export const signOut = () => call("delete", "/api/v1/session");

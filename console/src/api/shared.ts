@@ -1,0 +1,57 @@
+// Questions that more than one feature asks.
+import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { call } from "./client";
+import { keys } from "./keys";
+import type { Preview, PreviewIn, WhoAmI } from "./types";
+
+export const whoamiQuery = queryOptions({
+  queryKey: keys.whoami,
+  queryFn: ({ signal }) => call("get", "/api/v1/whoami", { signal }),
+  staleTime: 60_000,
+});
+
+export const quotasQuery = queryOptions({
+  queryKey: keys.quotas,
+  queryFn: ({ signal }) => call("get", "/api/v1/quotas", { signal }),
+  select: (answer) => answer.items,
+});
+
+export const jobQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.job(id),
+    queryFn: ({ signal }) => call("get", "/api/v1/jobs/{job}", { path: { job: id }, query: { positions: true }, signal }),
+  });
+
+export const workspacesQuery = queryOptions({
+  queryKey: keys.workspaces,
+  queryFn: ({ signal }) => call("get", "/api/v1/workspaces", { signal }),
+  select: (answer) => answer.items,
+});
+
+export const prioritiesQuery = queryOptions({
+  queryKey: keys.priorities,
+  queryFn: ({ signal }) => call("get", "/api/v1/priorities", { signal }),
+  select: (answer) => answer.names,
+  staleTime: 300_000,
+});
+
+export function useWhoami(): WhoAmI {
+  return useSuspenseQuery(whoamiQuery).data;
+}
+
+/** Asks what would happen; nothing is changed. */
+export function preview(changes: PreviewIn["changes"], signal?: AbortSignal): Promise<Preview> {
+  return call("post", "/api/v1/previews", signal === undefined ? { body: { changes } } : { body: { changes }, signal });
+}
+
+/** A change of something: when it is done, everything on screen that it may concern is asked anew. */
+export function useChange<V>(act: (value: V) => Promise<unknown>, stale: readonly (readonly unknown[])[], done?: (value: V) => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: act,
+    onSuccess: async (_, value) => {
+      await Promise.all(stale.map((queryKey) => client.invalidateQueries({ queryKey })));
+      done?.(value);
+    },
+  });
+}

@@ -1,0 +1,42 @@
+// Two people changed the same thing: what it was, what it is now, what I wanted. Nothing is lost, nobody is overwritten.
+import { Button } from "@mantine/core";
+
+type Lines = [string, string][];
+
+export function Conflict({ base, theirs, mine, onTheirs, onMine }: { base: Lines; theirs: Lines; mine: Lines; onTheirs: () => void; onMine: () => void }) {
+  const names = [...new Set([...base, ...theirs, ...mine].map(([name]) => name))];
+  const of = (lines: Lines, name: string) => lines.find(([one]) => one === name)?.[1] ?? "–";
+  return (
+    <section className="card stack" role="alert" aria-label="Conflict" data-testid="conflict">
+      <h2>Somebody else saved a change meanwhile</h2>
+      <div className="tablebox">
+        <table className="data">
+          <thead>
+            <tr>
+              <th scope="col">setting</th>
+              <th scope="col">when you began</th>
+              <th scope="col">theirs, now</th>
+              <th scope="col">yours</th>
+            </tr>
+          </thead>
+          <tbody>
+            {names.map((name) => (
+              <tr key={name}>
+                <td className="dim">{name}</td>
+                <td>{of(base, name)}</td>
+                <td className={of(theirs, name) === of(base, name) ? "" : "strong warn"}>{of(theirs, name)}</td>
+                <td className={of(mine, name) === of(base, name) ? "" : "strong"}>{of(mine, name)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="row">
+        <Button variant="default" onClick={onTheirs}>
+          Take theirs
+        </Button>
+        <Button onClick={onMine}>Go on with mine, from their version</Button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,82 @@
+// Loading, empty and wrong: each says what it is and what to do next.
+import { Button, Skeleton } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useState, type ReactNode } from "react";
+import { ApiProblem, sentence } from "../api/problems";
+import { moment } from "../formats";
+
+const PATIENCE_MS = 150;
+
+/** Grey lines, but only if the answer takes longer than a moment. */
+export function Loading({ rows = 5 }: { rows?: number }) {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!late) return null;
+  return (
+    <div className="stack" role="status" aria-label="loading">
+      {Array.from({ length: rows }, (_, row) => (
+        <Skeleton key={row} height={18} width={`${90 - ((row * 13) % 40)}%`} />
+      ))}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="state">
+      <h2>{title}</h2>
+      {children === undefined ? null : <div className="dim">{children}</div>}
+    </div>
+  );
+}
+
+export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+  const rule = error instanceof ApiProblem ? error.rule : undefined;
+  return (
+    <div className="state" role="alert">
+      <h2>{error instanceof ApiProblem && error.status === 404 ? "Nothing here" : "That did not work"}</h2>
+      <p>{sentence(error)}</p>
+      {rule === undefined ? null : <p className="dim small">Rule {rule}</p>}
+      {retry === undefined ? null : <Button onClick={retry}>Try again</Button>}
+    </div>
+  );
+}
+
+export function NoSuchPage() {
+  return (
+    <div className="page">
+      <Empty title="There is no such page">
+        <Link to="/">Go to the overview</Link>
+      </Empty>
+    </div>
+  );
+}
+
+type Asked<T> = { data: T | undefined; error: unknown; dataUpdatedAt: number; refetch: () => unknown };
+
+/** Shows the answer; while there is none a skeleton; if a later question failed, the old answer with its age. */
+export function Answered<T>({ query, rows, children }: { query: Asked<T>; rows?: number; children: (data: T) => ReactNode }) {
+  const retry = () => void query.refetch();
+  if (query.data === undefined) {
+    if (query.error !== null) return <ErrorState error={query.error} retry={retry} />;
+    return <Loading {...(rows === undefined ? {} : { rows })} />;
+  }
+  return (
+    <>
+      {query.error === null ? null : (
+        <div className="stale" role="status">
+          <span>
+            As of {moment(query.dataUpdatedAt, Date.now())}: {sentence(query.error)}
+          </span>
+          <button className="linkish" onClick={retry}>
+            Try again
+          </button>
+        </div>
+      )}
+      {children(query.data)}
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+// Small marks that mean one thing everywhere: priority, module, phase, amount, moment, job, quota.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { jobQuery, prioritiesQuery } from "../api/shared";
+import { duration, fullMoment, moment, number } from "../formats";
+import { icons } from "./icons";
+
+export function PriorityChip({ priority }: { priority: number }) {
+  const names = useQuery(prioritiesQuery).data;
+  const name = Object.entries(names ?? {}).find(([, value]) => value === priority)?.[0];
+  const shade = priority >= 7 ? "prio high" : priority >= 4 ? "prio mid" : "prio";
+  return (
+    <span className="row tight" style={{ display: "inline-flex", flexWrap: "nowrap" }}>
+      <span className={shade} title={`priority ${priority}${name === undefined ? "" : `, ${name}`}`}>
+        <span className="visually-hidden">priority </span>
+        {priority}
+      </span>
+      {name === undefined ? null : <span className="dim small">{name}</span>}
+    </span>
+  );
+}
+
+const MODULE_WORDS: Record<string, string> = { DLC: "training", DSW: "notebook", EAS: "service" };
+
+export function ModuleMark({ module }: { module: string }) {
+  return (
+    <span className="module" title={MODULE_WORDS[module]}>
+      {icons[module as "DLC"] ?? null} {module}
+    </span>
+  );
+}
+
+const PHASE_SHADE: Record<string, string> = { Running: "good", Waiting: "warn", Held: "info", Failed: "bad" };
+
+export function PhaseChip({ phase }: { phase: string }) {
+  return <span className={`chip ${PHASE_SHADE[phase] ?? ""}`}>{phase}</span>;
+}
+
+export function Gpus({ value }: { value: number | null | undefined }) {
+  return (
+    <>
+      {number(value)}
+      <span className="unit dim"> GPU</span>
+    </>
+  );
+}
+
+/** The present time, anew every so many seconds. */
+export function useNow(everySeconds = 10): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everySeconds * 1000);
+    return () => clearInterval(timer);
+  }, [everySeconds]);
+  return now;
+}
+
+export function When({ at }: { at: number | null | undefined }) {
+  const now = useNow(60);
+  if (at === null || at === undefined) return <span className="dim">–</span>;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={fullMoment(at)} className="nowrap">
+      {moment(at, now)}
+    </time>
+  );
+}
+
+export function Ago({ from }: { from: number }) {
+  const now = useNow();
+  return (
+    <span title={fullMoment(from)} className="nowrap">
+      {duration(now - from)}
+    </span>
+  );
+}
+
+/** A job that the reader may know is a link with its name; one of another team is told as the server tells it. */
+export function JobRef({ id, name }: { id: string; name?: string | undefined }) {
+  const hidden = isHidden(id);
+  const found = useQuery({ ...jobQuery(id), enabled: !hidden && name === undefined, staleTime: 60_000 });
+  if (hidden) return <span className="dim">{id.slice(1, -1)}</span>;
+  const shown = name ?? found.data?.name;
+  return (
+    <Link to="/jobs/$job" params={{ job: id }} className={shown ? undefined : "mono"} title={id}>
+      {shown || id}
+    </Link>
+  );
+}
+
+/** Whether the server told a description in brackets instead of a name. */
+export function isHidden(name: string): boolean {
+  return name.startsWith("[");
+}
+
+export function QuotaRef({ id }: { id: string }) {
+  if (isHidden(id)) return <span className="dim">{id.slice(1, -1)}</span>;
+  return (
+    <Link to="/quotas/$quota" params={{ quota: id }}>
+      {id}
+    </Link>
+  );
+}

@@ -1,0 +1,63 @@
+// All accounts: new ones, who administers the platform, who is shut out.
+import { Button, PasswordInput, Switch, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../api/client";
+import { keys } from "../../api/keys";
+import { sentence } from "../../api/problems";
+import { useChange } from "../../api/shared";
+import type { User } from "../../api/types";
+import { DataTable, type Column } from "../../components/DataTable";
+import { Answered } from "../../components/StateBlock";
+
+export function UsersPage() {
+  const users = useQuery({ queryKey: keys.users, queryFn: ({ signal }) => call("get", "/api/v1/users", { signal }), select: (answer) => answer.items });
+  const change = useChange(
+    ({ user, ...body }: { user: User; disabled?: boolean; platform_admin?: boolean }) => call("patch", "/api/v1/users/{user}", { path: { user: user.name }, body, version: user.version }),
+    [keys.users],
+  );
+  const columns: Column<User>[] = [
+    { key: "name", title: "User", cell: (one) => one.name },
+    { key: "display", title: "Name", cell: (one) => one.display || <span className="dim">–</span> },
+    { key: "email", title: "E-mail", cell: (one) => one.email || <span className="dim">–</span> },
+    { key: "in", title: "Signs in by", cell: (one) => [one.has_password ? "password" : null, one.identity === null ? null : "identity provider", "token"].filter(Boolean).join(", ") },
+    { key: "admin", title: "Platform admin", cell: (one) => <Switch aria-label={`${one.name} is platform admin`} checked={one.platform_admin} onChange={(e) => change.mutate({ user: one, platform_admin: e.currentTarget.checked })} /> },
+    { key: "open", title: "May sign in", cell: (one) => <Switch aria-label={`${one.name} may sign in`} checked={!one.disabled} onChange={(e) => change.mutate({ user: one, disabled: !e.currentTarget.checked })} /> },
+  ];
+  return (
+    <div className="page stack">
+      <div className="head" style={{ marginBottom: 0 }}>
+        <h1>Users</h1>
+      </div>
+      {change.error === null ? null : <div className="notice bad" role="alert">{sentence(change.error)}</div>}
+      <Answered query={users}>{(all) => <DataTable label="Users" columns={columns} rows={all} rowId={(one) => one.name} />}</Answered>
+      <NewUser />
+    </div>
+  );
+}
+
+function NewUser() {
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const save = useChange(
+    () => call("post", "/api/v1/users", { body: { name: name.trim(), ...(password === "" ? {} : { password }) } }),
+    [keys.users],
+    () => {
+      setName("");
+      setPassword("");
+    },
+  );
+  return (
+    <section className="card stack" aria-label="New user">
+      <h2>New user</h2>
+      <div className="row" style={{ alignItems: "flex-end" }}>
+        <TextInput label="User" value={name} onChange={(e) => setName(e.currentTarget.value)} autoComplete="off" />
+        <PasswordInput label="Password, or none" value={password} onChange={(e) => setPassword(e.currentTarget.value)} autoComplete="new-password" style={{ width: 200 }} />
+        <Button disabled={name.trim() === ""} loading={save.isPending} onClick={() => save.mutate(undefined)}>
+          Create
+        </Button>
+      </div>
+      {save.error === null ? null : <div className="notice bad" role="alert">{sentence(save.error)}</div>}
+    </section>
+  );
+}

@@ -1,0 +1,56 @@
+// Who did what, newest first.
+import { TextInput } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback } from "react";
+import { call } from "../../api/client";
+import { keys } from "../../api/keys";
+import { useWhoami } from "../../api/shared";
+import { can } from "../../api/rights";
+import type { Audit } from "../../api/types";
+import { DataTable, type Column } from "../../components/DataTable";
+import { Answered, Empty } from "../../components/StateBlock";
+import { When } from "../../components/chips";
+
+const COLUMNS: Column<Audit>[] = [
+  { key: "at", title: "When", cell: (one) => <When at={one.at_ms} /> },
+  { key: "actor", title: "Who", cell: (one) => one.actor },
+  { key: "action", title: "Did", cell: (one) => one.action },
+  { key: "target", title: "To", cell: (one) => <span className="mono">{one.target}</span> },
+  { key: "workspace", title: "Workspace", cell: (one) => one.workspace ?? <span className="dim">–</span> },
+  { key: "body", title: "With", cell: (one) => <span className="mono dim" title={JSON.stringify(one.body, null, 1)}>{Object.keys(one.body).length === 0 ? "" : JSON.stringify(one.body)}</span> },
+];
+
+export function AuditPage() {
+  const search = useSearch({ from: "/inside/audit" });
+  const navigate = useNavigate();
+  const me = useWhoami();
+  const filter = { ...search, ...(can(me, "see-audit") ? {} : { workspace: me.workspaces.map((one) => one.workspace) }) };
+  const audit = useInfiniteQuery({
+    queryKey: keys.audit(filter),
+    queryFn: ({ signal, pageParam }) => call("get", "/api/v1/audit", { query: { ...filter, limit: 200, ...(pageParam === "" ? {} : { cursor: pageParam }) } as never, signal }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next ?? undefined,
+  });
+  const rows = audit.data?.pages.flatMap((page) => page.items) ?? [];
+  const set = (part: object) => void navigate({ to: "/audit", search: Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value)), replace: true });
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = audit;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return (
+    <div className="page fixed">
+      <div className="head">
+        <h1>Audit</h1>
+      </div>
+      <div className="filters" role="search" aria-label="Filter the audit">
+        <TextInput aria-label="Who" placeholder="Who" defaultValue={search.actor ?? ""} onBlur={(e) => set({ actor: e.currentTarget.value })} onKeyDown={(e) => e.key === "Enter" && set({ actor: e.currentTarget.value })} />
+        <TextInput aria-label="Action" placeholder="Did, such as quota.scaled" defaultValue={search.action ?? ""} onBlur={(e) => set({ action: e.currentTarget.value })} onKeyDown={(e) => e.key === "Enter" && set({ action: e.currentTarget.value })} />
+        <TextInput aria-label="Target" placeholder="To" defaultValue={search.target ?? ""} onBlur={(e) => set({ target: e.currentTarget.value })} onKeyDown={(e) => e.key === "Enter" && set({ target: e.currentTarget.value })} />
+      </div>
+      <Answered query={audit}>
+        {() => (rows.length === 0 ? <Empty title="Nothing like this was done">Take a filter away to see more.</Empty> : <DataTable label="Audit" columns={COLUMNS} rows={rows} rowId={(one) => String(one.seq)} onEnd={more} />)}
+      </Answered>
+    </div>
+  );
+}

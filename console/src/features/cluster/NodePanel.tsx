@@ -1,0 +1,74 @@
+// One node: its GPUs and who is on them; cordon, drain and ready again, with what a drain would do.
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { call } from "../../api/client";
+import { sentence } from "../../api/problems";
+import { can } from "../../api/rights";
+import { useChange } from "../../api/shared";
+import type { Node } from "../../api/types";
+import { PreviewPanel } from "../../components/PreviewPanel";
+import { JobRef } from "../../components/chips";
+import type { Device } from "./colours";
+
+const PATHS = { cordon: "/api/v1/nodes/{node}/cordon", uncordon: "/api/v1/nodes/{node}/uncordon", drain: "/api/v1/nodes/{node}/drain" } as const;
+
+export function NodePanel({ node, devices, onClose }: { node: Node | undefined; devices: readonly Device[]; onClose: () => void }) {
+  const [draining, setDraining] = useState(false);
+  const act = useChange((verb: keyof typeof PATHS) => call("post", PATHS[verb], { path: { node: node?.name ?? "" }, version: node?.version ?? 0 }), [["nodes"], ["jobs"], ["quotas"]], () => setDraining(false));
+  if (node === undefined) return null;
+  const jobs = [...new Set(devices.flatMap((one) => (one.job === null ? [] : [one.job])))];
+  return (
+    <section className="card stack" aria-label={`Node ${node.name}`}>
+      <div className="row apart">
+        <h2>
+          {node.name} <span className={node.state === "Ready" ? "chip good" : "chip warn"}>{node.state}</span>
+        </h2>
+        <div className="row">
+          {can(node, "manage-nodes") ? (
+            <>
+              {node.state === "Ready" ? (
+                <Button variant="default" loading={act.isPending} onClick={() => act.mutate("cordon")}>
+                  Cordon
+                </Button>
+              ) : (
+                <Button variant="default" loading={act.isPending} onClick={() => act.mutate("uncordon")}>
+                  Make ready
+                </Button>
+              )}
+              {node.state === "Draining" ? null : (
+                <Button variant="default" onClick={() => setDraining(true)}>
+                  Drain
+                </Button>
+              )}
+            </>
+          ) : null}
+          <Button variant="subtle" onClick={onClose}>
+            Close
+          </Button>
+        </div>
+      </div>
+      {act.error === null ? null : <div className="notice bad" role="alert">{sentence(act.error)}</div>}
+      {draining ? (
+        <div className="stack">
+          <PreviewPanel title="If drained now" changes={[{ change: "node", node: node.name, state: "Draining" } as never]} />
+          <div className="row">
+            <Button loading={act.isPending} onClick={() => act.mutate("drain")}>
+              Drain {node.name}
+            </Button>
+            <Button variant="default" onClick={() => setDraining(false)}>
+              Leave it
+            </Button>
+          </div>
+        </div>
+      ) : null}
+      <ul style={{ margin: 0, paddingLeft: 18 }}>
+        {jobs.map((job) => (
+          <li key={job}>
+            <JobRef id={job} /> <span className="dim">GPU {devices.filter((one) => one.job === job).map((one) => one.index).join(" ")}</span>
+          </li>
+        ))}
+        {jobs.length === 0 ? <li className="dim">no job that you may see</li> : null}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,209 @@
+// Why is the job where it is? All reasons, who holds the capacity, what was tried, what would help, who could take it.
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { jobQuery } from "../../api/shared";
+import type { Explanation, Job } from "../../api/types";
+import { Rules, ReasonLine, Tried, capital } from "../../components/ReasonList";
+import { Answered } from "../../components/StateBlock";
+import { JobRef, QuotaRef, When } from "../../components/chips";
+import { count, gpus, number, work } from "../../formats";
+import { explanationQuery, exposureQuery } from "./queries";
+import { Story } from "./HistoryTab";
+
+export function WhyTab() {
+  const { job: id } = useParams({ from: "/inside/jobs/$job" });
+  const job = useQuery(jobQuery(id)).data;
+  if (job === undefined) return null;
+  const over = ["Succeeded", "Failed", "Cancelled"].includes(job.phase);
+  return (
+    <div className="cards" style={{ gridTemplateColumns: "minmax(0, 1.6fr) minmax(280px, 1fr)" }} data-wide>
+      <div className="stack">
+        {over ? <Ended job={job} /> : <Explained job={job} />}
+        {job.phase === "Running" ? <Exposure id={id} /> : null}
+      </div>
+      <div className="stack">
+        <Facts job={job} />
+        <section className="card stack tight" aria-label="Story">
+          <h2>Story</h2>
+          <Story id={id} most={8} />
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function Ended({ job }: { job: Job }) {
+  return (
+    <section className="card stack" aria-label="How it ended">
+      <h2>
+        {job.phase} <When at={job.ended_ms} />
+      </h2>
+      {job.reason === null ? null : <p><ReasonLine reason={job.reason} /></p>}
+      {job.ending === null ? null : <p>{capital(job.ending)}</p>}
+    </section>
+  );
+}
+
+function Explained({ job }: { job: Job }) {
+  const explanation = useQuery(explanationQuery(job.id));
+  return <Answered query={explanation}>{(told) => (job.phase === "Running" ? <RunningStory told={told} /> : <WaitingStory job={job} told={told} />)}</Answered>;
+}
+
+function RunningStory({ told }: { told: Explanation }) {
+  return (
+    <section className="card stack" aria-label="Why it runs so">
+      <h2>It runs</h2>
+      {told.reasons.map((reason, place) => (
+        <p key={place}>
+          <ReasonLine reason={reason} />
+        </p>
+      ))}
+      {told.reasons.length === 0 ? <p className="dim">With everything it asked for.</p> : null}
+    </section>
+  );
+}
+
+function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
+  const [first, ...others] = told.reasons;
+  return (
+    <section className="card stack" aria-label="Why it waits" data-testid="why">
+      {first === undefined ? null : (
+        <div>
+          <p style={{ fontSize: 16, fontWeight: 600 }}>{capital(first.text)}</p>
+          <Rules rules={first.rules} />
+        </div>
+      )}
+      {others.length === 0 ? null : (
+        <div className="stack tight">
+          <h3>{count(others.length, "further reason")}</h3>
+          <ul style={{ margin: 0, paddingLeft: 18 }}>
+            {others.map((reason, place) => (
+              <li key={place}>
+                <ReasonLine reason={reason} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {told.preempted_by === null ? null : (
+        <p>
+          <span className="dim">Evicted by </span>
+          <JobRef id={told.preempted_by} />
+          <span className="dim">, lost </span>
+          {work(told.lost_gpu_seconds)}
+        </p>
+      )}
+      <dl className="kv">
+        <dt>Place</dt>
+        <dd>
+          {told.position === null ? "not in the queue" : `${told.position} in ${job.quota}`}
+          {told.ahead.length === 0 ? null : <Ahead ahead={told.ahead as (string | { job: string })[]} />}
+        </dd>
+        <dt>Held by</dt>
+        <dd>
+          {told.holders.length === 0 ? <span className="dim">nobody</span> : null}
+          {told.holders.map((one) => (
+            <div key={one.quota}>
+              <QuotaRef id={one.quota} /> {count(one.jobs, "job")} {gpus(one.gpus)}{" "}
+              <span className="dim">
+                priority {one.lowest_priority === one.highest_priority ? one.lowest_priority : `${one.lowest_priority}-${one.highest_priority}`}
+              </span>
+            </div>
+          ))}
+        </dd>
+        <dt>Nodes</dt>
+        <dd>
+          {told.nodes.map((one) => (
+            <div key={`${one.pool}${one.model}${one.state}`}>
+              {one.pool}: {count(one.nodes, "node")} {one.state}, {number(one.free_gpus)} GPU free, {one.replicas_fit === 0 ? <span className="bad">none fits ✗</span> : <span className="good">{one.replicas_fit} fit ✓</span>}
+            </div>
+          ))}
+        </dd>
+        <dt>Tried</dt>
+        <dd>
+          <Tried tried={told.tried} />
+        </dd>
+        <dt>Helps</dt>
+        <dd>
+          {(told.helps as (string | { text: string })[]).map((one, place) => (
+            <div key={place}>{capital(typeof one === "string" ? one : one.text)}</div>
+          ))}
+        </dd>
+        <dt>Next try</dt>
+        <dd>{told.next_try}</dd>
+      </dl>
+    </section>
+  );
+}
+
+function Ahead({ ahead }: { ahead: (string | { job: string })[] }) {
+  return (
+    <span className="dim">
+      , behind{" "}
+      {ahead.slice(0, 5).map((one, place) => (
+        <span key={place}>
+          {place > 0 ? ", " : ""}
+          <JobRef id={typeof one === "string" ? one : one.job} />
+        </span>
+      ))}
+      {ahead.length > 5 ? ` and ${ahead.length - 5} more` : ""}
+    </span>
+  );
+}
+
+const RULES: Record<string, string> = { SelfLevelOwn: "self-level, own quota", SelfLevelSibling: "self-level, siblings", ChildLevel: "child-level" };
+
+function Exposure({ id }: { id: string }) {
+  const exposure = useQuery(exposureQuery(id));
+  return (
+    <section className="card stack tight" aria-label="Who could take it">
+      <Answered query={exposure} rows={2}>
+        {(items) => (
+          <>
+            <h2>{items.length === 0 ? "Nobody could take it" : `Exposed to ${count(items.length, "rule")}`}</h2>
+            {items.length === 0 ? <p className="dim">No policy reaches it, and it stands on its own guarantee.</p> : null}
+            <ul style={{ margin: 0, paddingLeft: 18 }}>
+              {items.map((one, place) => (
+                <li key={place}>
+                  <QuotaRef id={one.quota} /> <span className="strong">{RULES[one.rule] ?? one.rule}</span>: {one.who}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Answered>
+    </section>
+  );
+}
+
+function Facts({ job }: { job: Job }) {
+  return (
+    <section className="card" aria-label="The job">
+      <dl className="kv small">
+        <dt>Id</dt>
+        <dd className="mono">{job.id}</dd>
+        <dt>Owner</dt>
+        <dd>{job.owner}, {job.workspace}</dd>
+        <dt>Replicas</dt>
+        <dd>
+          {job.running_replicas} of {job.replicas} run
+          <span className="dim"> · at least {job.core_replicas}, at most {job.most_replicas}</span>
+        </dd>
+        <dt>Each</dt>
+        <dd>{job.groups.map((one) => `${one.replicas} × ${number(one.gpus)} GPU`).join(", ")}</dd>
+        <dt>Idle</dt>
+        <dd>{job.idle}</dd>
+        <dt>Grace</dt>
+        <dd>{job.grace ?? "–"}</dd>
+        <dt>Preempted</dt>
+        <dd>
+          {job.preempted} ×{job.max_preemptions === null ? "" : `, at most ${job.max_preemptions}`}
+        </dd>
+        <dt>Submitted</dt>
+        <dd>
+          <When at={job.submitted_ms} />
+        </dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,114 @@
+// The policies of a quota: refused while typing if they cannot be, and what they would do before they are saved.
+import { Button, NativeSelect, Switch, TextInput } from "@mantine/core";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { call } from "../../api/client";
+import { isConflict, sentence } from "../../api/problems";
+import { quotasQuery, useChange } from "../../api/shared";
+import type { Quota } from "../../api/types";
+import { Conflict } from "../../components/Conflict";
+import { ModuleChoice } from "../../components/ModuleChoice";
+import { PreviewPanel } from "../../components/PreviewPanel";
+import { Empty } from "../../components/StateBlock";
+import { NEW_SELF, bodyOf, draftOf, lines, problems, type Draft } from "./draft";
+import { SelfLevelForm } from "./SelfLevelForm";
+
+export function PolicyPage() {
+  const { quota: id } = useParams({ from: "/inside/quotas/$quota/policy" });
+  const quota = useSuspenseQuery(quotasQuery).data.find((one) => one.id === id);
+  if (quota === undefined) return <Empty title={`${id} is not there, or not yours`} />;
+  return <Editor key={id} quota={quota} />;
+}
+
+function began(quota: Quota, search: { child?: string; self?: string }): Draft {
+  const draft = draftOf(quota);
+  if (search.child !== undefined) draft.child.enabled = search.child === "on";
+  if (search.self === "on" && draft.self.length === 0) draft.self = [NEW_SELF];
+  else if (search.self !== undefined) draft.self = draft.self.map((one) => ({ ...one, enabled: search.self === "on" }));
+  return draft;
+}
+
+function Editor({ quota }: { quota: Quota }) {
+  const search = useSearch({ from: "/inside/quotas/$quota/policy" });
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [base, setBase] = useState(quota);
+  const [draft, setDraft] = useState<Draft>(() => began(quota, search));
+  const wrong = problems(draft);
+  const valid = Object.keys(wrong).length === 0;
+  const body = useMemo(() => bodyOf(draft, base), [draft, base]);
+  const changed = JSON.stringify(body) !== JSON.stringify(bodyOf(draftOf(base), base));
+  const done = () => void navigate({ to: "/quotas/$quota", params: { quota: quota.id } });
+  const save = useChange(
+    () => call("put", "/api/v1/quotas/{quota}/policies", { path: { quota: base.id }, body, version: base.version }),
+    [["quotas"], ["quota", quota.id]],
+    done,
+  );
+  const conflict = isConflict(save.error);
+  if (conflict) void client.invalidateQueries({ queryKey: ["quotas"], refetchType: "active" }, { cancelRefetch: false });
+  const rebase = (next: Draft) => {
+    setBase(quota);
+    setDraft(next);
+    save.reset();
+  };
+  const setSelf = (place: number, next: Draft["self"][number] | null) =>
+    setDraft({ ...draft, self: draft.self.flatMap((one, at) => (at === place ? (next === null ? [] : [next]) : [one])) });
+  return (
+    <div className="stack">
+      <div className="head" style={{ marginBottom: 0 }}>
+        <h1>Policy of {quota.id}</h1>
+        <span className="dim">version {base.version}</span>
+      </div>
+      {conflict && quota.version !== base.version ? (
+        <Conflict base={lines(draftOf(base))} theirs={lines(draftOf(quota))} mine={lines(draft)} onTheirs={() => rebase(draftOf(quota))} onMine={() => rebase(draft)} />
+      ) : null}
+      <div className="cards">
+        <form
+          className="card stack"
+          aria-label="Policy"
+          onSubmit={(event) => {
+            event.preventDefault();
+            save.mutate(undefined);
+          }}
+        >
+          <Switch label="Child-level preemption" checked={draft.child.enabled} onChange={(e) => setDraft({ ...draft, child: { ...draft.child, enabled: e.currentTarget.checked } })} />
+          <p className="dim small">Any job waiting here may take matching jobs of the quotas below.</p>
+          <TextInput
+            label="Priorities that may be taken below"
+            value={draft.child.priorities}
+            error={wrong["child"]}
+            onChange={(e) => setDraft({ ...draft, child: { ...draft.child, priorities: e.currentTarget.value } })}
+          />
+          <ModuleChoice label="Modules" value={draft.child.modules} error={wrong["child.modules"]} onChange={(modules) => setDraft({ ...draft, child: { ...draft.child, modules } })} />
+          <hr style={{ border: 0, borderTop: "1px solid var(--line)", width: "100%" }} />
+          {draft.self.map((one, place) => (
+            <SelfLevelForm key={place} value={one} place={place} wrong={wrong} onChange={(next) => setSelf(place, next)} />
+          ))}
+          <div>
+            <Button variant="default" onClick={() => setDraft({ ...draft, self: [...draft.self, NEW_SELF] })}>
+              Add a self-level policy
+            </Button>
+          </div>
+          <NativeSelect
+            label="Strategy of the queue"
+            value={draft.strategy}
+            data={["intelligent", "fifo", "traverse", "balance"]}
+            onChange={(e) => setDraft({ ...draft, strategy: e.currentTarget.value })}
+          />
+          {save.error !== null && !conflict ? <div className="notice bad" role="alert">{sentence(save.error)}</div> : null}
+          <div className="row">
+            <Button type="submit" disabled={!valid || !changed} loading={save.isPending}>
+              Save
+            </Button>
+            <Link to="/quotas/$quota" params={{ quota: quota.id }}>
+              Cancel
+            </Link>
+            {valid ? changed ? null : <span className="dim small">nothing is changed yet</span> : <span className="dim small">off until fixed</span>}
+          </div>
+        </form>
+        <PreviewPanel changes={valid && changed ? [{ change: "policies", quota: quota.id, to: body } as never] : null} title={valid ? "If saved now" : "If saved now (last valid)"} />
+      </div>
+    </div>
+  );
+}

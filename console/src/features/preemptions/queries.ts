@@ -1,0 +1,26 @@
+// What the ledger asks.
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { call } from "../../api/client";
+import { keys } from "../../api/keys";
+
+export type LedgerSearch = { quota?: string; job?: string; step?: string };
+
+const PAGE = 100;
+
+export const ledgerQuery = (search: LedgerSearch) =>
+  infiniteQueryOptions({
+    queryKey: keys.preemptions(search),
+    queryFn: ({ signal, pageParam }) =>
+      call("get", "/api/v1/preemptions", {
+        query: {
+          limit: PAGE,
+          ...(search.quota === undefined ? {} : { quota: [search.quota] }),
+          ...(search.job === undefined ? {} : { job: search.job }),
+          ...(search.step === undefined ? {} : { step: [search.step] }),
+          ...(pageParam === "" ? {} : { cursor: pageParam }),
+        } as never,
+        signal,
+      }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next ?? undefined,
+  });

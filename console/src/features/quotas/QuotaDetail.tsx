@@ -1,0 +1,47 @@
+// One quota: its name, its tabs, and under them what the address says.
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { can } from "../../api/rights";
+import { Empty } from "../../components/StateBlock";
+import { treeQuery } from "./queries";
+
+const TABS = [
+  ["/quotas/$quota", "Overview"],
+  ["/quotas/$quota/jobs", "Jobs"],
+  ["/quotas/$quota/children", "Children"],
+] as const;
+
+export function QuotaDetail() {
+  const { quota: id } = useParams({ from: "/inside/quotas/$quota" });
+  const quota = useQuery({ ...treeQuery, select: (answer) => answer.items.find((one) => one.id === id) }).data;
+  if (quota === undefined)
+    return (
+      <Empty title={`${id} is not there, or not yours`}>
+        <Link to="/quotas">All quotas</Link>
+      </Empty>
+    );
+  return (
+    <>
+      <div className="head">
+        <h1>{quota.id}</h1>
+        {quota.name === "" ? null : <span className="dim">{quota.name}</span>}
+        <div className="actions">
+          {can(quota, "update-quota") ? (
+            <Button component={Link} to="/quotas/$quota/policy" params={{ quota: id } as never} variant="default">
+              Edit policy
+            </Button>
+          ) : null}
+        </div>
+      </div>
+      <nav className="tabs" aria-label="Parts of the quota">
+        {TABS.map(([to, name]) => (
+          <Link key={to} to={to} params={{ quota: id }} activeOptions={{ exact: true, includeSearch: false }}>
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <Outlet />
+    </>
+  );
+}

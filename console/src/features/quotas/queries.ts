@@ -1,0 +1,23 @@
+// What the pages of quotas ask.
+import { queryOptions } from "@tanstack/react-query";
+import { call } from "../../api/client";
+import { keys } from "../../api/keys";
+
+export const treeQuery = queryOptions({
+  queryKey: keys.quotas,
+  queryFn: ({ signal }) => call("get", "/api/v1/quotas", { signal }),
+});
+
+export const historyQuery = (quota: string) =>
+  queryOptions({
+    queryKey: keys.quota(quota, "history"),
+    queryFn: ({ signal }) => call("get", "/api/v1/quotas/{quota}/history", { path: { quota }, query: { limit: 500 }, signal }),
+    select: (answer) => [...answer.items].reverse(),
+  });
+
+export const queueQuery = (quota: string) =>
+  queryOptions({
+    queryKey: keys.quota(quota, "queue"),
+    queryFn: ({ signal }) => call("get", "/api/v1/quotas/{quota}/queue", { path: { quota }, query: { limit: 200 }, signal }),
+    select: (answer) => answer.items,
+  });

@@ -1,0 +1,29 @@
+// Policies and changes of a quota in words.
+import type { ChildLevel, SelfLevel } from "../../api/types";
+
+export function childLevelWords(policy: ChildLevel | null): string {
+  return policy === null ? "off: nothing set" : `${policy.priorities} ${policy.modules.join(" ")}`;
+}
+
+const SCOPES: Record<string, string> = { own: "own quota", siblings: "siblings", level: "own quota and siblings" };
+
+export function selfLevelWords(policy: SelfLevel): string {
+  const pair = policy.any === undefined ? `${policy.high ?? ""} over ${policy.low ?? ""}` : "every priority over every lower one";
+  return `${pair} · ${policy.modules.join(" ")} · ${SCOPES[policy.scope] ?? policy.scope}`;
+}
+
+export const STRATEGIES: Record<string, string> = {
+  intelligent: "7-9 strict, below that whoever fits, with ageing",
+  fifo: "strictly first in, first out",
+  traverse: "whoever fits, in order",
+  balance: "first in, first out, then whoever fits",
+};
+
+/** What an event of a quota's history did, in a few words. */
+export function historyWords(kind: string, body: Record<string, unknown>): string {
+  const verb = kind.split(".")[1]?.replaceAll("_", " ") ?? kind;
+  const facts = Object.entries(body)
+    .filter(([name, value]) => name !== "by" && name !== "actor" && value !== null && typeof value !== "object")
+    .map(([name, value]) => `${name.replaceAll("_", " ")} ${String(value)}`);
+  return facts.length === 0 ? verb : `${verb}: ${facts.join(", ")}`;
+}

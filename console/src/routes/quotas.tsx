@@ -1,0 +1,39 @@
+// /quotas: the tree; /quotas/$quota and its tabs; the editor of policies.
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { insideRoute } from "./inside";
+import { flag, text } from "./search";
+
+export const quotasRoute = createRoute({
+  getParentRoute: () => insideRoute,
+  path: "/quotas",
+  component: lazyRouteComponent(() => import("../features/quotas/QuotasPage"), "QuotasPage"),
+});
+const oneRoute = createRoute({
+  getParentRoute: () => quotasRoute,
+  path: "$quota",
+  component: lazyRouteComponent(() => import("../features/quotas/QuotaDetail"), "QuotaDetail"),
+});
+const overviewRoute = createRoute({
+  getParentRoute: () => oneRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("../features/quotas/OverviewTab"), "OverviewTab"),
+});
+const jobsRoute = createRoute({
+  getParentRoute: () => oneRoute,
+  path: "jobs",
+  validateSearch: (raw: Record<string, unknown>): { below?: boolean } => (flag(raw, "below") ? { below: true } : {}),
+  component: lazyRouteComponent(() => import("../features/quotas/JobsTab"), "JobsTab"),
+});
+const childrenRoute = createRoute({
+  getParentRoute: () => oneRoute,
+  path: "children",
+  component: lazyRouteComponent(() => import("../features/quotas/ChildrenTab"), "ChildrenTab"),
+});
+const policyRoute = createRoute({
+  getParentRoute: () => quotasRoute,
+  path: "$quota/policy",
+  validateSearch: (raw: Record<string, unknown>): { child?: string; self?: string } => text(raw, ["child", "self"]),
+  component: lazyRouteComponent(() => import("../features/policies/PolicyPage"), "PolicyPage"),
+});
+
+export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute]), policyRoute]);

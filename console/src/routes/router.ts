@@ -1,0 +1,24 @@
+// All addresses of the console.
+import type { QueryClient } from "@tanstack/react-query";
+import { createRouter } from "@tanstack/react-router";
+import { clusterRoute } from "./cluster";
+import { insideRoute } from "./inside";
+import { jobRoutes } from "./jobs";
+import { loginRoute } from "./login";
+import { overviewRoute } from "./overview";
+import { peopleRoutes } from "./people";
+import { preemptionRoutes } from "./preemptions";
+import { quotaRoutes } from "./quotas";
+import { rootRoute } from "./root";
+
+const tree = rootRoute.addChildren([loginRoute, insideRoute.addChildren([overviewRoute, quotaRoutes, ...jobRoutes, ...preemptionRoutes, clusterRoute, ...peopleRoutes])]);
+
+export function makeRouter(client: QueryClient) {
+  return createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", scrollRestoration: true });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}
