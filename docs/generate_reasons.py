@@ -59,6 +59,7 @@ WHEN: Final = {
     "LoanReturnedByHand": "`evict` when an admin returns a loan.",
     "NodeDrained": "`evict` with grace, or the end of a hold there. Not counted as a preemption.",
     "NodeCordoned": "`release`: a hold had places on a node that takes nothing new; the job is planned anew.",
+    "NodeCrowded": "`release`: others use the node beyond what our work leaves them; the job is planned anew.",
     "NodeLost": "`evict`, or the end of a hold there. Not counted as a preemption.",
     "DeviceIll": "`evict` with grace, or the end of a hold there: nobody stays on a GPU that is ill. Queued again; not counted as a preemption.",
     "HoldExpired": "`release`: somebody did not leave within the longest grace and 60 s; the job is planned anew before its victims.",

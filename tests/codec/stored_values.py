@@ -56,6 +56,9 @@ NODES: Final = (
         NodeState.DRAINING,
         ill=(2, 3),
     ),
+    NodeRecord(
+        2, NodeSpec("n3"), NodeState.READY, foreign=Resources(2_000, 1_500, 512), foreign_devices=(6, 7)
+    ),
 )
 
 QUOTAS: Final = (

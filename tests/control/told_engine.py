@@ -11,6 +11,7 @@ from quotatree.engines.base import (
     Capabilities,
     Endpoint,
     LogPiece,
+    NodeSeen,
     Observed,
     Place,
     Program,
@@ -34,6 +35,7 @@ class ToldEngine:
         self.orders: list[Order] = []
         self.forgotten: list[tuple[str, int]] = []
         self.running: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.nodes: tuple[NodeSeen, ...] | None = None
         self.fail_orders = 0
         self.tell: Callable[[Report], None] = lambda report: None
 
@@ -62,7 +64,8 @@ class ToldEngine:
         self.orders.append(order)
 
     def observe(self) -> Observed:
-        return Observed(tuple(Running(JobId(j), run, r) for (j, run), r in self.running.items()), ())
+        running = tuple(Running(JobId(j), run, r) for (j, run), r in self.running.items())
+        return Observed(running, (), self.nodes)
 
     def forget(self, job: JobId, run: int) -> None:
         self.forgotten.append((job, run))

@@ -136,7 +136,7 @@ def check_nodes(state: State) -> None:
         gpus = node.spec.gpus
         free, held, leaving = [WHOLE_GPU] * gpus, [0] * gpus, [0] * gpus
         cpu, memory, held_cpu, held_memory, leaving_cpu, leaving_memory, count = (
-            node.spec.cpu_milli, node.spec.memory_mib, 0, 0, 0, 0, 0,
+            node.spec.cpu_milli - node.foreign.cpu_milli, node.spec.memory_mib - node.foreign.memory_mib, 0, 0, 0, 0, 0,
         )  # fmt: skip
         shared = 0
         for piece in model.pieces():
@@ -162,11 +162,18 @@ def check_nodes(state: State) -> None:
                     )  # fmt: skip
                     for device in place.devices:
                         leaving[device] += place.on_device()
-        for device in node.ill:
+        assert not node.ill & node.foreign_devices
+        wanted = -(-node.foreign.gpu_milli // WHOLE_GPU)
+        short = wanted - len(node.foreign_devices)
+        assert short >= 0, f"{node.spec.name} counts more devices for others than they use (R6)"
+        for device in node.ill | node.foreign_devices:
             assert free[device] == WHOLE_GPU, (
-                f"somebody stands on {node.spec.name}:{device}, which is ill (R5)"
+                f"somebody stands on {node.spec.name}:{device}, which is ill or used by others (R5, R6)"
             )
             free[device] = 0
+        assert not short or WHOLE_GPU not in free, f"{node.spec.name} has a free device that others use (R6)"
+        assert node.crowded is (short > 0 or cpu < 0 or memory < 0), node.spec.name
+        assert not (node.crowded and held_cpu + held_memory + sum(held)), "a promise on a crowded node (R6)"
         assert (node.free, node.held, node.leaving) == (free, held, leaving), node.spec.name
         assert (node.free_cpu, node.free_memory) == (cpu, memory)
         assert (node.held_cpu, node.held_memory) == (held_cpu, held_memory)

@@ -26,9 +26,20 @@ def rooms(model: Model, *, physical: bool = False, without: Iterable[Piece] = ()
             for place in job.leaving.values():
                 take(left[place.node], place)
     for node in model.nodes.values():
-        for device in node.ill:
+        for device in node.shut:
             left[node.name][device] = min(0, left[node.name][device])
     return left
+
+
+def exceeded(model: Model, *, physical: bool) -> list[str]:
+    """Return nodes of which more is given away than there is; of CPU and memory that others took over our work, none is."""
+    found = []
+    for node, room in rooms(model, physical=physical).items():
+        spec = model.nodes[node]
+        ours = room[:-2] if spec.shared and (physical or not spec.ready) else room
+        if min(ours, default=0) < 0:
+            found.append(f"{node}: {room}")
+    return found
 
 
 def take(room: list[int], place: Place, sign: int = 1) -> None:

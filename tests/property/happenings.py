@@ -11,7 +11,7 @@ from quotatree.core.model.job import FINAL_PHASES, Idle, Job, JobId, JobSpec, Ph
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import AmountLimit
-from quotatree.core.model.resources import WHOLE_GPU, Bounds
+from quotatree.core.model.resources import WHOLE_GPU, ZERO, Bounds, Resources
 from quotatree.core.reasons import Code, because
 from quotatree.core.state import State
 from tests.property.worlds import MINUTE_MS, chance, pick, quota_spec
@@ -202,15 +202,33 @@ def change_device(random: Random, state: State, now_ms: int) -> ev.Event | None:
     return ev.DeviceChanged(node.spec.name, random.randrange(node.spec.gpus), chance(random, 20))
 
 
+def foreign_use(random: Random, state: State, now_ms: int) -> ev.Event:
+    """Others come to a node, mostly with little, or leave it (R6)."""
+    node = pick(random, *state.nodes)
+    if chance(random, 40):
+        return ev.ForeignUse(node.spec.name, ZERO)
+    gpus = random.randint(0, node.spec.gpus + 1) if chance(random, 50) else pick(random, 0, 1)
+    cpu_milli = pick(random, 0, 0, 1000, node.spec.cpu_milli)
+    return ev.ForeignUse(node.spec.name, Resources(gpus * WHOLE_GPU, cpu_milli))
+
+
 RARE: tuple[Happening, ...] = (
     adopt, resize, resize, change_priority, resubmit, change_policy, scale, scale, transfer, return_loan, set_limits,
-    change_node, change_node, change_device, change_device,
+    change_node, change_node, change_device, change_device, foreign_use, foreign_use,
 )  # fmt: skip
 
 
 def join(random: Random, state: State, now_ms: int) -> ev.Event:
     like = pick(random, *state.nodes).spec
     return ev.NodeJoined(replace(like, name=f"n{len(state.nodes)}", gpus=pick(random, 2, 4)))
+
+
+def alter(random: Random, state: State, now_ms: int) -> ev.Event:
+    spec = pick(random, *state.nodes).spec
+    gpus = max(0, spec.gpus + pick(random, -2, -1, 0, 1))
+    cpu_milli = pick(random, spec.cpu_milli, spec.cpu_milli, 2000, 128_000)
+    labels = pick(random, spec.labels, (("rack", "r9"),))
+    return ev.NodeAltered(replace(spec, gpus=gpus, cpu_milli=cpu_milli, labels=labels))
 
 
 def declare_pool(random: Random, state: State, now_ms: int) -> ev.Event:
@@ -250,7 +268,7 @@ def lose(random: Random, state: State, now_ms: int) -> ev.Event | None:
 
 
 SERVER: tuple[Happening, ...] = (
-    join, declare_pool, create_quota, create_quota, delete_quota, forget, stop, lose,
+    join, alter, alter, declare_pool, create_quota, create_quota, delete_quota, forget, stop, lose,
 )  # fmt: skip
 """Events that happen in a server only: they change pools, nodes and quotas, or stop, lose or forget jobs."""
 

@@ -129,11 +129,15 @@ class NodeView(NamedTuple):
     memory: int
     labels: dict[str, str]
     ready: bool
-    ill: frozenset[int]
+    """Whether something new may land: in state Ready, and not crowded (R5, R6)."""
+    shut: frozenset[int]
+    """Devices that are ill, and those counted for others."""
+    shared: bool
+    """Whether others use some of it; they came without asking, so it may be used beyond what it has (R6)."""
 
     @property
     def well(self) -> bool:
-        return self.ready and not self.ill
+        return self.ready and not self.shut
 
 
 @dataclass
@@ -155,8 +159,10 @@ class Model:
             },
             {
                 n.spec.name: NodeView(
-                    n.spec.name, n.spec.pool, n.spec.model, n.spec.gpus, n.spec.cpu_milli, n.spec.memory_mib,
-                    dict(n.spec.labels), n.state is NodeState.READY, n.ill,
+                    n.spec.name, n.spec.pool, n.spec.model, n.spec.gpus, n.spec.cpu_milli - n.foreign.cpu_milli,
+                    n.spec.memory_mib - n.foreign.memory_mib,
+                    dict(n.spec.labels), n.state is NodeState.READY and not n.crowded, n.ill | n.foreign_devices,
+                    n.crowded or any(n.foreign),
                 )
                 for n in state.nodes
             },

@@ -123,12 +123,23 @@ def device_changed(random: Random, state: State, now_ms: int) -> ev.Event:
 
 
 def node_joined(random: Random, state: State, now_ms: int) -> ev.Event:
-    return ev.NodeJoined(
-        NodeSpec(
-            _node_name(random, state), pick(random, *state.pools, "elsewhere"), pick(random, "A", "B", "GPU"),
-            random.randint(-1, 4),
-        )
+    return ev.NodeJoined(_strange_node(random, state))
+
+
+def node_altered(random: Random, state: State, now_ms: int) -> ev.Event:
+    return ev.NodeAltered(_strange_node(random, state))
+
+
+def _strange_node(random: Random, state: State) -> NodeSpec:
+    return NodeSpec(
+        _node_name(random, state), pick(random, *state.pools, "elsewhere"), pick(random, "A", "B", "GPU"),
+        random.randint(-1, 4),
     )  # fmt: skip
+
+
+def foreign_use(random: Random, state: State, now_ms: int) -> ev.Event:
+    use = Resources(random.randint(-1, 9_000), random.randint(-1, 200_000), random.randint(-1, 2_000_000))
+    return ev.ForeignUse(_node_name(random, state), use)
 
 
 def pool_declared(random: Random, state: State, now_ms: int) -> ev.Event:
@@ -184,6 +195,6 @@ def limits_set(random: Random, state: State, now_ms: int) -> ev.Event:
 
 ANY: tuple[Happening, ...] = (
     left, left, lost, lost, started, told_of_a_job, told_of_a_job, ended, stopped, resized, resized, priority, submitted,
-    adopted, adopted, adopted, node_changed, device_changed, node_joined, pool_declared, quota_created, quota_created,
+    adopted, adopted, adopted, node_changed, device_changed, node_joined, node_altered, foreign_use, pool_declared, quota_created, quota_created,
     quota_updated, quota_scaled, quota_scaled, transferred, told_of_a_quota, limits_set,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Idle, Phase
 from quotatree.core.reasons import Code, Step
 from tests.property import rights
-from tests.property.fitting import devices_fit, pools_bind, quota_fits, rooms
+from tests.property.fitting import devices_fit, exceeded, pools_bind, quota_fits
 from tests.property.model import Extra, JobView, Model, Piece, Place, placed, replicas_of, total
 
 BRUTE_FORCE = 9
@@ -548,6 +548,5 @@ class Replay:
 
     def _nothing_exceeded(self, when: str) -> None:
         for physical in (False, True):
-            for node, room in rooms(self.model, physical=physical).items():
-                how = "physically" if physical else "by plan"
-                assert min(room) >= 0, f"{node} is exceeded {how}: {room} {when}"
+            how = "physically" if physical else "by plan"
+            assert exceeded(self.model, physical=physical) == [], f"exceeded {how} {when}"

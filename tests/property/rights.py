@@ -325,7 +325,7 @@ def ready_nodes_hold(model: Model, job: JobView) -> bool:
             here = [1 << 30]
             if shape.gpu_milli:
                 whole, fraction = shape.gpu_milli // 1000, shape.gpu_milli
-                well = node.gpus - len(node.ill)
+                well = node.gpus - len(node.shut)
                 here.append(well // whole if whole else well * (1000 // fraction))
             if shape.cpu_milli:
                 here.append(node.cpu // shape.cpu_milli)

@@ -49,7 +49,7 @@ def _picture(state: State) -> dict[str, Any]:
         },
         "nodes": [
             (
-                n.spec, n.state, n.ill, n.free, n.held, n.leaving, n.free_cpu, n.free_memory, n.held_cpu, n.held_memory,
+                n.spec, n.state, n.ill, n.foreign, n.foreign_devices, n.crowded, n.free, n.held, n.leaving, n.free_cpu, n.free_memory, n.held_cpu, n.held_memory,
                 n.leaving_cpu, n.leaving_memory, sorted(n.leavers), n.whole_free, n.whole_now, n.shared,
                 sorted((u.name, u.cls.kind.value, s[1:]) for u, s in n.units.items()),
             )

@@ -14,7 +14,7 @@ from quotatree.core.errors import Refused
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import Settings, State
 from tests.property import accounting, happenings, worlds
-from tests.property.fitting import rooms
+from tests.property.fitting import exceeded
 from tests.property.model import Model
 from tests.property.replay import Replay
 from tests.property.snapshot import snapshot
@@ -84,8 +84,7 @@ class Walk:
 
     def check_capacity(self) -> None:
         for physical in (False, True):
-            for node, room in rooms(Model.of(self.state), physical=physical).items():
-                assert min(room) >= 0, f"{node} exceeded, physically={physical}: {room}"
+            assert exceeded(Model.of(self.state), physical=physical) == [], f"physically={physical}"
 
     def check_accounting(self) -> None:
         for check in accounting.ALL:

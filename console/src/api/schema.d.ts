@@ -2040,6 +2040,15 @@ export interface components {
             /** Message */
             message: string;
         };
+        /** ForeignOut */
+        ForeignOut: {
+            /** Gpus */
+            gpus: number;
+            /** Cpu */
+            cpu: number;
+            /** Memory */
+            memory: string;
+        };
         /**
          * GroupIn
          * @description Equal replicas; each finds its place on one node.
@@ -2581,6 +2590,7 @@ export interface components {
          * @description `free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9); `ill_gpus`: their indexes (R5).
          *
          *     `allowed`: what the reader may do with it; `manage-nodes` is cordon, drain and ready again.
+         *     `foreign`: what others than our jobs use; `crowded`: more than our work leaves them, so that nothing new lands (R6).
          */
         NodeOut: {
             /** Name */
@@ -2609,6 +2619,9 @@ export interface components {
             leaving_gpus: number;
             /** Ill Gpus */
             ill_gpus: number[];
+            foreign: components["schemas"]["ForeignOut"];
+            /** Crowded */
+            crowded: boolean;
             /** Jobs */
             jobs: number;
             /** Allowed */

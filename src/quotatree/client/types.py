@@ -298,6 +298,12 @@ class FieldProblem(TypedDict):
     message: str
 
 
+class ForeignOut(TypedDict):
+    gpus: float
+    cpu: float
+    memory: str
+
+
 class GroupIn(TypedDict):
     """Equal replicas; each finds its place on one node."""
 
@@ -568,6 +574,8 @@ class NodeOut(TypedDict):
     indexes (R5).
 
     `allowed`: what the reader may do with it; `manage-nodes` is cordon, drain and ready again.
+    `foreign`: what others than our jobs use; `crowded`: more than our work leaves them, so that nothing
+    new lands (R6).
     """
 
     name: str
@@ -582,6 +590,8 @@ class NodeOut(TypedDict):
     free_gpus: float
     leaving_gpus: float
     ill_gpus: list[int]
+    foreign: ForeignOut
+    crowded: bool
     jobs: int
     allowed: list[str]
 

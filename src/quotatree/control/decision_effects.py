@@ -16,7 +16,7 @@ from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import FINAL_PHASES, GPU_SECOND, Job, JobId, Phase, UnitKind
 from quotatree.core import decisions as say
-from quotatree.engines.base import ReplicaOrder, StartOrder, StopOrder
+from quotatree.engines.base import Owner, ReplicaOrder, StartOrder, StopOrder
 from quotatree.store.rows import PlacementRow, RunRow
 
 OVERDUE_MS: Final = 60_000
@@ -43,9 +43,23 @@ def close_what_is_over(turn: Turn) -> None:
 
 
 def start_order(world: World, job: Job, replicas: tuple[ReplicaOrder, ...]) -> StartOrder:
-    program = world.cards[job.id].program
+    card, spec = world.cards[job.id], job.spec
+    owner = Owner(
+        quota=spec.quota,
+        user=card.owner,
+        name=card.name,
+        priority=job.priority,
+        replicas=job.core_replicas,
+    )
     return StartOrder(
-        job.id, job.run, job.spec.module, replicas, program, job.spec.grace_ms, workspace=job.spec.workspace
+        job=job.id,
+        run=job.run,
+        module=spec.module,
+        replicas=replicas,
+        program=card.program,
+        grace_ms=spec.grace_ms,
+        workspace=spec.workspace,
+        owner=owner,
     )
 
 

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from quotatree.control.decision_effects import overdue, start_order, watch
+from quotatree.control.inventory import see_all
 from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
 from quotatree.core import Job, JobId, Phase, Placed
@@ -26,6 +27,8 @@ Key = tuple[JobId, int]
 
 def reconcile(turn: Turn, observed: Observed) -> None:
     state, world = turn.state, turn.world
+    if observed.nodes is not None:
+        see_all(turn, observed.nodes)
     running: dict[Key, set[int]] = {}
     for one in observed.running:
         running.setdefault((one.job, one.run), set()).update(one.replicas)

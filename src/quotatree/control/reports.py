@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from quotatree.control.decision_effects import say_confirmed, say_outcome
+from quotatree.control.inventory import see_node
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
 from quotatree.core import FINAL_PHASES, Code, Job, Module, NodeState, Phase, because
@@ -19,6 +20,7 @@ from quotatree.engines.base import (
     Left,
     Lost,
     NodeReport,
+    NodeSeen,
     Outcome,
     Report,
 )
@@ -33,6 +35,8 @@ def lasting(reports: Iterable[Report]) -> list[Report]:
     for report in reports:
         if isinstance(report, NodeReport):
             found[report.node] = report
+        elif isinstance(report, NodeSeen):
+            found[report.spec.name, "seen"] = report
         elif isinstance(report, DeviceReport):
             found[report.node, report.device] = report
     return list(found.values())
@@ -175,4 +179,5 @@ _HEARERS: dict[type[Any], Callable[[Turn, Any], None]] = {
     Idled: _idled,
     NodeReport: _node,
     DeviceReport: _device,
+    NodeSeen: see_node,
 }

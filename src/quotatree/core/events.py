@@ -8,7 +8,7 @@ from enum import Enum
 from quotatree.core.model.job import JobId, JobSpec, Phase, Placed
 from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.quota import AmountLimit, QuotaSpec
-from quotatree.core.model.resources import Bounds
+from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.reasons import Reason
 
 
@@ -48,6 +48,21 @@ class DeviceChanged:
     node: str
     device: int
     healthy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAltered:
+    """A known node has other GPUs, CPU, memory, model, labels or another pool than before (R2)."""
+
+    node: NodeSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignUse:
+    """Others than our jobs use this much of a node (R6)."""
+
+    node: str
+    use: Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +230,8 @@ Event = (
     | NodeJoined
     | NodeChanged
     | DeviceChanged
+    | NodeAltered
+    | ForeignUse
     | QuotaCreated
     | QuotaUpdated
     | QuotaScaled

@@ -9,7 +9,7 @@ from quotatree.core.model.job import Claim, least_asked_for, total_request
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota, QuotaId, loan, squeezed, unused
-from quotatree.core.model.resources import GPU, WHOLE_GPU, ZERO, Bounds, Resources
+from quotatree.core.model.resources import GPU, ZERO, Bounds, Resources
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.state import State
 
@@ -21,7 +21,7 @@ class QuotaReport:
     used_own, used_below   regular work of the quota itself and of its descendants
     loan                   how much of it stands above the quota's min
     squeezed               what it cannot use of its guarantee now, because of `stood_on_by`
-    shortfall              for a root: what its pools cannot deliver because nodes are lost or devices ill
+    shortfall              for a root: what its pools cannot deliver: nodes lost, devices ill, used by others
     idle_borrowed          idle work of the quota and its descendants
     idle_lent              how much of the unused guarantee idle work from outside may be standing on
     queued, queued_jobs    demand that waits at the quota itself
@@ -140,18 +140,14 @@ def _stood_on_by(quota: Quota) -> tuple[tuple[QuotaId, Resources], ...]:
 
 
 def _shortfall(state: State, quota: Quota) -> Resources:
-    """Return how much of a root's draws its pools cannot deliver for lost nodes and ill devices; 0 below a root."""
+    """Return how much of a root's draws its pools cannot deliver for lost nodes, ill devices and what others use; 0 below a root."""
     if quota.parent is not None:
         return ZERO
     short = [0, 0, 0]
     for pool, drawn in quota.spec.draws:
         live = [n for n in state.nodes if n.spec.pool == pool and n.state is not NodeState.LOST]
-        have = (
-            sum(n.healthy_gpus for n in live) * WHOLE_GPU,
-            sum(n.spec.cpu_milli for n in live),
-            sum(n.spec.memory_mib for n in live),
-        )
         for i in range(3):
+            have = sum(n.usable[i] for n in live)
             wanted = sum(b[i] or 0 for r in state.roots for p, b in r.spec.draws if p == pool)
-            short[i] += min(drawn[i] or 0, max(0, wanted - have[i]))
+            short[i] += min(drawn[i] or 0, max(0, wanted - have))
     return Resources(*short)

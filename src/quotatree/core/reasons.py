@@ -40,6 +40,7 @@ class Code(Enum):
     LoanReturnedByHand = "an admin returned the loan of {quota}"
     NodeDrained = "node {node} is drained"
     NodeCordoned = "node {node} is cordoned: what was promised there is given up; planned anew"
+    NodeCrowded = "others use node {node}: what was promised there is given up; planned anew"
     NodeLost = "node {node} was lost"
     DeviceIll = "GPU {device} of node {node} is ill"
     HoldExpired = "the hold expired; planned anew"
@@ -109,6 +110,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.LoanReturnedByHand: ("P15",),
     Code.NodeDrained: ("R5",),
     Code.NodeCordoned: ("R5", "P9"),
+    Code.NodeCrowded: ("R6", "P9"),
     Code.NodeLost: ("R5",),
     Code.DeviceIll: ("R5",),
     Code.HoldExpired: ("P9",),

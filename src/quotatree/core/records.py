@@ -13,7 +13,7 @@ from quotatree.core.decisions import ReplicaPlace
 from quotatree.core.model.job import Claim, Job, JobId, JobSpec, Phase, Placed, Shape
 from quotatree.core.model.node import Node, NodeSpec, NodeState
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds, Resources
+from quotatree.core.model.resources import ZERO, Bounds, Resources
 from quotatree.core.model.unit import Unit
 from quotatree.core.reasons import Reason
 from quotatree.core.state import Settings, State
@@ -38,12 +38,17 @@ class PoolRecord:
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
-    """One node. `index` is its place among all: the planner breaks ties by it. `ill` are devices out of order."""
+    """One node. `index` is its place among all: the planner breaks ties by it. `ill` are devices out of order.
+
+    `foreign` is what others use, if anything, and `foreign_devices` are the devices counted for it (R6).
+    """
 
     index: int
     spec: NodeSpec
     state: NodeState
     ill: tuple[int, ...] = ()
+    foreign: Resources | None = None
+    foreign_devices: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -156,7 +161,14 @@ def _asked(counts: dict[Shape, int]) -> tuple[Asked, ...]:
 
 
 def node_record(node: Node) -> NodeRecord:
-    return NodeRecord(node.index, node.spec, node.state, tuple(sorted(node.ill)))
+    return NodeRecord(
+        index=node.index,
+        spec=node.spec,
+        state=node.state,
+        ill=tuple(sorted(node.ill)),
+        foreign=node.foreign if node.foreign != ZERO else None,
+        foreign_devices=tuple(sorted(node.foreign_devices)),
+    )
 
 
 def quota_record(state: State, quota: Quota) -> QuotaRecord:

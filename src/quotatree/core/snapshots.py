@@ -52,8 +52,8 @@ def restore(value: Snapshot) -> State:
         state.add_pool(pool.name, pool.mixed)
         if pool.asked:
             state.mixes[pool.name] = Mix.kept(dict(pool.asked), dict(pool.pictured))
-    for node in sorted(value.nodes, key=lambda n: n.index):
-        _restore_node(state, node)
+    for kept in sorted(value.nodes, key=lambda n: n.index):
+        _restore_node(state, kept)
     for quota in sorted(value.quotas, key=lambda q: q.order):
         _restore_quota(state, quota)
     state.reshape(*state.trees)
@@ -72,6 +72,8 @@ def restore(value: Snapshot) -> State:
             state.enqueue(job)
     for tree in state.trees:
         tree.loans = any(has_loan(quota) for quota in tree.quotas())
+    for node in state.nodes:
+        state.settle_foreign(node)
     _check_devices(state.nodes)
     return state
 
@@ -88,6 +90,11 @@ def _restore_node(state: State, record: NodeRecord) -> None:
         if not 0 <= device < record.spec.gpus or device in node.ill:
             raise _bad("nodes", record.name, f"has no device {device}, or it is named ill twice")
         state.set_device(node, device, healthy=False)
+    for device in record.foreign_devices:
+        if not 0 <= device < record.spec.gpus or device in node.ill:
+            raise _bad("nodes", record.name, f"has no device {device} that others could use")
+    if record.foreign is not None:
+        state.restore_foreign(node, record.foreign, frozenset(record.foreign_devices))
 
 
 def _restore_quota(state: State, record: QuotaRecord) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
-from quotatree.core import JobId, JobSpec, Module, QuotaTreeError, Shape
+from quotatree.core import ZERO, JobId, JobSpec, Module, NodeSpec, QuotaTreeError, Resources, Shape
 
 Program = Mapping[str, Any]
 """What to run, in the engine's own words: JSON-able, checked by `Engine.refuses`."""
@@ -30,6 +30,7 @@ class Capabilities:
     logs: bool = False  # what jobs print can be read
     endpoints: bool = False  # notebooks and services have an address
     one_team: str = ""  # why jobs of different workspaces are not kept apart, and what to do; "": they are
+    inventory: bool = False  # it says itself which nodes there are
 
 
 class Place(NamedTuple):
@@ -49,6 +50,18 @@ class ReplicaOrder(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose run it is: what an engine writes on what it makes, so that people find it there. It decides nothing."""
+
+    quota: str = ""
+    user: str = ""
+    name: str = ""
+    priority: int = 1
+    replicas: int = 1
+    """How many replicas the job wants; those of its core know each other from the start."""
+
+
+@dataclass(frozen=True, slots=True)
 class StartOrder:
     """Start these replicas. Surplus replicas come as later orders of the same run (P12)."""
 
@@ -59,6 +72,7 @@ class StartOrder:
     program: Program
     grace_ms: int
     workspace: str = "default"
+    owner: Owner = Owner()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +175,21 @@ class DeviceReport:
     detail: str = ""
 
 
-Report = Confirmed | Left | Exited | Lost | Checkpointed | Idled | NodeReport | DeviceReport
+@dataclass(frozen=True, slots=True)
+class NodeSeen:
+    """A node as an engine with an inventory of its own sees it: told when a server begins to lead, and at every change.
+
+    `cordoned`: the cluster lets nothing new land there. `foreign`: what others use of it, and what of it cannot be used (R6).
+    A node that is gone is told as one that is not ready.
+    """
+
+    spec: NodeSpec
+    ready: bool = True
+    cordoned: bool = False
+    foreign: Resources = ZERO
+
+
+Report = Confirmed | Left | Exited | Lost | Checkpointed | Idled | NodeReport | DeviceReport | NodeSeen
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +203,11 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What really runs now, and what ended and was not yet forgotten."""
+    """What really runs now, and what ended and was not yet forgotten; for an engine with an inventory, all nodes."""
 
     running: tuple[Running, ...]
     exits: tuple[Exited, ...]
+    nodes: tuple[NodeSeen, ...] | None = None
 
 
 class Endpoint(NamedTuple):

@@ -55,10 +55,17 @@ class Pools(TypedDict):
     items: list[PoolOut]
 
 
+class ForeignOut(TypedDict):
+    gpus: float
+    cpu: float
+    memory: str
+
+
 class NodeOut(TypedDict):
     """`free_gpus`: not given away; `leaving_gpus`: still occupied by evicted work (P9); `ill_gpus`: their indexes (R5).
 
     `allowed`: what the reader may do with it; `manage-nodes` is cordon, drain and ready again.
+    `foreign`: what others than our jobs use; `crowded`: more than our work leaves them, so that nothing new lands (R6).
     """
 
     name: str
@@ -73,6 +80,8 @@ class NodeOut(TypedDict):
     free_gpus: float
     leaving_gpus: float
     ill_gpus: list[int]
+    foreign: ForeignOut
+    crowded: bool
     jobs: int
     allowed: list[str]
 
@@ -96,6 +105,12 @@ def node_out(node: Node, version: int, allowed: list[str]) -> NodeOut:
         "free_gpus": number(sum(node.free)),
         "leaving_gpus": number(sum(node.leaving)),
         "ill_gpus": sorted(node.ill),
+        "foreign": {
+            "gpus": number(node.foreign.gpu_milli),
+            "cpu": number(node.foreign.cpu_milli),
+            "memory": memory_text(node.foreign.memory_mib),
+        },
+        "crowded": node.crowded,
         "jobs": len({unit.job.id for unit in node.units}),
         "allowed": allowed,
     }

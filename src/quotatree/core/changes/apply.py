@@ -51,6 +51,8 @@ _HANDLERS: dict[type[Any], Callable[[State, Any, int], Decisions]] = {
     ev.NodeJoined: nodes.node_joined,
     ev.NodeChanged: nodes.node_changed,
     ev.DeviceChanged: nodes.device_changed,
+    ev.NodeAltered: nodes.node_altered,
+    ev.ForeignUse: nodes.foreign_use,
     ev.QuotaCreated: quotas.create,
     ev.QuotaUpdated: quotas.update,
     ev.QuotaScaled: _scaled,

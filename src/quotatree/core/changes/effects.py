@@ -230,7 +230,7 @@ def _change_claim(state: State, job: Job, claim: Claim, now_ms: int, why: str) -
     state.dequeue(job)
     old = job.core
     assert old is not None
-    state.displace(old)
+    state.displace(old, in_place=True)
     state.set_claim(job, claim)
     core = state.make_unit(job, UnitKind.CORE, claim, old.places, old.started_ms)
     state.place(core)

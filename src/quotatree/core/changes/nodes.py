@@ -1,4 +1,4 @@
-"""What happens to pools and nodes: they join, are cordoned, drained, lost, have ill devices (R2, R4, R5)."""
+"""What happens to pools and nodes: they join, change, are cordoned, drained, lost, ill or used by others (R2, R4–R6)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from quotatree.core import events as ev
 from quotatree.core.changes import effects
 from quotatree.core.changes.jobs import confirm_left
 from quotatree.core.errors import Refused
-from quotatree.core.model.node import Node, NodeState
+from quotatree.core.model.node import Node, NodeSpec, NodeState
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code, because
 from quotatree.core.state import State
@@ -31,25 +31,78 @@ def node_joined(state: State, event: ev.NodeJoined, now_ms: int) -> Decisions:
         if known.spec != spec:
             raise Refused("node", spec.name, "R2", "exists already with other properties")
         return node_changed(state, ev.NodeChanged(spec.name, NodeState.READY), 0)
-    if spec.gpus < 0 or spec.cpu_milli < 0 or spec.memory_mib < 0:
-        raise Refused("node", spec.name, "R2", "GPUs, CPU and memory must not be negative")
-    mixed = state.pools.get(spec.pool, False)
-    others = set(state.pool_models.get(spec.pool, ()))
-    if not mixed and spec.gpus and others and spec.model not in others:
-        raise Refused(
-            "model", spec.model, "R4",
-            f"pool {spec.pool} holds {others.pop()} nodes; declare it mixed or use another pool",
-        )  # fmt: skip
+    _check_spec(state, spec, set(state.pool_models.get(spec.pool, ())))
     if spec.pool not in state.pools:
         state.add_pool(spec.pool, False)
     state.add_node(spec)
     return ()
 
 
-def node_changed(state: State, event: ev.NodeChanged, now_ms: int) -> Decisions:
-    node = state.node_by_name.get(event.node)
+def _check_spec(state: State, spec: NodeSpec, others: set[str]) -> None:
+    """Raise Refused for amounts below 0, or for a model that the pool's other nodes, of the models `others`, do not have."""
+    if spec.gpus < 0 or spec.cpu_milli < 0 or spec.memory_mib < 0:
+        raise Refused("node", spec.name, "R2", "GPUs, CPU and memory must not be negative")
+    mixed = state.pools.get(spec.pool, False)
+    if not mixed and spec.gpus and others and spec.model not in others:
+        raise Refused(
+            "model", spec.model, "R4",
+            f"pool {spec.pool} holds {min(others)} nodes; declare it mixed or use another pool",
+        )  # fmt: skip
+
+
+def node_altered(state: State, event: ev.NodeAltered, now_ms: int) -> Decisions:
+    """Give a node other properties. Raises Refused if work stands on GPUs that would go, or on a node that changes its pool."""
+    spec = event.node
+    node = _known(state, spec.name)
+    if spec == node.spec:
+        return ()
+    rest = {n.spec.model for n in state.nodes if n is not node and n.spec.pool == spec.pool and n.spec.gpus}
+    _check_spec(state, spec, rest)
+    there = [place for unit in node.units for place in unit.places_on(node.index)] + [*node.leavers.values()]
+    if spec.pool != node.spec.pool and there:
+        raise Refused(
+            "pool", spec.pool, "R2", f"work stands on {spec.name}; drain it before it changes its pool"
+        )
+    if any(device >= spec.gpus for place in there for device in place.devices):
+        raise Refused("gpus", spec.gpus, "R2", f"work stands on the GPUs of {spec.name} that would go")
+    if spec.pool not in state.pools:
+        state.add_pool(spec.pool, False)
+    state.alter_node(node, spec)
+    return _clear_promises(state, node, now_ms)
+
+
+def foreign_use(state: State, event: ev.ForeignUse, now_ms: int) -> Decisions:
+    """Note what others use of a node (R6); on one that this makes crowded, what was promised is planned anew."""
+    node = _known(state, event.node)
+    if min(event.use) < 0:
+        raise Refused("use", event.use, "R6", "must not be negative")
+    if event.use == node.foreign:
+        return ()
+    state.set_foreign(node, event.use)
+    return _clear_promises(state, node, now_ms)
+
+
+def _clear_promises(state: State, node: Node, now_ms: int) -> Decisions:
+    """Release the holds on a crowded node, one after the other, until it is not crowded any more (P9, R6)."""
+    reason = because(Code.NodeCrowded, node=node.spec.name)
+    found: list[say.Decision] = []
+    held = sorted((u for u in node.units if u.cls.kind is UnitKind.HOLD), key=lambda u: u.name)
+    for unit in held:
+        if not node.crowded:
+            break
+        found.append(effects.release(state, unit.job, now_ms, reason, again=True))
+    return tuple(found)
+
+
+def _known(state: State, name: str) -> Node:
+    node = state.node_by_name.get(name)
     if node is None:
-        raise Refused("node", event.node, "R2", "no such node")
+        raise Refused("node", name, "R2", "no such node")
+    return node
+
+
+def node_changed(state: State, event: ev.NodeChanged, now_ms: int) -> Decisions:
+    node = _known(state, event.node)
     state.set_node_state(node, event.state)
     if event.state is NodeState.LOST:
         return _lose(state, node, now_ms)
@@ -62,16 +115,14 @@ def node_changed(state: State, event: ev.NodeChanged, now_ms: int) -> Decisions:
 
 def device_changed(state: State, event: ev.DeviceChanged, now_ms: int) -> Decisions:
     """Mark a device as ill or well; units on an ill one leave as from a drained node. No change, no decisions."""
-    node = state.node_by_name.get(event.node)
-    if node is None:
-        raise Refused("node", event.node, "R2", "no such node")
+    node = _known(state, event.node)
     if not 0 <= event.device < node.spec.gpus:
         raise Refused("device", event.device, "R3", f"{event.node} has GPUs 0..{node.spec.gpus - 1}")
     if event.healthy is (event.device not in node.ill):
         return ()
     found = () if event.healthy else _clear_device(state, node, event.device, now_ms)
     state.set_device(node, event.device, event.healthy)
-    return found
+    return (*found, *_clear_promises(state, node, now_ms))
 
 
 def _clear_device(state: State, node: Node, device: int, now_ms: int) -> Decisions:

@@ -111,7 +111,7 @@ def _replace(
     state: State, job: Job, unit: Unit, kind: UnitKind, claim: Claim, *, leaves: bool = False
 ) -> None:
     """Put another unit in the place of one replica; `leaves`: it leaves its quotas, for an idle claim, or comes into them."""
-    state.displace(unit, leaves=leaves)
+    state.displace(unit, leaves=leaves, in_place=True)
     again = state.make_unit(job, kind, claim, unit.places, unit.started_ms)
     state.place(again)
     state.put_entry(job.extras, unit.places[0].replica, again)

@@ -8,6 +8,9 @@ Three amounts are kept for every device (and for CPU and memory of the node):
 
 A replica may start at once where `free - max(0, leaving - held)` is enough; a hold needs only `free`. A device that is
 ill has nothing free and no unit stands on it, so nothing is placed there and no eviction could free it.
+
+What others use (`foreign`, R6) is taken off what is free: CPU and memory as amounts, GPUs as devices that have nothing free
+like ill ones. Where our own work leaves too little for that, the node is `crowded`: it suits nobody until there is enough.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from quotatree.core.model.job import JobId, Placed, Shape
-from quotatree.core.model.resources import WHOLE_GPU, Resources
+from quotatree.core.model.resources import WHOLE_GPU, ZERO, Resources
 from quotatree.core.model.unit import Unit
 
 
@@ -70,7 +73,7 @@ class Node:
     index: int
     """Its place in `State.nodes`; ties are broken by it."""
     spec: NodeSpec
-    """What was declared; never another one."""
+    """What was declared; `State.alter_node` changes it."""
     labels: dict[str, str]
     """The declared labels."""
     rack: str
@@ -79,6 +82,12 @@ class Node:
     """Whether new work may land here; `State.set_node_state` changes it."""
     ill: frozenset[int]
     """Numbers of the devices that are out of order; `State.set_device` changes it."""
+    foreign: Resources
+    """What others than our jobs use here (R6); `State.set_foreign` changes it and the next two."""
+    foreign_devices: frozenset[int]
+    """Numbers of the devices counted for others: as many as they use, or as our work leaves them."""
+    crowded: bool
+    """Whether others and our work together use more than there is; nothing new lands then."""
     free: list[int]
     """Not given away by plan: neither running nor held; 0 on a device that is ill."""
     held: list[int]
@@ -117,6 +126,9 @@ class Node:
         self.rack = self.labels.get("rack", "")
         self.state = NodeState.READY
         self.ill = frozenset()
+        self.foreign = ZERO
+        self.foreign_devices = frozenset()
+        self.crowded = False
         self.free = [WHOLE_GPU] * spec.gpus
         self.held = [0] * spec.gpus
         self.leaving = [0] * spec.gpus
@@ -149,11 +161,16 @@ class Node:
 
     @property
     def schedulable(self) -> bool:
-        return self.state is NodeState.READY
+        return self.state is NodeState.READY and not self.crowded
+
+    @property
+    def reduced(self) -> bool:
+        """Whether less can be used of it than was declared: it is not ready, a device is ill, or others use some of it."""
+        return self.state is not NodeState.READY or bool(self.ill) or self.crowded or self.foreign != ZERO
 
     def suits(self, shape: Shape) -> bool:
         """Return whether the node is ready and could, if empty, hold a replica of this shape: model, labels, size."""
-        return self.state is NodeState.READY and self.accepts(shape)
+        return self.state is NodeState.READY and not self.crowded and self.accepts(shape)
 
     def accepts(self, shape: Shape) -> bool:
         """Return whether the node could, if empty, hold a replica of this shape, in whatever state it is."""
@@ -173,28 +190,22 @@ class Node:
         return all(self.labels.get(key) == value for key, value in shape.labels)
 
     @property
-    def healthy_gpus(self) -> int:
-        return self.spec.gpus - len(self.ill)
+    def usable(self) -> Resources:
+        """What our jobs could use if none of them ran: without ill devices and without what others use."""
+        gpus, spec = self.spec.gpus - len(self.ill) - len(self.foreign_devices), self.spec
+        return Resources(
+            gpus * WHOLE_GPU,
+            max(0, spec.cpu_milli - self.foreign.cpu_milli),
+            max(0, spec.memory_mib - self.foreign.memory_mib),
+        )
 
     def slots_when_empty(self, shape: Shape) -> int:
-        """Return how many replicas of this shape the node would hold on its healthy devices if it were empty."""
-        return self._slots_on(self.healthy_gpus, shape)
+        """Return how many replicas of this shape what is usable of the node would hold if none of our jobs ran there."""
+        return _slots_in(self.usable, shape)
 
     def slots_when_well(self, shape: Shape) -> int:
-        """Return how many replicas of this shape the node would hold if it were empty and no device ill."""
-        return self._slots_on(self.spec.gpus, shape)
-
-    def _slots_on(self, gpus: int, shape: Shape) -> int:
-        spec, count = self.spec, 1 << 30
-        if shape.gpu_milli >= WHOLE_GPU:
-            count = gpus // shape.whole_gpus
-        elif shape.gpu_milli:
-            count = gpus * (WHOLE_GPU // shape.gpu_milli)
-        if shape.cpu_milli:
-            count = min(count, spec.cpu_milli // shape.cpu_milli)
-        if shape.memory_mib:
-            count = min(count, spec.memory_mib // shape.memory_mib)
-        return count
+        """Return how many replicas of this shape the node would hold if it were empty and all of it usable."""
+        return _slots_in(self.spec.size, shape)
 
     def slots(self, shape: Shape, now: bool) -> int:
         """Return how many replicas of this shape fit on the node, which is known to suit: at this moment, or by plan."""
@@ -298,6 +309,32 @@ class Node:
             del self.leavers[job_id, place.replica]
         self._changed()
 
+    def count_foreign(self, use: Resources, devices: frozenset[int], crowded: bool) -> None:
+        """Count what others use: CPU and memory, and GPUs as these devices, on which no unit stands."""
+        for device in self.foreign_devices - devices:
+            self.free[device] = WHOLE_GPU
+        for device in devices - self.foreign_devices:
+            self.free[device] = 0
+        self.free_cpu += self.foreign.cpu_milli - use.cpu_milli
+        self.free_memory += self.foreign.memory_mib - use.memory_mib
+        self.foreign, self.foreign_devices, self.crowded = use, devices, crowded
+        self._changed()
+
+    def respecify(self, spec: NodeSpec) -> None:
+        """Take other properties; the devices that go, the last ones, are well, free and left by everybody."""
+        more = spec.gpus - self.spec.gpus
+        if more < 0:
+            del self.free[spec.gpus :], self.held[spec.gpus :], self.leaving[spec.gpus :]
+        self.free += [WHOLE_GPU] * more
+        self.held += [0] * more
+        self.leaving += [0] * more
+        self.free_cpu += spec.cpu_milli - self.spec.cpu_milli
+        self.free_memory += spec.memory_mib - self.spec.memory_mib
+        self.spec = spec
+        self.labels = dict(spec.labels)
+        self.rack = self.labels.get("rack", "")
+        self._changed()
+
     def set_ill(self, device: int, ill: bool) -> None:
         """Mark a device, on which no unit stands, as ill or as well."""
         self.ill = self.ill | {device} if ill else self.ill - {device}
@@ -311,3 +348,17 @@ class Node:
         self.stamp += 1
         self.whole_free = self.free.count(WHOLE_GPU)
         self._whole_now = self.whole_free if not self.leavers else None
+
+
+def _slots_in(room: Resources, shape: Shape) -> int:
+    """Return how many replicas of this shape fit into whole devices, CPU and memory."""
+    gpus, count = room.gpu_milli // WHOLE_GPU, 1 << 30
+    if shape.gpu_milli >= WHOLE_GPU:
+        count = gpus // shape.whole_gpus
+    elif shape.gpu_milli:
+        count = gpus * (WHOLE_GPU // shape.gpu_milli)
+    if shape.cpu_milli:
+        count = min(count, room.cpu_milli // shape.cpu_milli)
+    if shape.memory_mib:
+        count = min(count, room.memory_mib // shape.memory_mib)
+    return count

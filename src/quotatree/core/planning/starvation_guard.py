@@ -120,7 +120,7 @@ def _still_hold(state: State, tree: Tree, job: Job) -> bool:
     kept = [state.nodes[index] for index in tree.guard_nodes]
     if not all(node.schedulable for node in kept):
         return False
-    return not any(node.ill for node in kept) or all(
+    return not any(node.reduced for node in kept) or all(
         sum(node.slots_when_empty(shape) for node in kept if node.suits(shape)) >= count
         for shape, count in _shapes(job).items()
     )

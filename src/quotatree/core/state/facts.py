@@ -59,8 +59,8 @@ class Facts(Journal):
         self.changes: list[int] = []
         self.changes_epoch = 0
         self.nodes_version = 0
-        self.nodes_out = 0  # above 0 while a node is not ready or has a device that is ill
-        self.ready_version = 0  # rises whenever a node joins, or it or a device of it changes its state
+        self.nodes_out = 0  # how many nodes are reduced: not ready, with an ill device, or used by others
+        self.ready_version = 0  # rises whenever a node joins, or more or less of one can be used
         self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and node_index.py
         self._classes: dict[tuple[object, ...], UnitClass] = {}
         self._classes_of: dict[QuotaId, list[UnitClass]] = {}

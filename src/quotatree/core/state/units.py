@@ -40,8 +40,11 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         if _may_help(unit):
             self.bump(unit.job.quota)
 
-    def displace(self, unit: Unit, *, leaves: bool = True) -> None:
-        """Take a unit off its devices and quotas; `leaves`: for good, not to be placed again in another form."""
+    def displace(self, unit: Unit, *, leaves: bool = True, in_place: bool = False) -> None:
+        """Take a unit off its devices and quotas; `leaves`: for good, not to be placed again in another form.
+
+        `in_place`: its places are taken again at once, though its quotas are left.
+        """
         self._displace(unit)
         self.on_undo(self._place, unit)
         if self._journal is not None:
@@ -52,6 +55,10 @@ class UnitChanges(ProtectionChanges, QuotaValues):
                 if above.shrinking:
                     actual, still_above = followed_down(above)
                     self.set_actual(above, actual, still_above)
+        if leaves and not in_place:
+            for index in unit.nodes:
+                if self.nodes[index].crowded:
+                    self.settle_foreign(self.nodes[index])
 
     def _place(self, unit: Unit) -> None:
         held = unit.cls.kind is UnitKind.HOLD
