@@ -15,7 +15,7 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test test-kubernetes scenarios pages manifests bench bench-local bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-kubernetes scenarios pages manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -62,6 +62,10 @@ bench-sim: $(READY) ## replay real traces and write docs/explanation/results.md
 
 bench-server: $(READY) ## 15,000 jobs through the whole server in real time, and growth
 	$(BIN)/python -m benchmarks.server $(ARGS)
+
+bench-kubernetes: $(READY) ## preemption on 1,000 played nodes, beside kube-scheduler's own (needs Go)
+	$(BIN)/python -m tests.kubernetes.binary
+	$(BIN)/python -m benchmarks.kubernetes $(ARGS)
 
 demo: $(READY) ## the 128-GPU example with real processes, in a minute
 	@$(BIN)/python console/build.py --tolerant

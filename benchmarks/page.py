@@ -32,11 +32,11 @@ def run(suites: Mapping[str, Suite], page: Path, arguments: list[str]) -> str | 
         for table in tables:
             print(table.text(), end="\n\n", flush=True)
         if "--write" in arguments:
-            _write(page, list(suites), name, tables)
+            write_suite(page, list(suites), name, tables)
     return None
 
 
-def _write(page: Path, order: list[str], written: str, tables: list[Table]) -> None:
+def write_suite(page: Path, order: list[str], written: str, tables: list[Table]) -> None:
     """Put a suite's tables under its own mark in the page; other suites keep what is there."""
     head, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     body, _, tail = rest.partition(END)

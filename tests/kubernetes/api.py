@@ -65,9 +65,9 @@ class Api:
         return self._ask("DELETE", path, json={"kind": "DeleteOptions", "apiVersion": "v1", **options})
 
     @contextmanager
-    def watching(self, path: str, version: str) -> Iterator[Iterator[str]]:
+    def watching(self, path: str, version: str, **query: str) -> Iterator[Iterator[str]]:
         """What changes after this version, line by line, until the server ends it."""
-        query = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
+        query |= {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
         with self._client.stream("GET", path, params=query, timeout=None) as answer:
             if answer.status_code >= 400:
                 raise Denied(answer.status_code, "WATCH", path, answer.read().decode())

@@ -11,6 +11,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -113,6 +115,16 @@ class Cluster:
     def restart(self, name: str) -> None:
         """kill -9 and begin again. Returns when the API server is ready."""
         self.parts[name].kill()
+        self.parts[name].start()
+        self.wait_ready()
+
+    @contextmanager
+    def without(self, name: str, seconds: float) -> Iterator[None]:
+        """Kill a part, and start it again so many seconds later, after what is done meanwhile."""
+        self.parts[name].kill()
+        back = time.monotonic() + seconds
+        yield
+        threading.Event().wait(max(0.0, back - time.monotonic()))
         self.parts[name].start()
         self.wait_ready()
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.kubernetes.binary import CannotBuild, program
 from tests.kubernetes.cluster import Cluster
+from tests.kubernetes.manifests import granted
+from tests.kubernetes.serving import Server
+from tests.kubernetes.story import Story
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +32,31 @@ def cluster(empty_cluster: Cluster) -> Iterator[Cluster]:
     before = set(namespaces(empty_cluster))
     yield empty_cluster
     empty_cluster.clear(keep=before)
+
+
+@pytest.fixture(scope="session")
+def account(empty_cluster: Cluster) -> Path:
+    """Kubeconfig of the chart's service account: stories run with the rights that an installation has, and no more."""
+    return granted(empty_cluster)
+
+
+@pytest.fixture
+def story(cluster: Cluster, account: Path, tmp_path: Path) -> Iterator[Callable[..., Story]]:
+    """Starts a server on so many new nodes of 8 GPUs and returns it as a story to be told."""
+    begun: list[Server] = []
+
+    def begin(nodes: int = 2, **more: Any) -> Story:
+        cluster.nodes.add(nodes, 8, labels={"nvidia.com/gpu.product": "A100"})
+        server = Server(tmp_path / f"server-{len(begun)}", account, **more)
+        begun.append(server)
+        server.start()
+        told = Story(cluster, server)
+        told.nodes_known(nodes)
+        return told
+
+    yield begin
+    for server in begun:
+        server.stop()
 
 
 def namespaces(cluster: Cluster) -> list[str]:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
+
 from tests.kubernetes.binary import CannotBuild, program
 from tests.kubernetes.cluster import Cluster
 
@@ -24,6 +26,22 @@ ARGUMENTS = ("template", "quotatree", str(CHART), "--namespace", NAMESPACE, "--i
 def rendered(cluster: Cluster, *values: str) -> str:
     """The chart as helm renders it; a refusal raises with helm's words."""
     return HEAD + cluster.helm(*ARGUMENTS, *values)
+
+
+def granted(cluster: Cluster) -> Path:
+    """Give the chart's account its rights, with everything else of the chart but the server; return its kubeconfig."""
+    wanted = (
+        "CustomResourceDefinition",
+        "PriorityClass",
+        "ServiceAccount",
+        "ClusterRole",
+        "ClusterRoleBinding",
+    )
+    objects = [one for one in yaml.safe_load_all(rendered(cluster)) if one and one["kind"] in wanted]
+    if cluster.api.find(f"/api/v1/namespaces/{NAMESPACE}") is None:
+        cluster.api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+    cluster.kubectl("apply", "--server-side", "-f", "-", input=yaml.safe_dump_all(objects))
+    return cluster.kubeconfig_of_account(NAMESPACE, "quotatree")
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,13 @@ spec:
                   type: object
                   properties: {port: {type: string}, path: {type: string}, interval: {type: string}}
 """
+
+
+@pytest.fixture(scope="module")
+def empty_cluster() -> Iterator[Cluster]:
+    """One of its own: in that of the stories the chart's rights are there already."""
+    with Cluster.started() as cluster:
+        yield cluster
 
 
 @pytest.fixture
