@@ -40,6 +40,8 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "run_as": ('"nobody"', "nobody"),
     "users.range": ('"70000-70999"', (70_000, 70_999)),
     "users.map": ('{ vision = "ann" }', {"vision": "ann"}),
+    "jobs_dir": ('"/srv/jobs"', Path("/srv/jobs")),
+    "job_disk": ('"100Gi"', 102_400),
     "cgroups": ("false", False),
     "https": ("true", True),
     "tls_cert": ('"c.pem"', Path("c.pem")),
@@ -145,6 +147,8 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
             "nodes",
             "run_as",
             "users",
+            "jobs_dir",
+            "job_disk",
             "oidc",
         )
 

@@ -63,6 +63,8 @@ class ServerSettings:
     tls_key: Path | None = None
     log_file: Path | None = None
     users: UserSettings = UserSettings()
+    jobs_dir: Path | None = None
+    job_disk: int | None = None
     limits: Limits = Limits()
     loop: LoopSettings = LoopSettings()
     keep: Keep = Keep()
@@ -95,6 +97,13 @@ def _uids(value: object) -> tuple[int, int]:
     found = int(first), int(last)
     if not LOWEST_UID <= found[0] <= found[1] <= HIGHEST_UID:
         raise Unreadable(f"must be numbers from {LOWEST_UID} to {HIGHEST_UID}, the lower one first")
+    return found
+
+
+def _disk_mib(value: object) -> int:
+    found = as_memory_mib(value)
+    if found < 1:
+        raise Unreadable("must be 1Mi or more")
     return found
 
 
@@ -165,6 +174,8 @@ SETTINGS: Final = (
     Setting("run_as", as_text, "the server's user", "the unix user that jobs run as; a server that is root needs one, and `root` itself must be named"),
     Setting("users.range", _uids, "none", "unix users for workspaces, as FIRST-LAST such as `70000-70999`: each gets one of its own, and their jobs are kept apart; needs root"),
     Setting("users.map", _user_map, "{}", "workspaces that have a fixed unix user instead, as a table of names"),
+    Setting("jobs_dir", _path, "in `data`", "where directories of jobs live, best on a disk of their own: what fills it does not stop the server"),
+    Setting("job_disk", _disk_mib, "none", "how much a job's directories may hold, such as `100Gi`; a run that goes beyond it is stopped and Failed"),
     Setting("cgroups", as_flag, "true", "hold jobs to their CPUs and memory by cgroups, where this machine permits it"),
     Setting("https", as_flag, "false", "browsers come by https through a proxy, so cookies may say Secure; on by itself with `tls_cert`"),
     Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),

@@ -31,6 +31,7 @@ class Mode(Enum):
     STARTING = "starting"
     LEADING = "ready"
     STORE_AWAY = "read only: the store is unavailable"
+    DISK_FULL = "read only: the disk is full; jobs can be cancelled and stopped"
     STANDBY = "standing by: another server has the lease"
     ELSEWHERE = "standing by: what runs is in the hands of another server's engine"
     STOPPED = "stopped"

@@ -34,8 +34,10 @@ class Housekeeping:
         deliveries_ms: int,
         *,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        also: Callable[[], None] = lambda: None,
     ) -> None:
-        """`deliveries_ms`: how long a delivery is kept after its last attempt."""
+        """`deliveries_ms`: how long a delivery is kept after its last attempt. `also` is done each time, where we lead."""
+        self._also = also
         self._store = store
         self._leads = leads
         self._deliveries_ms = deliveries_ms
@@ -60,6 +62,8 @@ class Housekeeping:
         while not self._stopping.wait(pause_seconds):
             try:
                 gone = self.prune() if self._leads() else 0
+                if not gone and self._leads():
+                    self._also()
             except (StoreUnavailable, StoreConflict) as error:
                 log.warning("not_pruned", error=str(error))
                 gone = 0

@@ -24,13 +24,14 @@ import structlog
 from quotatree.control.batch import Call, Inputs, Outcome, run_batch
 from quotatree.control.batch_rows import finished_jobs, gather
 from quotatree.control.commands.dispatch import forget_answers, recall
-from quotatree.control.commands.values import Answer, Command
+from quotatree.control.commands.values import Answer, CancelJob, Command, StopJob
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.health import Health, LoopSettings, Mode, Published
 from quotatree.control.load_world import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.onlooker import Onlooker
 from quotatree.control.reports import lasting
+from quotatree.control.reserve import NoReserve, Reserve
 from quotatree.control.sender import Sender
 from quotatree.control.store_port import LoopStore
 from quotatree.control.turn import Turn
@@ -39,7 +40,7 @@ from quotatree.control.writer import InDoubt, Writer
 from quotatree.core import QuotaTreeError, apply
 from quotatree.core.events import JobForgotten
 from quotatree.engines.base import Engine, EngineUnavailable, Report
-from quotatree.store.errors import LeaseLost, StoreConflict, StoreUnavailable
+from quotatree.store.errors import DiskFull, LeaseLost, StoreConflict, StoreUnavailable
 from quotatree.store.rows import EngineRow
 
 __all__ = ["Controller", "Health", "LoopSettings", "Mode", "Published"]
@@ -66,7 +67,10 @@ class Controller:
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         settings: LoopSettings | None = None,
         metrics: Metrics | None = None,
+        reserve: Reserve | None = None,
     ) -> None:
+        self._reserve = reserve or NoReserve()
+        self._gave = False  # a piece of the reserve, for the latest try on a full disk
         self.metrics = metrics or Metrics()
         self._store = store
         self._engine = engine
@@ -179,13 +183,19 @@ class Controller:
         """Keep the lease, commit one batch and run the waiting queries; return whether more calls or reports wait."""
         self._now_ms = max(self._now_ms, self._clock())
         try:
-            if self._ready():
+            if self._health.mode is Mode.DISK_FULL and self._only_stops():
+                self._gave = self._reserve.give()
+                self._work(everything=False)
+                more = bool(self._calls)
+            elif self._ready():
                 self._work()
                 self._become(Mode.LEADING)
                 self._retry_ms = 0
                 more = bool(self._calls or self._reports)
             else:
                 more = False
+        except DiskFull as error:
+            more = self._disk_is_full(error)
         except StoreUnavailable as error:
             more = False
             self._back_off()
@@ -210,7 +220,7 @@ class Controller:
         if self._world is None:
             self._reports = lasting(self._reports)
             return self._lead()
-        if self._health.mode is Mode.STORE_AWAY:
+        if self._health.mode in (Mode.STORE_AWAY, Mode.DISK_FULL):
             if self._writer.is_behind(self._world.counters):
                 # A commit was written although its answer got lost, so memory is behind the store: load it anew.
                 self._world = None
@@ -255,12 +265,15 @@ class Controller:
             for listener in self._listeners:
                 listener(copy.counters.event)
 
-    def _work(self) -> None:
+    def _work(self, *, everything: bool = True) -> None:
+        """Commit one batch of what waits. Not `everything`: only the calls, which need least room."""
         world = self._world
         assert world is not None
         self._sender.resend(self._now_ms)
         most = self._settings.most_in_batch
-        inputs = Inputs(self._calls[:most], self._reports[:most], world.deadlines.take_due(self._now_ms))
+        inputs = Inputs(self._calls[:most])
+        if everything:
+            inputs = Inputs(self._calls[:most], self._reports[:most], world.deadlines.take_due(self._now_ms))
         woken = self._wakeup_ms is not None and self._wakeup_ms <= self._now_ms
         if not inputs and not woken:
             return
@@ -362,6 +375,27 @@ class Controller:
         settings = self._settings
         self._retry_ms = min(max(self._retry_ms * 2, settings.first_retry_ms), settings.longest_retry_ms)
         self._retry_at_ms = self._now_ms + self._retry_ms
+
+    def _disk_is_full(self, error: DiskFull) -> bool:
+        """Become read only but for stops; return whether a stop waits that can be tried with a piece of the reserve."""
+        tried_with_reserve = self._health.mode is Mode.DISK_FULL and bool(self._calls)
+        self._back_off()
+        self.metrics.store_failures.inc()
+        if self._health.mode is not Mode.DISK_FULL:
+            self._reserve.name_culprit(str(error))
+        self._become(Mode.DISK_FULL, " ".join([str(error), *self._largest()]))
+        return self._only_stops() and (not tried_with_reserve or self._gave)
+
+    def _largest(self) -> list[str]:
+        return [f"(the largest job is {self._reserve.largest})"] if self._reserve.largest else []
+
+    def _only_stops(self) -> bool:
+        """Refuse every waiting call that does not stop a job; return whether one is left. The disk is full."""
+        stops = [call for call in self._calls if isinstance(call.command, CancelJob | StopJob)]
+        self._calls, others = stops, [call for call in self._calls if call not in stops]
+        for call in others:
+            _settle(call.future, Unavailable(self._health.mode.value))
+        return bool(stops) and self._world is not None
 
     def _stand_by(self, error: StoreConflict) -> None:
         """Drop the world, which is no longer what is stored; it is loaded anew when this server leads again."""

@@ -6,7 +6,7 @@ A commit whose answer got lost is looked for at once; only if nobody answers tha
 from __future__ import annotations
 
 from quotatree.control.store_port import LoopStore
-from quotatree.store.errors import LeaseLost, StoreUnavailable
+from quotatree.store.errors import DiskFull, LeaseLost, StoreUnavailable
 from quotatree.store.load import Counters
 from quotatree.store.rows import Batch
 
@@ -50,6 +50,9 @@ class Writer:
         """Commit a batch. Raises StoreUnavailable if it was not written, InDoubt if that cannot be found out."""
         try:
             self._store.commit(batch)
+        except DiskFull:
+            if self._store.last_batch() != batch.number:  # reading needs no room, and the transaction is over
+                raise
         except StoreUnavailable as error:
             try:
                 # Renewing waits for a transaction that still locks the lease's row: after it, the last number is final.

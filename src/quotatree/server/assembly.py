@@ -21,6 +21,7 @@ from quotatree.control.health import Mode
 from quotatree.control.housekeeping import Housekeeping
 from quotatree.control.loop import Controller
 from quotatree.control.outbox import Outbox
+from quotatree.control.reserve import Reserve
 from quotatree.control.world import SYSTEM
 from quotatree.identity.first_start import FirstStart, first_start
 from quotatree.identity.passwords import Passwords
@@ -52,10 +53,18 @@ class Server:
         # Before the engine opens its files, which two servers must not use at once.
         self._lock = _locked(self._directory / LOCK_FILE)
         self.engine = engine_of(settings, self._directory, self._fleet)
-        self.controller = Controller(store, self.engine, self._holder(), settings=settings.loop)
+        self._reserve = Reserve(self._directory, getattr(self.engine, "largest_job", str))
+        if hasattr(self.engine, "make_room"):
+            self.engine.make_room = self._reserve.give
+        self.controller = Controller(
+            store, self.engine, self._holder(), settings=settings.loop, reserve=self._reserve
+        )
         self._outbox = Outbox(store, self.controller.metrics)
         self._housekeeping = Housekeeping(
-            store, lambda: self.controller.health.mode is Mode.LEADING, settings.keep.deliveries_ms
+            store,
+            lambda: self.controller.health.mode is Mode.LEADING,
+            settings.keep.deliveries_ms,
+            also=self._reserve.fill,
         )
         self._started = False
         self._services = Services(
@@ -93,6 +102,7 @@ class Server:
         """Start all threads; return when the loop leads or knows why not, after START_SECONDS at the latest."""
         self.controller.start()
         self._outbox.start()
+        self._reserve.fill()
         self._housekeeping.start()
         self._started = True
         until = time.monotonic() + START_SECONDS

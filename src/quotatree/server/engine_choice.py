@@ -49,6 +49,7 @@ def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine
     if not sys.platform.startswith("linux"):
         raise NoEngine("the local engine runs on Linux only; here there is --engine timer")
     from quotatree.engines.local.host.devices import Gpus, HealthWatch
+    from quotatree.engines.local.server.disk_use import DiskSettings
     from quotatree.engines.local.server.engine import LocalEngine
 
     gpus = None if fleet.declared or not fleet.nodes else Gpus.open()
@@ -56,6 +57,7 @@ def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine
         directory / LOCAL_DIRECTORY,
         run_as=settings.run_as,
         users=settings.users,
+        disk=DiskSettings(settings.jobs_dir, settings.job_disk),
         nodes=fleet.nodes,
         limits=settings.cgroups,
         health=None if gpus is None else HealthWatch(gpus, fleet.nodes[0]),

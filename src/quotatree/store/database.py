@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
 
-from quotatree.store.errors import NotMigrated, StoreConflict, StoreError, StoreUnavailable
+from quotatree.store.errors import DiskFull, NotMigrated, StoreConflict, StoreError, StoreUnavailable
 
 BUSY_MS: Final = 10_000
 """How long to wait for another process that writes."""
@@ -129,6 +129,8 @@ def translated(engine: Engine) -> Iterator[None]:
             raise NotMigrated(f"{text}: {MIGRATE}") from problem
         if isinstance(problem, exc.IntegrityError | exc.DataError | exc.ProgrammingError):
             raise StoreConflict(text) from problem
+        if "disk is full" in text or type(problem.orig).__name__ == "DiskFull":
+            raise DiskFull(text) from problem
         raise StoreUnavailable(text) from problem
     except (OverflowError, UnicodeError) as problem:
         raise StoreConflict(f"{shown(engine.url)}: a value that no column can hold: {problem}") from problem

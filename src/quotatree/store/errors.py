@@ -2,6 +2,7 @@
 
 StoreError
 ├── StoreUnavailable   the database cannot be reached, is full or locked: nothing was written, try again later
+│   └── DiskFull       its disk is full: stopping jobs may still be possible (`control/reserve.py`)
 ├── StoreConflict      somebody else has written what this write relied on: nothing was written, look again
 │   └── LeaseLost      another server is the writer now: stop
 ├── NotMigrated        the tables are not there, or not of this version
@@ -20,6 +21,10 @@ class StoreError(QuotaTreeError):
 
 
 class StoreUnavailable(StoreError):
+    pass
+
+
+class DiskFull(StoreUnavailable):
     pass
 
 

@@ -20,6 +20,7 @@ import pytest
 
 from quotatree.core import JobId, Module, Shape
 from quotatree.engines.base import Exited, Outcome, Program, ReplicaOrder, Report, StartOrder, StopOrder
+from quotatree.engines.local.server.disk_use import DiskSettings
 from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.engines.local.server.unix_users import UserSettings
 from tests.engines.local import hostile
@@ -43,6 +44,7 @@ ctypes.CDLL(None).shmget(key, 4096, 0o1666)
 print("ready", flush=True)
 time.sleep(600)
 """
+PLAIN = DiskSettings()
 ABORTING = frozenset({"kill everything it may", "write an order to end it", "empty its working directory"})
 """Tried only where they must fail: they would end the victim, and perhaps other programs of the same user."""
 
@@ -50,10 +52,12 @@ ABORTING = frozenset({"kill everything it may", "write an order to end it", "emp
 class Machine:
     """An engine with a victim of workspace a, and hostile jobs of workspace b."""
 
-    def __init__(self, directory: Path, *, run_as: str | None, users: UserSettings) -> None:
+    def __init__(
+        self, directory: Path, *, run_as: str | None, users: UserSettings, disk: DiskSettings = PLAIN
+    ) -> None:
         self.reports: list[Report] = []
         self.directory = directory
-        self.engine = LocalEngine(directory / "engine", run_as=run_as, users=users, limits=False)
+        self.engine = LocalEngine(directory / "engine", run_as=run_as, users=users, disk=disk, limits=False)
         self.engine.open(self.reports.append)
         self.marker = f"qt-hostile-{uuid.uuid4().hex[:8]}"
 
@@ -151,6 +155,22 @@ def test_where_all_jobs_run_as_one_user_the_same_tries_succeed(directory: Path) 
             "attach a debugger to its process", "open its memory",
         }  # fmt: skip
         assert machine.engine.capabilities.one_team, "and the server says so"
+    finally:
+        machine.close()
+
+
+def test_a_job_kept_apart_works_where_directories_of_jobs_live_elsewhere(directory: Path) -> None:
+    disk = DiskSettings(jobs=directory / "disk" / "jobs")
+    machine = Machine(directory, run_as=None, users=UserSettings(range=RANGE), disk=disk)
+    try:
+        machine.start("one", "a", {"command": "echo kept > file; echo kept > $QUOTATREE_CHECKPOINT_DIR/file"})
+        until(lambda: machine.ended("one"))
+        end = machine.ended("one")
+        assert end is not None
+        assert end.outcome is Outcome.SUCCEEDED, end.detail
+        assert (directory / "disk" / "jobs" / "one" / "work" / "file").read_text() == "kept\n"
+        machine.victim()
+        assert set(machine.attack(list(hostile.ATTEMPTS)).values()) == {None}
     finally:
         machine.close()
 

@@ -82,7 +82,7 @@ def enter(view: View, user: User) -> None:
     hidden = [os.path.realpath(path) for path in view.hidden]
     covered = [place for place in SHARED if os.path.isdir(place) and not os.path.islink(place)]
     # Opened before anything is covered: afterwards these paths lead elsewhere.
-    kept = [(path, _directory(path)) for path in map(os.path.realpath, view.own)]
+    kept = [(path, _directory(os.path.realpath(own))) for own in view.own for path in _names(own, hidden[0])]
     with _Rights(user):  # what others have closed to the user stays closed
         for path in map(os.path.realpath, view.wished):
             if any(_is_below(path, place) for place in covered) and not any(
@@ -173,6 +173,14 @@ def _made(path: str) -> int:
         finally:
             os.close(above)
     return found
+
+
+def _names(path: str, engine: str) -> list[str]:
+    """The paths by which a job knows a directory of its own: where it lies, and below the engine's, if a link led there."""
+    real = os.path.realpath(path)
+    above, _, below = path.rpartition("/jobs/")
+    linked = f"{engine}/jobs/{below}" if below and os.path.realpath(above) == engine else real
+    return list(dict.fromkeys([real, linked]))
 
 
 def _is_below(path: str, place: str) -> bool:

@@ -8,6 +8,7 @@ A run whose supervisor was killed is cleared away and then reported lost; until 
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import secrets
@@ -41,7 +42,8 @@ from quotatree.engines.local.files.layout import EngineDir
 from quotatree.engines.local.host import cgroups, open_files
 from quotatree.engines.local.host.devices import HealthWatch
 from quotatree.engines.local.host.users import User
-from quotatree.engines.local.server import birth, keep, remains
+from quotatree.engines.local.server import birth, disk_use, keep, remains
+from quotatree.engines.local.server.disk_use import DiskSettings
 from quotatree.engines.local.server.known import Key, KnownRun, read_run, runs_on_disk
 from quotatree.engines.local.server.log_reader import read_log
 from quotatree.engines.local.server.premises import Premises
@@ -53,6 +55,7 @@ from quotatree.engines.local.supervisor.nursery import Nursery
 log = logging.getLogger(__name__)
 
 HEALTH_SECONDS: Final = 5.0
+DISK_SECONDS: Final = 10.0
 KEEP_HOUSE_SECONDS: Final = 3_600.0
 
 
@@ -63,6 +66,7 @@ class LocalEngine:
         *,
         run_as: str | None = None,
         users: UserSettings = UserSettings(),  # noqa: B008 - frozen
+        disk: DiskSettings = DiskSettings(),  # noqa: B008 - a value
         nodes: Sequence[NodeSpec] = (),
         limits: bool = True,
         health: HealthWatch | None = None,
@@ -70,7 +74,8 @@ class LocalEngine:
         """`run_as`: user of the jobs; None: the server's own. `users`: those of workspaces that have their own. `limits`: hold replicas to their CPUs and memory where this
         machine permits it. `health`: watch of the real GPUs; None if there are none.
         """
-        self._premises = Premises(directory, run_as, users)
+        self._premises = Premises(directory, run_as, users, jobs=disk.jobs)
+        self._job_mib = disk.job_mib
         self._nursery = Nursery(birth.SOURCE)
         self._directory: EngineDir = self._premises.directory
         self.nodes = tuple(nodes)
@@ -79,12 +84,15 @@ class LocalEngine:
         self._runs: dict[Key, KnownRun] = {}
         self._unheard: set[Key] = set()  # runs with orders that the supervisor was not woken for
         self._clearing: set[Key] = set()
+        self._too_large: set[Key] = set()  # runs that were told to end for what their job holds on the disk
         self._told: list[Report] = []
         self._report: Callable[[Report], None] | None = None
         self._watch: Watch | None = None
         self._closing = threading.Event()
         self._state = threading.RLock()
         self._telling = False
+        self.make_room: Callable[[], bool] = lambda: False
+        """Called when an order does not fit on the disk; True if there is room now."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -131,6 +139,10 @@ class LocalEngine:
             self._report = report
         watch.start()
         threading.Thread(target=self._keep_house, name="local-engine-keep", daemon=True).start()
+        if self._job_mib is not None:
+            threading.Thread(
+                target=self._watch_disk, args=(self._job_mib,), name="local-engine-disk", daemon=True
+            ).start()
         if self._health is not None:
             threading.Thread(
                 target=self._watch_gpus, args=(self._health,), name="local-gpus", daemon=True
@@ -196,6 +208,11 @@ class LocalEngine:
             if known is not None:
                 known.forgotten = True
                 self._drop_if_forgotten(known)
+
+    def largest_job(self) -> str:
+        """Which job's directories take the most room on the disk, in words; "" if there is none."""
+        found = disk_use.largest(self._directory)
+        return "" if found is None else found.text
 
     def endpoint(self, job: JobId, run: int) -> Endpoint | None:
         with self._state:
@@ -270,7 +287,13 @@ class LocalEngine:
 
     def _order(self, run: KnownRun, line: dict[str, Any]) -> None:
         """Write an order down and wake the supervisor, which finds it by itself should it miss the signal."""
-        journal.append(run.directory.orders, {"at_ms": time.time_ns() // 1_000_000, **line})
+        said = {"at_ms": time.time_ns() // 1_000_000, **line}
+        try:
+            journal.append(run.directory.orders, said)
+        except OSError as error:
+            if error.errno != errno.ENOSPC or not self.make_room():
+                raise
+            journal.append(run.directory.orders, said)
         if run.supervisor is None:
             self._unheard.add(run.key)
         else:
@@ -337,6 +360,7 @@ class LocalEngine:
         if run.over and run.forgotten:
             self._runs.pop(run.key, None)
             self._unheard.discard(run.key)
+            self._too_large.discard(run.key)
 
     def _wake_if_unheard(self, run: KnownRun) -> None:
         if run.key in self._unheard and run.supervisor is not None:
@@ -406,6 +430,27 @@ class LocalEngine:
                 keep.throw_away(self._directory)
             except Exception:
                 log.exception("local engine: old runs could not be thrown away")
+
+    def _watch_disk(self, most_mib: int) -> None:
+        """Look every DISK_SECONDS at what running jobs hold on the disk."""
+        while not self._closing.wait(DISK_SECONDS):
+            try:
+                self.end_large_jobs(most_mib)
+            except Exception:
+                log.exception("local engine: the directories of jobs could not be measured")
+
+    def end_large_jobs(self, most_mib: int) -> None:
+        """Have runs end as failed whose job holds more on the disk than it may; it is said once to each."""
+        with self._state:
+            running = [run for run in self._runs.values() if run.replicas and run.key not in self._too_large]
+        for run in running:
+            used = disk_use.used_bytes(self._directory.job(run.job))
+            if used <= most_mib * 2**20:
+                continue
+            detail = f"its directories hold {used / 2**20:,.0f} MiB, more than the {most_mib:,} MiB that a job may have"
+            with self._state:
+                self._too_large.add(run.key)
+                self._order(run, {"do": "fail", "detail": detail})
 
     def _watch_gpus(self, health: HealthWatch) -> None:
         """Report on the GPUs every HEALTH_SECONDS, in a thread of its own: a driver in trouble may be slow to answer."""

@@ -6,6 +6,8 @@ above it must let others pass.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import secrets
@@ -22,7 +24,16 @@ _SET_RUN_AS = "name users for the jobs: serve --user-range FIRST-LAST, one for e
 
 
 class Premises:
-    def __init__(self, directory: Path, run_as: str | None, settings: UserSettings = UserSettings()) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        directory: Path,
+        run_as: str | None,
+        settings: UserSettings = UserSettings(),  # noqa: B008 - frozen
+        *,
+        jobs: Path | None = None,
+    ) -> None:
+        """`jobs`: where directories of jobs live; None: with the engine."""
+        self._jobs = jobs
         self.directory = EngineDir(directory)
         self._run_as = run_as
         self._settings = settings
@@ -102,10 +113,28 @@ class Premises:
     def prepare(self) -> None:
         """Make the engine's directories and its id, where they are missing. Raises OSError."""
         os.makedirs(self.directory.path, exist_ok=True)
+        if self._jobs is not None:
+            _link(self.directory.jobs, os.path.abspath(self._jobs))
         os.makedirs(self.directory.jobs, exist_ok=True)
         for path in (self.directory.path, self.directory.jobs):
             os.chmod(path, 0o711)
         self._engine_id = _engine_id(self.directory.engine_file, self._engine_id)
+
+
+def _link(link: str, directory: str) -> None:
+    """Let `link` lead to a directory elsewhere. Raises OSError if jobs live in another place already."""
+    os.makedirs(directory, exist_ok=True)
+    try:
+        os.symlink(directory, link)
+    except FileExistsError:
+        if os.path.realpath(link) == os.path.realpath(directory):
+            return
+        with contextlib.suppress(OSError):
+            os.rmdir(link)  # nothing was in it
+            os.symlink(directory, link)
+            return
+        said = f"jobs live in {os.path.realpath(link)} already: move them to jobs_dir {directory} and make {link} a link to it"
+        raise OSError(errno.EEXIST, said) from None
 
 
 def _engine_id(path: str, known: str = "") -> str:

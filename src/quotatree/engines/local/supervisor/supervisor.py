@@ -147,6 +147,7 @@ class Supervisor:
         self._left: list[int] = []
         self._concluded = False
         self._lost = ""  # why the run ends, if by no order
+        self._failed = ""  # why the run has failed, if the engine said so
         self._notices: set[str] = set()
         self._news = False
         self._checkpoint_file = run_dir.job.checkpoint_file
@@ -228,7 +229,9 @@ class Supervisor:
 
     def over(self) -> None:
         """End the run: all replicas were told to stop and have left."""
-        if self._lost:
+        if self._failed:
+            self.exited("failed", self._failed)
+        elif self._lost:
             self._conclude({"is": "lost", "detail": self._lost})
         else:
             self._conclude({"is": "over"})
@@ -269,6 +272,9 @@ class Supervisor:
                 asked = entry.get("replicas")
                 numbers = [n for n in self.wanted if asked is None or n in asked]
                 self._course.stop(numbers, entry["grace_ms"] / 1000)
+            case "fail":
+                self._failed = str(entry["detail"])
+                self._course.stop(list(self.wanted), self.grace_seconds)
             case _:
                 self._course.order(entry)
 
