@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final
 
-from quotatree.access.centre import Amount, Ceiling, Centre
+from quotatree.access.centre import Amount, Ceiling, Centre, ModuleTime
 from quotatree.access.roles import Role
 from quotatree.core import decisions as say
 from quotatree.core.decisions import Preemption, ReplicaPlace, StepTried, VictimCost
@@ -244,6 +244,12 @@ CENTRES: Final = (
         longest_run_ms=86_400_000,
         longest_wait_ms=3_600_000,
         version=3,
+    ),
+    Centre(
+        "lab",
+        "team-a",
+        longest_run_of=(ModuleTime(Module.DLC, 43_200_000),),
+        longest_wait_of=(ModuleTime(Module.DSW, 60_000),),
     ),
 )
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.access.centre import Centre
+from quotatree.access.centre import Centre, ModuleTime
 from quotatree.control.commands import values as do
+from quotatree.control.queries import preview
 from quotatree.core.model.policy import Module
 from tests.control.server import Server
 
@@ -61,3 +62,29 @@ def test_who_does_not_leave_raises_an_alarm_and_keeps_its_devices(server: Server
     other = server.submit(gpus=4)
     assert server.phase(filler) == "Running"
     assert server.phase(other) == "Held"
+
+
+def test_a_limit_on_training_does_not_end_a_service(server: Server):
+    only = (ModuleTime(Module.DLC, 60_000),)
+    server.do(do.SetCentre(actor="root", centre=Centre("vision", "a", longest_run_of=only)))
+    training = server.submit(seconds=None)
+    service = server.submit(seconds=None, module=Module.EAS)
+    server.pass_time(61)
+    assert (server.phase(training), server.phase(service)) == ("Failed", "Running")
+
+
+def test_a_preview_of_a_scheduling_centre_names_the_jobs_it_would_end_and_ends_none(server: Server):
+    old = server.submit(seconds=None)
+    server.pass_time(100)
+    young = server.submit(seconds=None)
+    change = do.SetCentre(actor="root", centre=Centre("vision", "a", longest_run_ms=60_000))
+    asked = server.controller.ask(preview(server.engine, change))
+    server.step()
+    seen = asked.result(0)
+    assert [(type(d).__name__, d.job) for d in seen.decisions] == [("Stop", old), ("Fail", old)]
+    assert [server.phase(job) for job in (old, young)] == ["Running", "Running"]
+    server.pass_time(1)
+    assert server.phase(old) == "Running", "nothing of it is left"
+    server.do(change)
+    server.pass_time(1)
+    assert [server.phase(job) for job in (old, young)] == ["Failed", "Running"], "and it does as it said"

@@ -1702,6 +1702,64 @@ export interface components {
             priority: number;
         };
         /**
+         * CentreChange
+         * @description The rules of a workspace in one of its quotas (W3); jobs that have run or waited too long by them are told.
+         */
+        CentreChange: {
+            /**
+             * Modules
+             * @default [
+             *       "DLC",
+             *       "DSW",
+             *       "EAS"
+             *     ]
+             */
+            modules?: ("DLC" | "DSW" | "EAS")[];
+            /**
+             * Roles
+             * @default [
+             *       "owner",
+             *       "admin",
+             *       "operator",
+             *       "developer"
+             *     ]
+             */
+            roles?: ("owner" | "admin" | "operator" | "developer")[];
+            /**
+             * Amounts
+             * @default []
+             */
+            amounts?: components["schemas"]["AmountIn"][];
+            /**
+             * Ceilings
+             * @default []
+             */
+            ceilings?: components["schemas"]["CeilingIn"][];
+            /** Longest Run */
+            longest_run?: string | {
+                [key: string]: string;
+            } | null;
+            /** Longest Wait */
+            longest_wait?: string | {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            change: "centre";
+            /**
+             * Workspace
+             * @example vision
+             */
+            workspace: string;
+            /**
+             * Quota
+             * @example vision
+             */
+            quota: string;
+        };
+        /**
          * CentreIn
          * @description The rules of a workspace in one of its quotas (W3). What is left out binds nobody.
          */
@@ -1736,9 +1794,13 @@ export interface components {
              */
             ceilings?: components["schemas"]["CeilingIn"][];
             /** Longest Run */
-            longest_run?: string | null;
+            longest_run?: string | {
+                [key: string]: string;
+            } | null;
             /** Longest Wait */
-            longest_wait?: string | null;
+            longest_wait?: string | {
+                [key: string]: string;
+            } | null;
         };
         /**
          * CentreOut
@@ -1760,9 +1822,13 @@ export interface components {
             /** Ceilings */
             ceilings: components["schemas"]["CeilingOut"][];
             /** Longest Run */
-            longest_run: string | null;
+            longest_run: string | {
+                [key: string]: string;
+            } | null;
             /** Longest Wait */
-            longest_wait: string | null;
+            longest_wait: string | {
+                [key: string]: string;
+            } | null;
         };
         /**
          * ChildLevelIn
@@ -2859,7 +2925,7 @@ export interface components {
          */
         PreviewIn: {
             /** Changes */
-            changes: (components["schemas"]["SubmitChange"] | components["schemas"]["CancelChange"] | components["schemas"]["PriorityChange"] | components["schemas"]["CreateQuotaChange"] | components["schemas"]["UpdateQuotaChange"] | components["schemas"]["PoliciesChange"] | components["schemas"]["ScaleChange"] | components["schemas"]["TransferChange"] | components["schemas"]["DeleteQuotaChange"] | components["schemas"]["ReturnLoanChange"] | components["schemas"]["NodeChange"] | components["schemas"]["JoinNodeChange"])[];
+            changes: (components["schemas"]["SubmitChange"] | components["schemas"]["CancelChange"] | components["schemas"]["PriorityChange"] | components["schemas"]["CreateQuotaChange"] | components["schemas"]["UpdateQuotaChange"] | components["schemas"]["PoliciesChange"] | components["schemas"]["ScaleChange"] | components["schemas"]["TransferChange"] | components["schemas"]["DeleteQuotaChange"] | components["schemas"]["ReturnLoanChange"] | components["schemas"]["NodeChange"] | components["schemas"]["JoinNodeChange"] | components["schemas"]["CentreChange"])[];
         };
         /**
          * PreviewOut

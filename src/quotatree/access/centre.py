@@ -28,9 +28,19 @@ class Ceiling(NamedTuple):
     priority: int
 
 
+class ModuleTime(NamedTuple):
+    """A longest time of the jobs of one module, in ms."""
+
+    module: Module
+    ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class Centre:
-    """The rules of `workspace` in `quota`. The defaults limit nothing; times are in ms, None: no limit."""
+    """The rules of `workspace` in `quota`. The defaults limit nothing; times are in ms, None: no limit.
+
+    `longest_run_of` and `longest_wait_of` are for single modules, and go before those of all.
+    """
 
     workspace: str
     quota: str
@@ -41,6 +51,8 @@ class Centre:
     longest_run_ms: int | None = None
     longest_wait_ms: int | None = None
     version: int = 0
+    longest_run_of: tuple[ModuleTime, ...] = ()
+    longest_wait_of: tuple[ModuleTime, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.modules:
@@ -57,9 +69,20 @@ class Centre:
             check_who("ceilings.who", ceiling.who)
             if not LOWEST_PRIORITY <= ceiling.priority <= HIGHEST_PRIORITY:
                 raise Refused("ceilings.priority", ceiling.priority, "W3", "must be 1..9")
-        for field, value in (("longest_run", self.longest_run_ms), ("longest_wait", self.longest_wait_ms)):
+        times = [("longest_run", self.longest_run_ms), ("longest_wait", self.longest_wait_ms)]
+        times += [("longest_run", one.ms) for one in self.longest_run_of]
+        times += [("longest_wait", one.ms) for one in self.longest_wait_of]
+        for field, value in times:
             if value is not None and value < 1:
                 raise Refused(field, value, "W3", "must be more than 0")
+
+    def longest_run(self, module: Module) -> int | None:
+        """How long a run of this module may last, in ms; None: as long as it likes."""
+        return dict(self.longest_run_of).get(module, self.longest_run_ms)
+
+    def longest_wait(self, module: Module) -> int | None:
+        """How long a job of this module may wait, in ms; None: as long as it must."""
+        return dict(self.longest_wait_of).get(module, self.longest_wait_ms)
 
 
 _ROLES_TEXT: Final = ", ".join(role.value for role in SUBMITTING_ROLES)

@@ -96,6 +96,22 @@ class CeilingOut(TypedDict):
     priority: int
 
 
+class CentreChange(TypedDict):
+    """The rules of a workspace in one of its quotas (W3); jobs that have run or waited too long by them
+    are told.
+    """
+
+    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]]]
+    roles: NotRequired[list[Literal["owner", "admin", "operator", "developer"]]]
+    amounts: NotRequired[list[AmountIn]]
+    ceilings: NotRequired[list[CeilingIn]]
+    longest_run: NotRequired[str | dict[str, str] | None]
+    longest_wait: NotRequired[str | dict[str, str] | None]
+    change: Literal["centre"]
+    workspace: str
+    quota: str
+
+
 class CentreIn(TypedDict):
     """The rules of a workspace in one of its quotas (W3). What is left out binds nobody."""
 
@@ -103,8 +119,8 @@ class CentreIn(TypedDict):
     roles: NotRequired[list[Literal["owner", "admin", "operator", "developer"]]]
     amounts: NotRequired[list[AmountIn]]
     ceilings: NotRequired[list[CeilingIn]]
-    longest_run: NotRequired[str | None]
-    longest_wait: NotRequired[str | None]
+    longest_run: NotRequired[str | dict[str, str] | None]
+    longest_wait: NotRequired[str | dict[str, str] | None]
 
 
 class CentreOut(TypedDict):
@@ -117,8 +133,8 @@ class CentreOut(TypedDict):
     roles: list[str]
     amounts: list[AmountOut]
     ceilings: list[CeilingOut]
-    longest_run: str | None
-    longest_wait: str | None
+    longest_run: str | dict[str, str] | None
+    longest_wait: str | dict[str, str] | None
 
 
 class ChildLevelIn(TypedDict):
@@ -726,7 +742,7 @@ class PreemptorOut(TypedDict):
 class PreviewIn(TypedDict):
     """One change, or several as if they were made one after the other and then planned once."""
 
-    changes: list[SubmitChange | CancelChange | PriorityChange | CreateQuotaChange | UpdateQuotaChange | PoliciesChange | ScaleChange | TransferChange | DeleteQuotaChange | ReturnLoanChange | NodeChange | JoinNodeChange]
+    changes: list[SubmitChange | CancelChange | PriorityChange | CreateQuotaChange | UpdateQuotaChange | PoliciesChange | ScaleChange | TransferChange | DeleteQuotaChange | ReturnLoanChange | NodeChange | JoinNodeChange | CentreChange]
 
 
 class PreviewOut(TypedDict):

@@ -65,7 +65,7 @@ def start_order(world: World, job: Job, replicas: tuple[ReplicaOrder, ...]) -> S
 
 def watch_run(world: World, job: Job) -> None:
     """Set the deadline of a running job's longest run, counted from the start of the run (W3)."""
-    limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_run_ms
+    limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_run(job.spec.module)
     if limit_ms is not None and job.phase is Phase.RUNNING:
         since_ms = world.runs[job.id].started_ms
         world.deadlines.add(Deadline(since_ms + limit_ms, job.id, Kind.LONGEST_RUN, since_ms))
@@ -75,7 +75,7 @@ def _watch_wait(world: World, job: Job) -> None:
     """Set the deadline of a waiting job's longest wait, counted from when it was queued, anew after an eviction (W3)."""
     if job.phase is not Phase.WAITING:
         return
-    limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_wait_ms
+    limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_wait(job.spec.module)
     if limit_ms is not None and world.cards[job.id].late_ms != job.queued_ms:
         since_ms = job.queued_ms
         world.deadlines.add(Deadline(since_ms + limit_ms, job.id, Kind.LONGEST_WAIT, since_ms))

@@ -25,10 +25,22 @@ def meet(turn: Turn, deadline: Deadline) -> None:
         _grace(turn, job, deadline)
 
 
+def meet_what_is_due(turn: Turn, workspace: str, quota: str) -> None:
+    """Look at all jobs of a workspace in a quota as if the deadlines of its scheduling centre had come (W3)."""
+    for job in list(turn.world.quota(quota).jobs.values()):
+        run = turn.world.runs.get(job.id)
+        if job.spec.workspace != workspace:
+            continue
+        if job.phase is Phase.RUNNING and run is not None:
+            meet(turn, Deadline(turn.now_ms, job.id, Kind.LONGEST_RUN, run.started_ms))
+        elif job.phase is Phase.WAITING:
+            meet(turn, Deadline(turn.now_ms, job.id, Kind.LONGEST_WAIT, job.queued_ms))
+
+
 def _longest_run(turn: Turn, job: Job, deadline: Deadline) -> None:
     """Stop a job that has run too long (W3): a notebook can be started again, any other job is over."""
     run = turn.world.runs.get(job.id)
-    limit_ms = turn.directory.centre(job.spec.workspace, job.spec.quota).longest_run_ms
+    limit_ms = turn.directory.centre(job.spec.workspace, job.spec.quota).longest_run(job.spec.module)
     if (
         job.phase is not Phase.RUNNING
         or run is None
@@ -45,7 +57,7 @@ def _longest_run(turn: Turn, job: Job, deadline: Deadline) -> None:
 
 def _longest_wait(turn: Turn, job: Job, deadline: Deadline) -> None:
     """Report, once for each wait, a job that has waited too long (W3); a notebook is stopped as well."""
-    limit_ms = turn.directory.centre(job.spec.workspace, job.spec.quota).longest_wait_ms
+    limit_ms = turn.directory.centre(job.spec.workspace, job.spec.quota).longest_wait(job.spec.module)
     if job.phase is not Phase.WAITING or job.queued_ms != deadline.since_ms or limit_ms is None:
         return
     if turn.now_ms - job.queued_ms < limit_ms or turn.world.cards[job.id].late_ms == job.queued_ms:

@@ -16,7 +16,8 @@ from quotatree.access.check import OnJob, OnQuota, check, visible_quotas
 from quotatree.access.redaction import JobFacts, Reader, reader
 from quotatree.access.roles import Action
 from quotatree.control.commands.dispatch import HANDLERS
-from quotatree.control.commands.values import Command, UpdateQuota
+from quotatree.control.commands.values import Command, SetCentre, UpdateQuota
+from quotatree.control.overdue import meet_what_is_due
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import (
@@ -210,6 +211,9 @@ def preview(engine: Engine, *commands: Command) -> Query[Preview]:
         state.begin(watch=True)
         try:
             ids = tuple(HANDLERS[type(one)](turn, replace(one, key=None)).id for one in commands)
+            for one in commands:
+                if isinstance(one, SetCentre):
+                    meet_what_is_due(turn, one.centre.workspace, one.centre.quota)
             after = _exposed(world, commands, now_ms)
             decisions = (*turn.decisions, *plan(state, now_ms).decisions)
             reads = eyes(world, actor)

@@ -277,7 +277,8 @@ def _bindings(client: Tenancy, name: str, now: Any, wanted: dict[str, Any]) -> I
         change = {k: v for k, v in body.items() if _canonical(k, v) != _canonical(k, before.get(k))}
         if change:
             told = _changed("scheduling centre", f"{name} in {quota}", before, change)
-            yield Step(told, _bound(client.workspaces.set_centre, name, quota, body))
+            seen = {**body, "change": "centre", "workspace": name, "quota": quota} if bound else None
+            yield Step(told, _bound(client.workspaces.set_centre, name, quota, body), seen)
     for quota in now["quotas"]:
         if quota not in wanted:
             yield Step(f"- quota {quota} for workspace {name}", _bound(client.workspaces.unbind, name, quota))
@@ -288,6 +289,8 @@ def _bindings(client: Tenancy, name: str, now: Any, wanted: dict[str, Any]) -> I
 
 def _canonical(key: str, value: Any) -> Any:
     """The value in one spelling, for comparing: 5 and "5", "90s" and "1m30s", modules in any order, defaults written out."""
+    if key in ("longest_run", "longest_wait") and isinstance(value, Mapping):
+        return {module: milliseconds(time) for module, time in sorted(value.items())}
     if key in ("min_runtime", "preemption_delay", "longest_run", "longest_wait"):
         return None if value is None else milliseconds(value)
     if key == "reserved":

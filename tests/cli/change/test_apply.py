@@ -224,3 +224,22 @@ def test_a_change_whose_answer_is_lost_is_not_called_unmade(cli: Cli, monkeypatc
     text = "users: [ida]\nworkspaces:\n  - {id: lost, members: {ida: viewer}}\n"
     told = apply(cli, text, "-y", status=6).stderr
     assert "made, and stays so:\n  + user ida\nnot known whether it was made:\n  + workspace lost\n" in told
+
+
+def test_apply_says_which_running_jobs_a_longest_run_would_end(cli: Cli):
+    apply(cli, TEAM, "-y")
+    job = cli.submit("--gpus", "1")
+    cli.wait_phase(job, "Running")
+    limit = """
+workspaces:
+  - id: {workspace}
+    quotas:
+      {quota}: {{longest_run: {{DLC: 1ms, EAS: 2d}}}}
+"""
+    known = cli.json("get", "job", job)
+    text = limit.format(workspace=known["workspace"], quota=known["quota"])
+    said = apply(cli, text, "--dry-run").stdout
+    assert "this would be taken:" in said
+    assert job in said
+    assert "LongestRun" in said or "ran longer" in said
+    assert cli.phase(job) == "Running"

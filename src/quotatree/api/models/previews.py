@@ -11,6 +11,7 @@ from quotatree.api.models.jobs import JobIn, PriorityIn
 from quotatree.api.models.nodes import NodeIn
 from quotatree.api.models.policies import PoliciesIn
 from quotatree.api.models.quotas import QuotaChange, QuotaIn, ScaleIn, TransferIn
+from quotatree.api.models.workspaces import CentreIn
 
 JobName = Annotated[str, Field(pattern=JOB_ID)]
 
@@ -77,6 +78,14 @@ class JoinNodeChange(Body):
     node: NodeIn
 
 
+class CentreChange(CentreIn):
+    """The rules of a workspace in one of its quotas (W3); jobs that have run or waited too long by them are told."""
+
+    change: Literal["centre"]
+    workspace: Name
+    quota: Name
+
+
 Change = Annotated[
     SubmitChange
     | CancelChange
@@ -89,7 +98,8 @@ Change = Annotated[
     | DeleteQuotaChange
     | ReturnLoanChange
     | NodeChange
-    | JoinNodeChange,
+    | JoinNodeChange
+    | CentreChange,
     Field(discriminator="change"),
 ]
 

@@ -8,12 +8,23 @@ from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
 from quotatree.access.allowed import Allowed
-from quotatree.access.centre import Amount, Ceiling, Centre
+from quotatree.access.centre import Amount, Ceiling, Centre, ModuleTime
 from quotatree.access.roles import SUBMITTING_ROLES, Role
 from quotatree.access.values import Workspace
-from quotatree.api.models.fields import Body, Duration, Gpus, Line, Name, Priority, Range, number, span
+from quotatree.api.models.fields import (
+    Body,
+    Duration,
+    Gpus,
+    Line,
+    ModuleName,
+    Name,
+    Priority,
+    Range,
+    number,
+    span,
+)
 from quotatree.api.models.policies import ALL_MODULES, ModuleNames, module_names
-from quotatree.core import parse_modules
+from quotatree.core import Module, parse_modules
 
 RoleName = Literal["owner", "admin", "operator", "developer", "viewer"]
 SubmittingRole = Literal["owner", "admin", "operator", "developer"]
@@ -53,6 +64,10 @@ class CeilingIn(Body):
     priority: Priority
 
 
+Times = Duration | Annotated[dict[ModuleName, Duration], Field(min_length=1)]
+"""A time for the jobs of all modules, or one for each module that is named."""
+
+
 class CentreIn(Body):
     """The rules of a workspace in one of its quotas (W3). What is left out binds nobody."""
 
@@ -60,8 +75,8 @@ class CentreIn(Body):
     roles: Annotated[list[SubmittingRole], Field(min_length=1, max_length=4)] = ALL_ROLES
     amounts: Annotated[list[AmountIn], Field(max_length=200)] = Field(default=[])
     ceilings: Annotated[list[CeilingIn], Field(max_length=200)] = Field(default=[])
-    longest_run: Duration | None = None
-    longest_wait: Duration | None = None
+    longest_run: Times | None = None
+    longest_wait: Times | None = None
 
     def centre(self, workspace: str, quota: str) -> Centre:
         return Centre(
@@ -71,9 +86,21 @@ class CentreIn(Body):
             roles=frozenset(Role(role) for role in self.roles),
             amounts=tuple(Amount(one.who, one.priorities, one.gpus) for one in self.amounts),
             ceilings=tuple(Ceiling(one.who, one.priority) for one in self.ceilings),
-            longest_run_ms=self.longest_run,
-            longest_wait_ms=self.longest_wait,
+            longest_run_ms=_of_all(self.longest_run),
+            longest_wait_ms=_of_all(self.longest_wait),
+            longest_run_of=_of_modules(self.longest_run),
+            longest_wait_of=_of_modules(self.longest_wait),
         )
+
+
+def _of_all(times: int | dict[ModuleName, int] | None) -> int | None:
+    return None if isinstance(times, dict) else times
+
+
+def _of_modules(times: int | dict[ModuleName, int] | None) -> tuple[ModuleTime, ...]:
+    if not isinstance(times, dict):
+        return ()
+    return tuple(ModuleTime(Module(name), ms) for name, ms in sorted(times.items()))
 
 
 class MemberOut(TypedDict):
@@ -117,8 +144,8 @@ class CentreOut(TypedDict):
     roles: list[str]
     amounts: list[AmountOut]
     ceilings: list[CeilingOut]
-    longest_run: str | None
-    longest_wait: str | None
+    longest_run: str | dict[str, str] | None
+    longest_wait: str | dict[str, str] | None
 
 
 def workspace_out(workspace: Workspace, allowed: Allowed | None = None) -> WorkspaceOut:
@@ -144,6 +171,12 @@ def centre_out(centre: Centre) -> CentreOut:
             for one in centre.amounts
         ],
         "ceilings": [{"who": one.who, "priority": one.priority} for one in centre.ceilings],
-        "longest_run": span(centre.longest_run_ms),
-        "longest_wait": span(centre.longest_wait_ms),
+        "longest_run": _times(centre.longest_run_ms, centre.longest_run_of),
+        "longest_wait": _times(centre.longest_wait_ms, centre.longest_wait_of),
     }
+
+
+def _times(of_all: int | None, of_modules: tuple[ModuleTime, ...]) -> str | dict[str, str] | None:
+    if not of_modules:
+        return span(of_all)
+    return {one.module.value: span(one.ms) or "" for one in of_modules}

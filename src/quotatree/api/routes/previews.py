@@ -28,13 +28,16 @@ async def preview_changes(body: m.PreviewIn, caller: Annotated[Caller, needs(Non
     """
 
     def query(world: World, now_ms: int) -> PreviewOut:
-        commands = [_command(world, caller.user, one) for one in body.changes]
+        commands: list[do.Command] = []
+        for one in body.changes:
+            commands.append(_command(world, caller.user, one, commands))
         return preview_out(preview(caller.services.engine, *commands)(world, now_ms))
 
     return JSONResponse(await caller.ask(query))
 
 
-def _command(world: World, actor: str, change: m.Change) -> do.Command:
+def _command(world: World, actor: str, change: m.Change, before: list[do.Command]) -> do.Command:
+    """The command of a change that comes after these others."""
     if isinstance(change, m.SubmitChange):
         return change.job.command(actor)
     if isinstance(change, m.CancelChange):
@@ -44,7 +47,7 @@ def _command(world: World, actor: str, change: m.Change) -> do.Command:
     if isinstance(change, m.CreateQuotaChange):
         return do.CreateQuota(actor=actor, spec=change.quota.spec())
     if isinstance(change, m.UpdateQuotaChange | m.PoliciesChange):
-        return do.UpdateQuota(actor=actor, spec=change.to.applied_to(_spec(world, change.quota)))
+        return do.UpdateQuota(actor=actor, spec=change.to.applied_to(_spec(world, change.quota, before)))
     if isinstance(change, m.TransferChange):
         return do.TransferQuota(
             actor=actor,
@@ -65,12 +68,17 @@ def _command(world: World, actor: str, change: m.Change) -> do.Command:
         return do.DeleteQuota(actor=actor, quota=change.quota)
     if isinstance(change, m.ReturnLoanChange):
         return do.ReturnLoan(actor=actor, quota=change.quota)
+    if isinstance(change, m.CentreChange):
+        return do.SetCentre(actor=actor, centre=change.centre(change.workspace, change.quota))
     if isinstance(change, m.JoinNodeChange):
         return do.JoinNode(actor=actor, spec=change.node.spec())
     return do.SetNodeState(actor=actor, node=change.node, state=NodeState(change.state))
 
 
-def _spec(world: World, quota: str) -> QuotaSpec:
-    """The spec of a quota; an empty spec if it is not there, since an earlier change of the list may create it."""
+def _spec(world: World, quota: str, before: list[do.Command]) -> QuotaSpec:
+    """The spec of a quota as the changes before leave it; an empty one if it is not there, and the update is refused then."""
+    for command in reversed(before):
+        if isinstance(command, do.CreateQuota | do.UpdateQuota) and command.spec.id == quota:
+            return command.spec
     found = world.state.quotas.get(QuotaId(quota))
     return QuotaSpec(QuotaId(quota)) if found is None else found.spec

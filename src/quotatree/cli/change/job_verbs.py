@@ -184,5 +184,7 @@ def _each(remote: Remote, names: Sequence[str], do: Callable[[Client, str], obje
             except ApiError as error:
                 click.echo(f"quotatree: {name}: {text_of(error)}", err=True)
                 status = status or status_of(error) or EXIT_FAILED
+            except SystemExit as ended:  # no job has this name, or several have; that is told already
+                status = status or int(ended.code or EXIT_FAILED)
     if status:
         raise SystemExit(status)
