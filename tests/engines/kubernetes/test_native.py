@@ -1,0 +1,299 @@
+"""Adopted objects are resumed, placed, suspended and followed by what is there (A7, R5). The whole of it runs in tests/kubernetes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from quotatree.core import JobId, Module, Shape
+from quotatree.core.model.job import JobSpec, ReplicaGroup
+from quotatree.engines.base import (
+    Confirmed,
+    Exited,
+    Left,
+    Lost,
+    Outcome,
+    ReplicaOrder,
+    Report,
+    StartOrder,
+    StopOrder,
+)
+from quotatree.engines.kubernetes import adopted
+from quotatree.engines.kubernetes.adopted import BATCH_JOB
+from quotatree.engines.kubernetes.adopted_view import object_view, pod_view
+from quotatree.engines.kubernetes.errors import Clash, ClusterError
+from quotatree.engines.kubernetes.kinds import JOBS, PODS, Key
+from quotatree.engines.kubernetes.native import Native, is_adopted
+from tests.engines.kubernetes.small_cluster import SmallCluster
+
+JOB = JobId("dlc-1")
+PROGRAM = {
+    "object": {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "namespace": "team",
+        "name": "train",
+        "uid": "uid-train",
+    }
+}
+
+
+class Scene:
+    """One Job, and the driver's view of it, told by hand."""
+
+    def __init__(self, pods: int = 2) -> None:
+        self.cluster = SmallCluster()
+        spec = {"suspend": True, "parallelism": pods, "template": {"spec": {"containers": []}}}
+        self.cluster.put(JOBS, {"metadata": {"name": "train", "namespace": "team"}, "spec": spec})
+        self.native = Native(self.cluster, [BATCH_JOB])  # type: ignore[arg-type]
+        self.reports: list[Report] = []
+        self.native._report = self.reports.append
+        self._told: dict[Any, Any] = {}
+        self.tell()
+
+    @property
+    def thing(self) -> dict[str, Any]:
+        return self.cluster.things["jobs", "team", "train"]
+
+    def tell(self) -> None:
+        """The informers catch up; the driver works until nothing is due."""
+        seen: dict[Any, Any] = {}
+        for (plural, namespace, name), thing in self.cluster.things.items():
+            view: Any = object_view(BATCH_JOB, thing) if plural == "jobs" else pod_view(thing)
+            seen[plural, Key(namespace or "", name)] = view
+        for key in {*seen, *self._told}:
+            before, after = self._told.get(key), seen.get(key)
+            if before != after:
+                changed = self.native._object_changed if key[0] == "jobs" else self.native._pod_changed
+                changed(key[1], before, after)
+        self._told = seen
+        self.work()
+
+    def work(self) -> None:
+        while self.native._work.look_once():
+            pass
+
+    def start(self, run: int = 1, nodes: str = "ab") -> None:
+        replicas = tuple(ReplicaOrder(i, node, (), Shape(1000, 0, 0)) for i, node in enumerate(nodes))
+        self.native.start(StartOrder(JOB, run, Module.DLC, replicas, PROGRAM, 30_000))
+        self.work()
+        self.tell()
+
+    def stop(self, run: int = 1, grace_ms: int = 5_000) -> None:
+        self.native.stop(StopOrder(JOB, run, grace_ms))
+        self.work()
+        self.tell()
+
+    def controller_makes(self, *names: str) -> None:
+        """The Job's controller makes pods of the template."""
+        template = self.thing["spec"]["template"]
+        for name in names:
+            meta = {"name": name, "namespace": "team", "labels": dict(template["metadata"]["labels"])}
+            spec = {"schedulingGates": list(template["spec"]["schedulingGates"])}
+            self.cluster.put(PODS, {"metadata": meta, "spec": spec, "status": {"phase": "Pending"}})
+        self.tell()
+
+    def pods_become(self, phase: str) -> None:
+        for (plural, _, _), pod in self.cluster.things.items():
+            if plural == "pods":
+                pod["status"] = {"phase": phase}
+        self.tell()
+
+    def pods_go(self) -> None:
+        for place in [place for place in self.cluster.things if place[0] == "pods"]:
+            del self.cluster.things[place]
+        self.tell()
+
+    def placed(self) -> dict[str, str]:
+        found = {}
+        for (plural, _, name), pod in self.cluster.things.items():
+            if plural == "pods" and "affinity" in pod["spec"]:
+                required = pod["spec"]["affinity"]["nodeAffinity"][
+                    "requiredDuringSchedulingIgnoredDuringExecution"
+                ]
+                [term] = required["nodeSelectorTerms"]
+                found[name] = term["matchFields"][0]["values"][0]
+        return found
+
+
+def test_a_start_resumes_the_object_and_gives_each_pod_its_own_node():
+    scene = Scene()
+    scene.start()
+    assert scene.thing["spec"]["suspend"] is False
+    assert scene.thing["metadata"]["annotations"][adopted.RUN] == "dlc-1.1"
+    scene.controller_makes("p1", "p2")
+    assert scene.placed() == {"p1": "a", "p2": "b"}
+    scene.pods_become("Running")
+    assert scene.reports == [Confirmed(JOB, 1, (0, 1))]
+
+
+def test_a_start_that_is_ordered_twice_happens_once():
+    scene = Scene()
+    scene.start()
+    sent = len(scene.cluster.sent)
+    scene.start()
+    assert len(scene.cluster.sent) == sent
+
+
+def test_a_pod_that_its_controller_makes_anew_gets_the_place_of_the_one_that_is_gone():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.pods_become("Running")
+    del scene.cluster.things["pods", "team", "p1"]
+    scene.controller_makes("p3")
+    assert scene.placed() == {"p2": "b", "p3": "a"}
+
+
+def test_more_pods_than_replicas_stay_at_the_gate():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2", "p3")
+    assert scene.placed() == {"p1": "a", "p2": "b"}
+
+
+def test_a_stopped_run_has_left_only_when_no_pod_is_left():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.stop()
+    assert scene.thing["spec"]["suspend"] is True
+    assert scene.reports == []
+    scene.pods_go()
+    assert scene.reports == [Left(JOB, 1, (0, 1))]
+
+
+def test_a_stop_that_overtakes_the_news_of_its_start_does_not_count_the_object_as_suspended():
+    scene = Scene()
+    scene.native.start(
+        StartOrder(
+            JOB,
+            1,
+            Module.DLC,
+            tuple(ReplicaOrder(i, n, (), Shape(0, 0, 0)) for i, n in enumerate("ab")),
+            PROGRAM,
+            0,
+        )
+    )
+    scene.work()  # resumed, but the informer has not heard of it
+    scene.native.stop(StopOrder(JOB, 1, 5_000))
+    scene.work()
+    assert scene.reports == []
+    assert scene.thing["spec"]["suspend"] is True
+    scene.tell()
+    assert scene.reports == [Left(JOB, 1, (0, 1))]
+
+
+def test_a_job_that_ends_is_told_when_its_pods_are_over():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.thing["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+    scene.tell()
+    assert scene.reports == []
+    scene.pods_become("Succeeded")
+    assert scene.reports == [Exited(JOB, 1, Outcome.SUCCEEDED)]
+    scene.native.forget(JOB, 1)
+    assert not scene.native.has(JOB)
+
+
+def test_a_failure_in_the_grace_is_a_leaving():
+    scene = Scene()
+    scene.start()
+    scene.stop()
+    scene.reports.clear()
+    scene.start(2)
+    scene.native.stop(StopOrder(JOB, 2, 5_000))
+    scene.thing["status"] = {"conditions": [{"type": "Failed", "status": "True"}]}
+    scene.tell()
+    assert scene.reports == [Left(JOB, 2, (0, 1))]
+
+
+def test_an_object_that_somebody_else_suspends_or_deletes_is_lost():
+    for gone in (False, True):
+        scene = Scene()
+        scene.start()
+        if gone:
+            del scene.cluster.things["jobs", "team", "train"]
+        else:
+            scene.thing["spec"]["suspend"] = True
+        scene.tell()
+        [report] = scene.reports
+        assert isinstance(report, Lost)
+
+
+def test_pods_that_a_lost_node_left_behind_are_told_to_go_and_not_waited_for():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.pods_become("Running")
+    scene.start(2, "cd")
+    assert "DELETE pods/p1" in scene.cluster.sent
+    assert scene.thing["metadata"]["annotations"][adopted.RUN] == "dlc-1.2"
+
+
+def test_a_server_that_was_overtaken_does_not_take_an_object_back():
+    scene = Scene()
+    scene.start(3)
+    old = Native(scene.cluster, [BATCH_JOB])  # type: ignore[arg-type]
+    old._object_changed(Key("team", "train"), None, object_view(BATCH_JOB, scene.thing))
+    replicas = tuple(ReplicaOrder(i, n, (), Shape(0, 0, 0)) for i, n in enumerate("ab"))
+    old.start(StartOrder(JOB, 2, Module.DLC, replicas, PROGRAM, 0))
+    while old._work.look_once():
+        pass
+    assert scene.thing["metadata"]["annotations"][adopted.RUN] == "dlc-1.3"
+    assert not old.has(JOB)
+
+
+def test_another_server_finds_the_run_with_its_places():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    found = Native(scene.cluster, [BATCH_JOB])  # type: ignore[arg-type]
+    for informer in found._informers:
+        informer._listed.set()
+    found._object_changed(Key("team", "train"), None, object_view(BATCH_JOB, scene.thing))
+    [running] = found.observe().running
+    assert (running.job, running.run, running.replicas) == (JOB, 1, (0, 1))
+    assert [spot.node for spot in found._runs[JOB].spots] == ["a", "b"]
+
+
+def test_a_change_that_somebody_else_made_first_is_tried_again():
+    scene = Scene()
+    scene.cluster.broken = Clash(409, "Conflict", "changed")
+    scene.start()
+    scene.cluster.broken = None
+    scene.native._work._due[JOB] = 0
+    scene.work()
+    assert scene.thing["spec"]["suspend"] is False
+
+
+def test_a_cluster_that_is_away_is_asked_again_later():
+    scene = Scene()
+    scene.cluster.broken = ClusterError(0, "", "away")
+    scene.start()
+    assert scene.reports == []
+    assert JOB in scene.native._work._due
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        ({"object": {}}, "nothing else"),
+        ({**PROGRAM, "image": "x"}, "nothing else"),
+        ({"object": {**PROGRAM["object"], "kind": "CronJob"}}, "adopted: jobs.batch"),
+        (PROGRAM, None),
+    ],
+)
+def test_what_is_no_object_of_a_known_kind_is_refused(program: dict[str, Any], says: str | None):
+    native = Scene().native
+    spec = JobSpec(JOB, "q", (ReplicaGroup(2, Shape(1000, 0, 0)),), 0)
+    assert is_adopted(program)
+    found = native.refuses(spec, program)
+    assert found is None if says is None else says in (found or "")
+
+
+def test_an_adopted_object_is_not_elastic():
+    spec = JobSpec(JOB, "q", (ReplicaGroup(2, Shape(1000, 0, 0)),), 0, min_replicas=1)
+    assert "runs whole" in (Scene().native.refuses(spec, PROGRAM) or "")
