@@ -1,4 +1,4 @@
-"""A loop that really runs, on SQLite and timers, for an edge to talk to."""
+"""A loop that really runs, on SQLite and with an engine that only notes its orders, for an edge to talk to."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.control.world import SYSTEM
 from quotatree.core.model.node import NodeSpec
-from quotatree.engines.timer import TimerEngine
 from tests.control.kept_store import KeptStore
+from tests.control.told_engine import ToldEngine
 
 ANSWER_SECONDS = 30
 
@@ -21,7 +21,7 @@ ANSWER_SECONDS = 30
 class Loop:
     def __init__(self, directory: Path) -> None:
         self.store = KeptStore.fresh(directory)
-        self.controller = Controller(self.store, TimerEngine(directory / "timers"), "edge")
+        self.controller = Controller(self.store, ToldEngine(), "edge")
         self.controller.start()
         for name in ("ann", "bob", "root"):
             self.do(do.PutUser(actor=SYSTEM, user=User(name, platform_admin=name == "root")))

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 
 from quotatree.access.roles import Role
+from quotatree.access.values import Workspace
 from quotatree.api.models.quota_views import quota_out
 from quotatree.api.models.quotas import QuotaChange, QuotaIn, ScaleIn, draws_of
 from quotatree.api.models.workspaces import CentreIn, WorkspaceIn, centre_out, workspace_out
@@ -23,6 +24,7 @@ from quotatree.control.commands.values import Answer, Command
 from quotatree.control.loop import Controller
 from quotatree.control.world import RESOURCES, World
 from quotatree.core import QuotaSpec, quota_report
+from quotatree.kubernetes_edge.accounts import is_account
 from quotatree.manifest.errors import WrongManifest
 
 ANSWER_SECONDS: Final = 60.0
@@ -109,7 +111,15 @@ class _Quotas(_Noun):
 
 class _Workspaces(_Noun):
     def list(self) -> builtins.list[Any]:
-        return self._ask(lambda world: [workspace_out(one) for one in world.directory.workspaces.values()])
+        """All workspaces, without the accounts of namespaces: these are members although no resource says so."""
+
+        def people(world: World, one: Workspace) -> Workspace:
+            users = world.directory.users
+            return replace(one, members=tuple(m for m in one.members if not is_account(users.get(m.user))))
+
+        return self._ask(
+            lambda world: [workspace_out(people(world, one)) for one in world.directory.workspaces.values()]
+        )
 
     def create(self, workspace: Any) -> object:
         body = _read(WorkspaceIn, workspace)

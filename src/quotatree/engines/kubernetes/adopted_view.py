@@ -81,6 +81,22 @@ def object_view(sort: Adoptable, thing: Object) -> ObjectView:
     )
 
 
+def unseen(sort: Adoptable, key: Key, uid: str) -> ObjectView:
+    """An object of which nothing is known but that it is there: suspended, and never started."""
+    return ObjectView(
+        sort=sort.name,
+        key=key,
+        uid=uid,
+        suspended=True,
+        job="",
+        run=0,
+        spots=(),
+        ended=None,
+        checkpoint="",
+        deleting=False,
+    )
+
+
 def pod_view(pod: Object) -> PodView | None:
     """The pod; None if it belongs to no adopted object, or its labels are not what we wrote."""
     thing, group, replica = label(pod, adopted.OBJECT), label(pod, adopted.GROUP), label(pod, adopted.REPLICA)

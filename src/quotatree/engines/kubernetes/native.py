@@ -45,6 +45,7 @@ from quotatree.engines.kubernetes.adopted_view import (
     placing,
     pod_view,
     run_name,
+    unseen,
 )
 from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.due_work import DueWork
@@ -148,10 +149,7 @@ class Native:
             self._runs[order.job] = run
             self._jobs[run.thing] = order.job
             if run.thing not in self._objects:  # made just now, and not seen yet
-                key = Key(said["namespace"], said["name"])
-                self._objects[run.thing] = ObjectView(
-                    sort.name, key, run.thing, True, "", 0, (), None, "", False
-                )
+                self._objects[run.thing] = unseen(sort, Key(said["namespace"], said["name"]), run.thing)
             self._work.mark(order.job)
 
     def stop(self, order: StopOrder) -> None:
