@@ -15,7 +15,8 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Idle, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeState
-from quotatree.core.planning.ordering import Candidate, Ordering
+from quotatree.core.planning.contest import Candidate
+from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State

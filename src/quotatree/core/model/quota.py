@@ -327,7 +327,9 @@ def idle_room(quota: Quota, capacity: int, resource: int, usage: Usage | None = 
     root = quota.root
     kept = outside = 0
     mine: Quota | None = None
-    for closed in _topmost_closed(root):
+    if root.tree.closed is None:
+        root.tree.closed = list(_topmost_closed(root))
+    for closed in root.tree.closed:
         keeps = unused(closed, resource, usage)
         stands = _idle(closed, usage)[resource]
         kept += max(keeps, stands)

@@ -47,6 +47,16 @@ def could_evict(taker: Quota, taker_priority: int, victim: Work, *, claimable: b
     return bool(rules_against(taker, taker_priority, victim, claimable=claimable))
 
 
+def with_policy_against(victim: Work) -> list[Quota]:
+    """Return the quotas of the victim's tree whose policies name such work; the tree keeps them until rights change."""
+    tree = victim.quota.tree
+    key = (victim.priority, victim.module)
+    found = tree.against.get(key)
+    if found is None:
+        found = tree.against[key] = [q for q in tree.quotas() if has_policy_against(q, victim)]
+    return found
+
+
 def has_policy_against(taker: Quota, victim: Work) -> bool:
     """Return whether the policies of `taker` (P1, P2) name this work's priority and module, wherever its quota is."""
     child_level = taker.spec.child_level

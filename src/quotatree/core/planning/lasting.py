@@ -17,7 +17,8 @@ from quotatree.core.model.rights import (
 )
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.planning.asking import attempt
-from quotatree.core.planning.ordering import Candidate, Ordering
+from quotatree.core.planning.contest import Candidate
+from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.state import State

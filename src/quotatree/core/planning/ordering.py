@@ -6,20 +6,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, least_asked_for
-from quotatree.core.model.policy import Module, Strategy
-from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
+from quotatree.core.model.policy import Strategy
+from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.resources import GPU, Resources
-from quotatree.core.model.rights import Work, has_policy_against
+from quotatree.core.model.rights import Work, with_policy_against
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
 from quotatree.core.planning.attempt_facts import regular_part
+from quotatree.core.planning.contest import Candidate, Contest, First
 from quotatree.core.state import State
-
-
-class Candidate(NamedTuple):
-    quota: Quota
-    cls: WaitClass
-    job: Job
 
 
 class _Ready(NamedTuple):
@@ -31,22 +26,9 @@ class _Ready(NamedTuple):
     stood: tuple[tuple[JobId, int], ...] = ()
 
 
-class _Head(NamedTuple):
-    """The next job of a tree and its queue priority, as of a version of the tree; `found` is None if there is none."""
-
-    version: int
-    found: tuple[int, Candidate] | None
-
-
-class _First(NamedTuple):
-    """The first job of a quota's order and its queue priority, as long as the order is this one; None: nobody is ready."""
-
-    ready: _Ready
-    found: tuple[int, Candidate] | None
-
-
 class Ordering:
-    """The order of one plan for trees that share pools. Answers are remembered per quota until its tree or queue changes.
+    """The order of one plan for trees that share pools. Answers are remembered per quota until its tree or queue changes;
+    the state's log tells in which quotas that may be (contest.py).
 
     That is not undone by a rollback: after one, the order must be made anew.
     """
@@ -54,19 +36,21 @@ class Ordering:
     def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
         self._state, self._now_ms, self.trees = state, now_ms, trees
         self._ready: dict[str, _Ready] = {}
-        self._heads: dict[Tree, _Head] = {}  # the next job of each tree
-        self._firsts: dict[str, _First] = {}  # the first job of each quota
-        self._against: dict[tuple[QuotaId, int, Module], list[Quota]] = {}  # whose policies name such work
+        self._stirred: dict[Quota, None] = {}  # their first job must be found again
+        self._resting: dict[Quota, None] = {}  # their first job rests on failures that were remembered
+        self.start_over()
 
     def touch(self, quota: Quota) -> None:
-        """Note that the queue of this quota has changed, and perhaps the use of trees on the same pools."""
+        """Note that the queue of this quota has changed."""
         quota.queue.stamp += 1
-        for tree in quota.tree.pool_mates:
-            self._heads.pop(tree, None)
+        self._stirred[quota] = None
 
     def start_over(self) -> None:
-        """Forget the next job of every tree: any use or queue may have changed."""
-        self._heads.clear()
+        """Forget whose turn it is: any use or queue may have changed."""
+        self._contest = Contest()
+        self._seen = self._state.stirs
+        self._versions = {tree: tree.version for tree in self.trees}
+        self._stirred.update(dict.fromkeys(self.waiting()))
 
     def drop(self, cls: WaitClass) -> None:
         """Take a class that was tried and failed out of the order; the others stay as they are.
@@ -74,7 +58,7 @@ class Ordering:
         Only where positions count (S3) does a failure change which others may be tried.
         """
         quota = cls.quota
-        self._heads.pop(quota.tree, None)
+        self._stirred[quota] = None
         known = self._ready.get(quota.id)
         if quota.spec.strategy is Strategy.BALANCE or known is None:
             self.touch(quota)
@@ -170,52 +154,58 @@ class Ordering:
         return [(cls, cls.members[0][1]) for cls in ordered]
 
     def best(self) -> Candidate | None:
-        """Return the next job to try in the first round, or None.
+        """Return the next job to try in the first round, or None. Only quotas in which something changed are looked at."""
+        self._follow_changes()
+        stirred, self._stirred = self._stirred, {}
+        for quota in stirred:
+            self._contest.put(quota, self._first(quota))
+        return self._contest.winner()
 
-        A decision changes its own tree and those on the same pools; for all others the next job is remembered, unless
-        something was released in them: an idle borrower that is taken back may stand on pools of its own tree too.
+    def _follow_changes(self) -> None:
+        """Note the quotas whose first job may be another one now, or whose share may.
+
+        A failure may become void as the version of the tree rises, and hold again as others use the room.
         """
-        for tree in self.trees:
-            known = self._heads.get(tree)
-            if known is not None and known.version == tree.version:
-                continue
-            heads: list[tuple[int, Candidate]] = []
-            for quota in tree.waiting.values():
-                first = self._first(quota)
-                if first is not None:
-                    heads.append(first)
-            self._heads[tree] = _Head(tree.version, _foremost(heads))
-        best = _foremost([head.found for head in self._heads.values() if head.found is not None])
-        return None if best is None else best[1]
+        state = self._state
+        epoch, seen = self._seen
+        if epoch != state.stirs[0]:
+            self.start_over()
+            return
+        self._seen = state.stirs
+        self._stirred.update(dict.fromkeys(q for q in state.stirred[seen:] if q.tree in self._versions))
+        risen = {tree for tree, version in self._versions.items() if tree.version != version}
+        for tree in risen:
+            self._versions[tree] = tree.version
+        for quota in self._resting:
+            if quota.tree in risen or self._ready[quota.id].jobs:
+                self._stirred[quota] = None
 
-    def _first(self, quota: Quota) -> tuple[int, Candidate] | None:
+    def _first(self, quota: Quota) -> First | None:
         """Return the first job of a quota's order, with its queue priority; None if nobody is ready."""
-        name = quota.spec.id
-        known, order = self._firsts.get(name), self._ready.get(name)
-        if (
-            known is not None
-            and known.ready is order
-            and order.version is None
-            and order.stamp == quota.queue.stamp
-        ):
-            return known.found
+        if quota.id not in quota.tree.waiting:
+            self._resting.pop(quota, None)
+            return None
         ready = self.ready(quota)
         while ready and self.fails(ready[0][0]):
             self.drop(ready[0][0])  # another quota has used the room that this class was to be tried for
             ready = self.ready(quota)
-        found = None
-        if ready:
-            cls, job = ready[0]
-            found = (self._queue_priority(cls, job), Candidate(quota, cls, job))
-        self._firsts[name] = _First(self._ready[name], found)
-        return found
+        if self._ready[quota.id].version is None:
+            self._resting.pop(quota, None)
+        else:
+            self._resting[quota] = None
+        if not ready:
+            return None
+        cls, job = ready[0]
+        return self._queue_priority(cls, job), Candidate(quota, cls, job)
 
     def first_of(self, candidates: list[Candidate]) -> Candidate | None:
         """Return the candidate whose turn it is by S6; None if there are no candidates."""
         if len(candidates) <= 1:
             return candidates[0] if candidates else None
-        first = _foremost([(self._queue_priority(c.cls, c.job), c) for c in candidates])
-        return None if first is None else first[1]
+        contest = Contest()
+        for candidate in candidates:
+            contest.put(candidate.quota, (self._queue_priority(candidate.cls, candidate.job), candidate))
+        return contest.winner()
 
     def _queue_priority(self, cls: WaitClass, job: Job) -> int:
         ages = cls.quota.spec.strategy is Strategy.INTELLIGENT
@@ -353,21 +343,12 @@ class Ordering:
             ):
                 lent.add(above.parent.id)
                 found += [(q, True) for q in waiting.values() if q.parent is above.parent and q is not above]
-        for quota in self._with_policy_against(victim):
+        for quota in with_policy_against(victim):
             parent = quota.parent
             beside = parent is not None and parent.id not in lent and parent in path
             if quota.spec.id in waiting and (quota in path or beside):
                 found.append((quota, False))
         return sorted(found, key=lambda entry: entry[0].tin)
-
-    def _with_policy_against(self, victim: Work) -> list[Quota]:
-        """Return the quotas of the tree whose policies name such work; they stay the same for a whole plan."""
-        tree = victim.quota.tree
-        key = (tree.root.id, victim.priority, victim.module)
-        known = self._against.get(key)
-        if known is None:
-            known = self._against[key] = [q for q in tree.quotas() if has_policy_against(q, victim)]
-        return known
 
     def waiting_below(self, parent: Quota) -> list[Quota]:
         return sorted((q for q in parent.tree.waiting.values() if parent.contains(q)), key=_tree_order)
@@ -396,41 +377,3 @@ def _tree_order(quota: Quota) -> int:
 
 def _borrows(cls: WaitClass) -> bool:
     return cls.quota.spec.self_level.reaches_siblings(cls.priority)
-
-
-def _foremost(heads: list[tuple[int, Candidate]]) -> tuple[int, Candidate] | None:
-    """Return the highest queue priority and the fairest candidate that has it (S6); None if there are no candidates."""
-    if len(heads) <= 1:
-        return heads[0] if heads else None
-    top = max(priority for priority, _ in heads)
-    return top, _fairest([candidate for priority, candidate in heads if priority == top], 1)
-
-
-def _fairest(candidates: list[Candidate], level: int) -> Candidate:
-    """Return the candidate of the branch that uses least of its min where paths first part; then by submit time, id (S6).
-
-    A quota's own jobs count as one more branch of it. `level` counts from the root, which is 1.
-    """
-    while True:
-        if len(candidates) == 1:
-            return candidates[0]
-        branches: dict[str, list[Candidate]] = {}
-        for candidate in candidates:
-            path = candidate.quota.path
-            branch = path[-level].id if level <= len(path) else ""
-            branches.setdefault(branch, []).append(candidate)
-        if len(branches) > 1:
-            break
-        if "" in branches:
-            return min(candidates, key=lambda c: (c.job.spec.submitted_ms, c.job.id))
-        level += 1
-    winners = [
-        (_branch_share(members[0], level, branch), members[0] if len(members) == 1 else _fairest(members, level + 1))
-        for branch, members in branches.items()
-    ]  # fmt: skip
-    return min(winners, key=lambda w: (w[0], w[1].job.spec.submitted_ms, w[1].job.id))[1]
-
-
-def _branch_share(member: Candidate, level: int, branch: str) -> int:
-    path = member.quota.path
-    return share_key(path[-level]) if branch else own_share_key(path[-level + 1])

@@ -482,7 +482,6 @@ class _Planner(Surroundings):
                     # and told why they wait (P12).
                     if state.limits or tree.surplus_units == 1:
                         self._ordering.touch(job.quota)
-                    self._ordering.start_over()
                     return True
             state.remember_surplus(job, tree.version)
         return False

@@ -13,7 +13,8 @@ from quotatree.core.model.rights import (
     could_evict,
     work_of,
 )
-from quotatree.core.planning.ordering import Candidate, Ordering
+from quotatree.core.planning.contest import Candidate
+from quotatree.core.planning.ordering import Ordering
 
 
 def rival_of(

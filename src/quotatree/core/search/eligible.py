@@ -6,7 +6,8 @@ be taken there, and the rule it comes from. Protections that bound how much may 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import insort
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from quotatree.core.model.job import Claim
@@ -48,10 +49,13 @@ class Entitled(NamedTuple):
 
 
 class Signature:
-    """The classes of units that one kind of preemptor may take in one step; each class is decided once."""
+    """The classes of units that one kind of preemptor may take in one step; each class is decided once.
+
+    `only_own`: it gives a right over work of the preemptor's own quota at most, beside what gives way to anybody.
+    """
 
     __slots__ = (
-        "_among", "_classes", "_known", "bounded", "clauses", "key", "priority", "quota", "short_at", "work",
+        "_among", "_classes", "_known", "bounded", "clauses", "key", "only_own", "priority", "quota", "short_at", "work",
     )  # fmt: skip
 
     def __init__(
@@ -70,20 +74,27 @@ class Signature:
         self.bounded = any(c.down_to_min for c in clauses)
         self._known: dict[int, Entitled | None] = {}
         self._classes: list[tuple[UnitClass, Entitled]] = []
-        self._among = 0  # number of the tree's classes decided so far
+        self.only_own = all(c.first == self.quota.tin == c.last - 1 for c in clauses)
+        self._among = [0, 0]  # numbers of classes decided so far; the lists of them only grow
 
     def binds(self) -> bool:
         """Return whether bounds limit what may be taken together: reserved parts, or siblings that stop at their min."""
         return self.bounded or self.quota.tree.shares_reserved
 
-    def classes_among(self, classes: Sequence[UnitClass]) -> list[tuple[UnitClass, Entitled]]:
-        """Return those of a tree's classes that may be taken, in their order. `classes` may only grow between calls."""
-        while self._among < len(classes):
-            cls = classes[self._among]
-            entitled = self.entitled(cls)
-            self._among += 1
-            if entitled is not None:
-                self._classes.append((cls, entitled))
+    def classes_in(self, state: State) -> list[tuple[UnitClass, Entitled]]:
+        """Return the classes of the taker's tree that may be taken, in their order. Those known already are not asked again."""
+        root = self.quota.root
+        if self.only_own:
+            parts = [state.classes_giving_way(root), state.classes_at(self.quota)]
+        else:
+            parts = [state.classes_below(root)]
+        for number, classes in enumerate(parts):
+            for position in range(self._among[number], len(classes)):
+                cls = classes[position]
+                entitled = self.entitled(cls)
+                if entitled is not None:
+                    insort(self._classes, (cls, entitled), key=_number)
+            self._among[number] = len(classes)
         return self._classes
 
     def entitled(self, cls: UnitClass) -> Entitled | None:
@@ -112,11 +123,15 @@ class Signature:
         return down_to_min
 
 
+def _number(entry: tuple[UnitClass, Entitled]) -> int:
+    return entry[0].index
+
+
 def surplus_below(state: State, quota: Quota) -> list[Unit]:
     """Return the regular surplus replicas of a quota and of all below it (P12)."""
     return [
         unit
-        for cls in state.classes_below(quota.root)
+        for cls in state.classes_giving_way(quota.root)
         if cls.kind is UnitKind.SURPLUS and cls.claim is Claim.REGULAR and quota.contains(cls.quota)
         for bucket in cls.buckets.values()
         for *_, unit in bucket
@@ -159,6 +174,8 @@ def sibling_clauses(quota: Quota, priority: int, above_min_only: bool) -> tuple[
     if not taken or quota.parent is None:
         return ()
     if above_min_only:
+        if not quota.tree.loans:
+            return ()
         return tuple(
             Clause(Code.SelfLevelSibling, s.tin, s.tout, taken, honours_min_runtime=True, down_to_min=True)
             for s in quota.siblings()

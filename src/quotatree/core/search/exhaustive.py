@@ -40,7 +40,7 @@ def _candidates(trial: Trial) -> list[Unit] | None:
     """Return the units that may be taken up to the rung, by name; None if there are more than FEW."""
     found: list[Unit] = []
     signature, off = trial.signature, trial.overlay.off
-    for cls, entitled in signature.classes_among(trial.state.classes_below(signature.quota.root)):
+    for cls, entitled in signature.classes_in(trial.state):
         if entitled.rung > trial.rung:
             continue
         for bucket in cls.buckets.values():

@@ -100,7 +100,7 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
     freed = [[0] * LADDER for _ in range(3)]
     short = [i for i in range(3) if request.deficit[i] > 0]
     signature, off = request.signature, overlay.off
-    for cls, entitled in signature.classes_among(request.state.classes_below(request.root)):
+    for cls, entitled in signature.classes_in(request.state):
         if not cls.buckets:
             continue
         gone = [unit for unit in off if unit.cls is cls] if off else []

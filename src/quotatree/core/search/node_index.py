@@ -9,7 +9,7 @@ Through an overlay the same index is seen with the offers of the touched nodes m
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Collection, Generator, Iterable
 from contextlib import closing
 from heapq import heapify, heappop, heappush
 from typing import Final
@@ -20,6 +20,7 @@ from quotatree.core.model.quota import Quota
 from quotatree.core.search.eligible import Signature
 from quotatree.core.search.node_offer import LADDER, NO_OFFER, Materials, Offer, Tie, lower_bound, offer_of
 from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.room import room_of
 from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 64
@@ -90,15 +91,30 @@ class NodeIndex:
                 self._offers = [NO_OFFER] * len(state.nodes)
                 self.total, self._rungs = [0] * LADDER, {}
                 return
-        self._offers = [self._look_at(node, now_ms) for node in state.nodes]
+        self._offers = [NO_OFFER] * len(state.nodes)
+        self.total = [0] * LADDER
+        for node in self._nodes_to_look_at():
+            offer = self._offers[node.index] = self._look_at(node, now_ms)
+            for rung, count in enumerate(offer.reach):
+                self.total[rung] += count
         heapify(self._expiry)
-        self.total = [sum(column) for column in zip(*(o.reach for o in self._offers), strict=True)]
-        if not self.total:
-            self.total = [0] * LADDER
         rungs = list(self._rungs)
         self._rungs = {}
         for rung in rungs:
             self._bounds(rung, now_ms)
+
+    def _nodes_to_look_at(self) -> Collection[Node]:
+        """Return nodes among which are all that offer anything: with few units to take, where these stand or there is room."""
+        state, signature = self._state, self.signature
+        if not signature.only_own or signature.quota.tree.idle_units:
+            return state.nodes
+        found = {node.index: node for node in room_of(state, self._pools).nodes_for(self.shape)}
+        for cls, _ in signature.classes_in(state):
+            for bucket in cls.buckets.values():
+                for *_, unit in bucket:
+                    for index in unit.nodes:
+                        found[index] = state.nodes[index]
+        return found.values()
 
     def offer_on(self, node: Node, now_ms: int, materials: Materials | None = None) -> Offer:
         """Return what a node offers, NO_OFFER if it does not suit; without `materials` nothing is remembered."""

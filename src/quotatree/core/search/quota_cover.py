@@ -116,7 +116,7 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
     demotes = trial.request.demote_room >= 0
     every_one = signature.binds() or sum(1 for amount in left if amount > 0) > 1
     items: list[Item] = []
-    for cls, entitled in signature.classes_among(trial.state.classes_below(signature.quota.root)):
+    for cls, entitled in signature.classes_in(trial.state):
         if not cls.buckets or not entitled.frees_quota or entitled.rung > trial.rung:
             continue
         for (gpu_milli, interval_ms), bucket in sorted(cls.buckets.items(), key=_bucket_order):
@@ -168,7 +168,11 @@ def _minimal(trial: Trial, items: list[Item], left: Resources, units: Collection
 
 
 def _exact(items: list[Item], resource: int, amount: int) -> Proposal | None:
-    """Solve the knapsack cover for `amount` exactly; None if the items are not enough or the table would be too large."""
+    """Solve the knapsack cover for `amount` exactly; None if the items are not enough or the table would be too large.
+
+    Of equally large items only the first are looked at, as many as would do alone: any later one could be replaced by one
+    of those, at no more cost.
+    """
     sizes = [unit.footprint[resource] for _, unit in items]
     if sum(sizes) < amount:
         return None
@@ -178,11 +182,13 @@ def _exact(items: list[Item], resource: int, amount: int) -> Proposal | None:
     table: list[Proposal | None] = [NOTHING] + [None] * (amount // grain)
     order = sorted(range(len(items)), key=lambda k: (items[k][0], -items[k][1].started_ms, items[k][1].name))
     top = len(table) - 1
+    seen: dict[int, int] = {}  # items of each size
     for k in order:
         cost, unit = items[k]
         size = sizes[k] // grain
-        if not size:
+        if not size or seen.get(size, 0) * size >= top:
             continue
+        seen[size] = seen.get(size, 0) + 1
         single: Proposal | None = None
         for j in range(top, 0, -1):
             below = table[j - size] if j > size else NOTHING

@@ -75,7 +75,7 @@ def _opened(request: Request, overlay: Overlay, pool: str, short: int) -> Found 
 def _standing_in(request: Request, pool: str) -> list[Unit]:
     """Return the units of the root's tree in a pool that may be taken, lowest on the ladder first, then cheapest."""
     found: list[tuple[int, int, tuple[str, int], Unit]] = []
-    for cls, entitled in request.signature.classes_among(request.state.classes_below(request.root)):
+    for cls, entitled in request.signature.classes_in(request.state):
         for bucket in cls.buckets.values():
             for *_, unit in bucket:
                 protected = entitled.honours_min_runtime and unit.protected_until_ms > request.now_ms

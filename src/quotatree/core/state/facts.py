@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.node import Node
@@ -16,6 +16,8 @@ from quotatree.core.model.typical_requests import Mix
 from quotatree.core.model.unit import UnitClass
 from quotatree.core.state.touched import Touched
 from quotatree.core.state.undo_log import Journal
+
+STIRS_KEPT: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,10 @@ class Facts(Journal):
         self.protected: dict[tuple[int, QuotaId], int] = {}  # units by the end of their min_runtime, by tree
         self.protections: list[tuple[int, QuotaId]] = []  # a heap of these ends, and of some that are gone
         self.protections_ended_ms = 0  # ends up to this time have been handled
+        self.stirred: list[
+            Quota
+        ] = []  # quotas whose use or queue has changed, one after the other; see planning/ordering.py
+        self.stirs_epoch = 0
         self.changes: list[int] = []
         self.changes_epoch = 0
         self.nodes_version = 0
@@ -64,6 +70,8 @@ class Facts(Journal):
         self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and node_index.py
         self._classes: dict[tuple[object, ...], UnitClass] = {}
         self._classes_of: dict[QuotaId, list[UnitClass]] = {}
+        self._classes_at: dict[QuotaId, list[UnitClass]] = {}
+        self._giving_way_in: dict[QuotaId, list[UnitClass]] = {}
         self._tree_changed = False
         self.touched: Touched | None = None
 
@@ -80,6 +88,18 @@ class Facts(Journal):
     def rollback(self) -> None:
         super().rollback()
         self.touched = None
+
+    @property
+    def stirs(self) -> tuple[int, int]:
+        """Epoch and length of the log of quotas whose use or queue has changed."""
+        return self.stirs_epoch, len(self.stirred)
+
+    def log_stir(self, quota: Quota) -> None:
+        """Tell whoever keeps an order that the use or the queue of this quota has changed, also when that is undone."""
+        self.stirred.append(quota)
+        if len(self.stirred) > STIRS_KEPT:
+            self.stirred = []
+            self.stirs_epoch += 1
 
     @property
     def trees(self) -> list[Tree]:

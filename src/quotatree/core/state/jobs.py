@@ -63,6 +63,7 @@ class JobChanges(NodeChanges, JobValues, Memory):
         delayed = bool(quota.preemption_delay_ms)
         quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
         quota.tree.waiting[quota.id] = quota
+        self.log_stir(quota)
         self.on_undo(self._unqueue, job)
 
     def dequeue(self, job: Job) -> None:
@@ -76,12 +77,14 @@ class JobChanges(NodeChanges, JobValues, Memory):
         found = queue.remove(job)
         if not queue.of_job:
             job.quota.tree.waiting.pop(job.quota.id, None)
+        self.log_stir(job.quota)
         return found
 
     def _back_in_queue(self, job: Job, cls: WaitClass) -> None:
         """Undo a dequeue: put the job into the class it was in, even if other changes of it are not undone yet."""
         job.quota.queue.put_back(job, cls)
         job.quota.tree.waiting[job.quota.id] = job.quota
+        self.log_stir(job.quota)
 
     def requeue(self, job: Job) -> None:
         """Move a job whose request has changed to the right class of its queue, or out of the queue."""

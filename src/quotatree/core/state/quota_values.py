@@ -65,10 +65,11 @@ class QuotaValues(Facts):
     def raise_rights(self, tree: Tree) -> None:
         """Note that a quota of the tree came, went or is declared otherwise: what was remembered of rights is void."""
         self.on_undo(self._set_rights, tree, tree.rights)
-        tree.rights += 1
+        self._set_rights(tree, tree.rights + 1)
 
     def _set_rights(self, tree: Tree, rights: int) -> None:
-        tree.rights = rights
+        tree.rights, tree.closed = rights, None
+        tree.against.clear()
 
     def set_times(self, quota: Quota, min_runtime_ms: int, preemption_delay_ms: int) -> None:
         """Set the times that the quota declares or inherits (P11)."""

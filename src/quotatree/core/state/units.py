@@ -83,6 +83,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         tree = quota.tree
         idle = cls.claim is Claim.IDLE
         charge(quota, unit.footprint, sign, idle)
+        self.log_stir(quota)
         if not idle:
             of_priority = quota.own_by_priority.setdefault(cls.priority, [0, 0, 0])
             for i in range(3):
@@ -134,11 +135,22 @@ class UnitChanges(ProtectionChanges, QuotaValues):
             found = UnitClass(len(self._classes), quota, priority, module, kind, claim)
             self._classes[key] = found
             self._classes_of.setdefault(quota.root.id, []).append(found)
+            gives_way = claim is Claim.IDLE or kind is UnitKind.SURPLUS
+            part = self._giving_way_in if gives_way else self._classes_at
+            part.setdefault(quota.root.id if gives_way else quota.id, []).append(found)
         return found
 
     def classes_below(self, root: Quota) -> list[UnitClass]:
         """Return all classes of units of a tree, also those without units now; the list only grows until it is remade."""
         return self._classes_of.get(root.id, [])
+
+    def classes_at(self, quota: Quota) -> list[UnitClass]:
+        """Return those of `classes_below` that a right is needed for and that are of this very quota."""
+        return self._classes_at.get(quota.id, [])
+
+    def classes_giving_way(self, root: Quota) -> list[UnitClass]:
+        """Return those of `classes_below` that give way to regular work without a policy: idle ones and surplus."""
+        return self._giving_way_in.get(root.id, [])
 
     def index_table(self, kind: str) -> dict[Any, Any]:
         """Return the search indexes of one kind, the one not used for longest first."""
@@ -164,7 +176,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         for old in [*self._classes.values(), *(unit.cls for unit in standing)]:
             old.clear()  # the journal may still know units of it
         self._classes = {}
-        self._classes_of = {}
+        self._classes_of, self._classes_at, self._giving_way_in = {}, {}, {}
         self.indexes.clear()
         for unit in standing:
             cls = unit.cls
