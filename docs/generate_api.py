@@ -58,6 +58,7 @@ TITLES: Final = {
     "explaining": "Why, and who took what",
     "previews": "Previews",
     "quotas": "Quotas",
+    "simulations": "What if",
     "nodes": "Pools and nodes",
     "priorities": "Names of priorities",
     "workspaces": "Workspaces",

@@ -86,6 +86,7 @@ MEANS: Final = {
     "scale-quota": "change its min, or transfer between it and a sibling (needs the right for both)",
     "delete-quota": "delete it",
     "return-loan": "hand its loan back by hand (P15)",
+    "simulate": "replay the stored jobs of a whole tree with other policies or another tree",
     "appoint-quota-admin": "name and dismiss its quota admins",
     "bind-quota": "let a workspace's jobs into a quota",
     "unbind-quota": "end that; refused while such jobs are active (W1)",

@@ -69,11 +69,11 @@ see-quota-admins create-child-quota           lab                yes  yes     40
 see-quota-admins create-child-quota           lab.vision         yes  yes     403  403  403  403  403  404  404
 see-quota-admins create-child-quota           lab.speech         yes  yes     404  404  404  404  404  403  404
 see-quota-admins create-child-quota           ops                yes  404     404  404  404  404  404  404  404
-return-loan                                   root               yes  404     404  404  404  404  404  404  404
-return-loan                                   lab                yes  yes     404  404  404  404  404  404  404
-return-loan                                   lab.vision         yes  yes     403  403  403  403  403  404  404
-return-loan                                   lab.speech         yes  yes     404  404  404  404  404  403  404
-return-loan                                   ops                yes  404     404  404  404  404  404  404  404
+return-loan simulate                          root               yes  404     404  404  404  404  404  404  404
+return-loan simulate                          lab                yes  yes     404  404  404  404  404  404  404
+return-loan simulate                          lab.vision         yes  yes     403  403  403  403  403  404  404
+return-loan simulate                          lab.speech         yes  yes     404  404  404  404  404  403  404
+return-loan simulate                          ops                yes  404     404  404  404  404  404  404  404
 
 scale-quota update-quota                      root               yes  404     404  404  404  404  404  404  404
 scale-quota update-quota                      lab                yes  403     404  404  404  404  404  404  404

@@ -67,6 +67,7 @@ class Api:
 
     def close(self) -> None:
         self.client.close()
+        self.services.simulations.close()
         self.controller.stop()
         self.store.close()
 

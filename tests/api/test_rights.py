@@ -63,6 +63,10 @@ ROWS = [
     Row("GET", "/preemptions",                       ALL),
     Row("GET", "/preemptions/{seq}",                 "404  404  404  404  404  404  404  404  404  401"),  # see test_explaining
     Row("GET", "/preemptions",                       "200  200  200  200  200  200  200  404  404  401", query="quota=a"),
+    Row("POST", "/simulations",                      "422  422  404  404  404  404  404  404  404  401", {"quota": "team", "from_ms": 0, "before_ms": 1, "variants": [{"name": "now"}]}),
+    Row("GET", "/simulations",                       ALL),
+    Row("GET", "/simulations/{simulation}",          "404  404  404  404  404  404  404  404  404  401"),  # see test_simulations
+    Row("DELETE", "/simulations/{simulation}",       "404  404  404  404  404  404  404  404  404  401"),
     Row("GET", "/summary",                           ALL),
     Row("GET", "/quotas",                            ALL),
     Row("POST", "/quotas",                           "201  403  403  403  403  403  403  403  403  401", {"id": "{new}", "draws": {"p": {"gpus": 0}}}),
@@ -87,6 +91,7 @@ ROWS = [
     Row("GET", "/pools",                             ALL),
     Row("POST", "/pools",                            "201  403  403  403  403  403  403  403  403  401", {"name": "{new}"}),
     Row("GET", "/nodes",                             "200  200  403  403  403  403  403  403  403  401"),
+    Row("GET", "/node-devices",                      "200  200  403  403  403  403  403  403  403  401"),
     Row("POST", "/nodes",                            "201  403  403  403  403  403  403  403  403  401", {"name": "{new}", "pool": "spare"}),
     Row("GET", "/nodes/{node}",                      "200  200  403  403  403  403  403  403  403  401"),
     Row("POST", "/nodes/{spare}/cordon",             "200  403  403  403  403  403  403  403  403  401"),
@@ -183,6 +188,7 @@ class Filled:
             "webhook": self.webhook,
             "new": self.name,
             "seq": lambda: "1",
+            "simulation": lambda: "0123456789ab",
         }
         for word, make in makers.items():
             blank = "{" + word + "}"

@@ -10,10 +10,12 @@ import sys
 from io import StringIO
 from pathlib import Path
 from time import monotonic, sleep
+from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
 
+from quotatree.cli.demo.command import links
 from quotatree.cli.demo.telling import Teller
 
 pytestmark = pytest.mark.skipif(
@@ -74,6 +76,17 @@ def test_what_was_expected_and_not_seen_is_counted(capsys: pytest.CaptureFixture
     assert tell.checks == 2
     assert tell.missed == ["pigs fly"]
     assert "not seen: pigs fly" in capsys.readouterr().out
+
+
+def test_everybody_gets_a_link_to_the_console():
+    stage = Mock(url="http://127.0.0.1:1", tokens={"admin": Path("a"), "bob": Path("b")})
+    stage.client.side_effect = lambda user: Mock(
+        **{"logins.link.return_value": {"path": f"/login#link={user}-code"}}
+    )
+    assert links(stage) == [
+        "http://127.0.0.1:1/login#link=admin-code  # admin",
+        "http://127.0.0.1:1/login#link=bob-code  # bob",
+    ]
 
 
 def test_nothing_is_broken_at_80_columns(monkeypatch: pytest.MonkeyPatch):

@@ -672,6 +672,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/simulations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Simulations
+         * @description One's own what-if runs, for a platform admin all, newest first and without their results.
+         */
+        get: operations["list_simulations_api_v1_simulations_get"];
+        put?: never;
+        /**
+         * Start Simulation
+         * @description Queue a what-if run. The right simulate is needed on the root, and for every change the right to make it.
+         *
+         *     Nothing is changed. One run plays at a time, for ten minutes at most; the newest fifty are kept while the server runs.
+         */
+        post: operations["start_simulation_api_v1_simulations_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/simulations/{simulation}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Simulation
+         * @description One what-if run: how far it is, and what came of each variant.
+         */
+        get: operations["get_simulation_api_v1_simulations__simulation__get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Simulation
+         * @description Forget it; if it waits or plays, it is cancelled.
+         */
+        delete: operations["delete_simulation_api_v1_simulations__simulation__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/pools": {
         parameters: {
             query?: never;
@@ -714,6 +764,26 @@ export interface paths {
          * @description Let a node join its pool, ready.
          */
         post: operations["join_node_api_v1_nodes_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Node Devices
+         * @description Who is on each GPU of all nodes, or of some. Of others' work one learns where it is, its priority and its size.
+         */
+        get: operations["list_node_devices_api_v1_node_devices_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1376,7 +1446,8 @@ export interface paths {
          * @description Server-sent events: `id` is the number, `event` the kind, `data` the event as JSON.
          *
          *     Goes on after Last-Event-ID, or after `after`; without either, with what happens from now on. Ends when the token or
-         *     session does.
+         *     session does. With `figures`, an event `quota.figures` without a number says that figures of the quotas that it names, or of
+         *     some below them, may have changed, by whosever work; it comes at most once a second.
          */
         get: operations["stream_events_api_v1_events_stream_get"];
         put?: never;
@@ -2590,6 +2661,38 @@ export interface components {
              */
             state: "Ready" | "Cordoned" | "Draining";
         };
+        /**
+         * NodeDevices
+         * @description In the order of the nodes' names.
+         */
+        NodeDevices: {
+            /** Items */
+            items: components["schemas"]["NodeDevicesOut"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * NodeDevicesOut
+         * @description `free`: what nobody was promised, of each device, 0 to 1; `ill`: indexes of devices that are out of order.
+         */
+        NodeDevicesOut: {
+            /** Node */
+            node: string;
+            /** Pool */
+            pool: string;
+            /** Model */
+            model: string;
+            /** State */
+            state: string;
+            /** Gpus */
+            gpus: number;
+            /** Free */
+            free: number[];
+            /** Ill */
+            ill: number[];
+            /** Occupants */
+            occupants: components["schemas"]["OccupantOut"][];
+        };
         /** NodeGroupOut */
         NodeGroupOut: {
             /** Pool */
@@ -2697,6 +2800,39 @@ export interface components {
         Nodes: {
             /** Items */
             items: components["schemas"]["NodeOut"][];
+        };
+        /**
+         * OccupantOut
+         * @description A job on one node. `job` to `module` are null if the reader may not see it, `quota` if they may not know the quota.
+         *
+         *     `devices`: indexes of its GPUs there; `gpus`: what it has of them in all. `leaving`: it was told to stop and has not left
+         *     yet (P9); `held`: the devices are promised to it and it does not run yet.
+         */
+        OccupantOut: {
+            /** Job */
+            job: string | null;
+            /** Name */
+            name: string | null;
+            /** Workspace */
+            workspace: string | null;
+            /** Owner */
+            owner: string | null;
+            /** Module */
+            module: string | null;
+            /** Quota */
+            quota: string | null;
+            /** Priority */
+            priority: number;
+            /** Devices */
+            devices: number[];
+            /** Gpus */
+            gpus: number;
+            /** Idle */
+            idle: boolean;
+            /** Leaving */
+            leaving: boolean;
+            /** Held */
+            held: boolean;
         };
         /**
          * PaiChildLevel
@@ -3021,6 +3157,22 @@ export interface components {
             rule?: string;
             /** Errors */
             errors?: components["schemas"]["FieldProblem"][];
+        };
+        /**
+         * ProgressOut
+         * @description `variant`: which of them plays, from 0 on; `ended` of `total` jobs; `fraction`: of all variants, 0 to 1.
+         */
+        ProgressOut: {
+            /** Variant */
+            variant: number;
+            /** Ended */
+            ended: number;
+            /** Total */
+            total: number;
+            /** Fraction */
+            fraction: number;
+            /** Seconds Left */
+            seconds_left: number | null;
         };
         /** Queue */
         Queue: {
@@ -3451,6 +3603,26 @@ export interface components {
             enabled: boolean;
         };
         /**
+         * SeriesOut
+         * @description GPUs over time, one value for each of `at_ms`, which counts from the beginning of the stretch.
+         */
+        SeriesOut: {
+            /** At Ms */
+            at_ms: number[];
+            /** Capacity */
+            capacity: number[];
+            /** Running */
+            running: number[];
+            /** Idle */
+            idle: number[];
+            /** Waiting */
+            waiting: number[];
+            /** By Quota */
+            by_quota: {
+                [key: string]: number[];
+            };
+        };
+        /**
          * SessionOut
          * @description `csrf` goes into the header X-CSRF-Token of every request that changes something.
          */
@@ -3461,6 +3633,122 @@ export interface components {
             csrf: string;
             /** Expires Ms */
             expires_ms: number;
+        };
+        /**
+         * SimulatedOut
+         * @description What came of one variant. The metrics are those of `quotatree simulate`; `left_out`: jobs without a quota to go to.
+         */
+        SimulatedOut: {
+            /** Complete */
+            complete: boolean;
+            /** Left Out */
+            left_out: number;
+            /** Refused */
+            refused: number;
+            /** Plans */
+            plans: number;
+            /** Cluster */
+            cluster: {
+                [key: string]: unknown;
+            };
+            /** Overall */
+            overall: {
+                [key: string]: unknown;
+            };
+            /** By Quota */
+            by_quota: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+            /** By Module */
+            by_module: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+            /** By Priority */
+            by_priority: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+            series: components["schemas"]["SeriesOut"];
+        };
+        /**
+         * SimulationIn
+         * @description Replay the jobs that were submitted to the tree of root `quota` from `from_ms` on and before `before_ms`.
+         *
+         *     Each variant is played with the same jobs; for a comparison, let one have no changes.
+         */
+        SimulationIn: {
+            /**
+             * Quota
+             * @example vision
+             */
+            quota: string;
+            /**
+             * Title
+             * @default
+             */
+            title?: string;
+            /** From Ms */
+            from_ms: number;
+            /** Before Ms */
+            before_ms: number;
+            /** Variants */
+            variants: components["schemas"]["VariantIn"][];
+        };
+        /** SimulationMade */
+        SimulationMade: {
+            /** Id */
+            id: string;
+        };
+        /**
+         * SimulationOut
+         * @description `jobs`: how many are replayed; `skipped`: which are not, and why.
+         */
+        SimulationOut: {
+            /** Id */
+            id: string;
+            /** User */
+            user: string;
+            /** Quota */
+            quota: string;
+            /** Title */
+            title: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** From Ms */
+            from_ms: number;
+            /** Before Ms */
+            before_ms: number;
+            /** Created Ms */
+            created_ms: number;
+            /** Started Ms */
+            started_ms: number | null;
+            /** Ended Ms */
+            ended_ms: number | null;
+            /** Jobs */
+            jobs: number;
+            /** Skipped */
+            skipped: string[];
+            /** Error */
+            error: string | null;
+            progress: components["schemas"]["ProgressOut"] | null;
+            /** Variants */
+            variants: components["schemas"]["VariantOut"][];
+        };
+        /**
+         * Simulations
+         * @description Newest first, without results.
+         */
+        Simulations: {
+            /** Items */
+            items: components["schemas"]["SimulationOut"][];
         };
         /**
          * SinceOut
@@ -3754,6 +4042,25 @@ export interface components {
         Users: {
             /** Items */
             items: components["schemas"]["UserOut"][];
+        };
+        /**
+         * VariantIn
+         * @description A tree to try: what there is now with these changes, as for a preview. Without changes: what there is now.
+         */
+        VariantIn: {
+            /** Name */
+            name: string;
+            /**
+             * Changes
+             * @default []
+             */
+            changes?: (components["schemas"]["CreateQuotaChange"] | components["schemas"]["UpdateQuotaChange"] | components["schemas"]["PoliciesChange"] | components["schemas"]["ScaleChange"] | components["schemas"]["TransferChange"] | components["schemas"]["DeleteQuotaChange"])[];
+        };
+        /** VariantOut */
+        VariantOut: {
+            /** Name */
+            name: string;
+            result: components["schemas"]["SimulatedOut"] | null;
         };
         /**
          * VictimOut
@@ -4855,6 +5162,94 @@ export interface operations {
             };
         };
     };
+    list_simulations_api_v1_simulations_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulations"];
+                };
+            };
+        };
+    };
+    start_simulation_api_v1_simulations_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulationIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulationMade"];
+                };
+            };
+        };
+    };
+    get_simulation_api_v1_simulations__simulation__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                simulation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulationOut"];
+                };
+            };
+        };
+    };
+    delete_simulation_api_v1_simulations__simulation__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                simulation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
     list_pools_api_v1_pools_get: {
         parameters: {
             query?: never;
@@ -4947,6 +5342,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    list_node_devices_api_v1_node_devices_get: {
+        parameters: {
+            query?: {
+                pool?: string[] | null;
+                node?: string[] | null;
+                /** @description at most so many on a page */
+                limit?: number;
+                /** @description `next` of the page before, with the same filter */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeDevices"];
                 };
             };
         };
@@ -5926,6 +6348,8 @@ export interface operations {
                 kind?: string[] | null;
                 /** @description the number of the last event one has seen */
                 after?: number | null;
+                /** @description with events that say whose figures changed */
+                figures?: boolean;
             };
             header?: {
                 "last-event-id"?: string | null;

@@ -65,6 +65,7 @@ class Action(Enum):
     SCALE_QUOTA = "scale-quota"
     DELETE_QUOTA = "delete-quota"
     RETURN_LOAN = "return-loan"
+    SIMULATE = "simulate"  # replay the history of a tree, of all its teams
     APPOINT_QUOTA_ADMIN = "appoint-quota-admin"
     # a workspace and a quota
     BIND_QUOTA = "bind-quota"
@@ -152,6 +153,7 @@ TABLE: Final[dict[Action, Row]] = {
     Action.SCALE_QUOTA:         _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
     Action.DELETE_QUOTA:        _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
     Action.RETURN_LOAN:         _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
+    Action.SIMULATE:            _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
     Action.APPOINT_QUOTA_ADMIN: _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
 
     Action.BIND_QUOTA:          _row(Kind.BINDING,   "yes       yes    -      -      -         -          -       -"),

@@ -48,6 +48,7 @@ PROBLEMS: Final = {
     "Invalid": Kind(422, "A field is not what it must be"),
     "Refused": Kind(422, "A rule forbids it"),
     "PreconditionRequired": Kind(428, "Say which version you have read"),
+    "TooMany": Kind(429, "Too many at once"),
     "TooManyFailures": Kind(429, "Too many failed logins"),
     "LoginPending": Kind(400, "The login is not confirmed yet"),
     "Fault": Kind(500, "A bug of ours; nothing was changed"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from anyio import CapacityLimiter
 
+from quotatree.api.simulations import Simulations
 from quotatree.control.loop import Controller
 from quotatree.engines.base import Engine
 from quotatree.identity.login_links import LoginLinks
@@ -51,6 +52,7 @@ class Services:
     https: bool = False
     limits: Limits = Limits()
     links: LoginLinks = field(default_factory=LoginLinks)
+    simulations: Simulations = field(default_factory=Simulations)
     clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     readers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(READERS))
     lookers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LOOKERS))

@@ -66,6 +66,7 @@ SECTIONS: Final = {
         "login": ("quotatree.cli.sign_in.login", "Log in to a server and remember it."),
         "logout": ("quotatree.cli.sign_in.login", "Forget a login."),
         "whoami": ("quotatree.cli.sign_in.login", "Say who one is there, with which roles."),
+        "console": ("quotatree.cli.sign_in.login", "Print an address that opens the console, signed in."),
         "token": ("quotatree.cli.sign_in.people", "Make and revoke tokens."),
         "user": ("quotatree.cli.sign_in.people", "Make users, set passwords."),
         "webhook": ("quotatree.cli.sign_in.webhook", "Have events sent somewhere."),

@@ -21,7 +21,7 @@ from quotatree.client.jobs import Jobs
 from quotatree.client.nodes import Nodes, Pools
 from quotatree.client.people import Logins, Tokens, Users
 from quotatree.client.priorities import Priorities
-from quotatree.client.quotas import Quotas
+from quotatree.client.quotas import Quotas, Simulations
 from quotatree.client.transport import Transport
 from quotatree.client.workspaces import Webhooks, Workspaces
 
@@ -42,6 +42,7 @@ class Client:
         self.url = url
         self.jobs = Jobs(self._transport)
         self.quotas = Quotas(self._transport)
+        self.simulations = Simulations(self._transport)
         self.workspaces = Workspaces(self._transport)
         self.nodes = Nodes(self._transport)
         self.pools = Pools(self._transport)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from quotatree.client import types as t
 from quotatree.client.noun import Noun, name
@@ -19,6 +19,12 @@ class Pools(Noun):
 
 
 class Nodes(Noun):
+    def devices(
+        self, *, pool: Sequence[str] = (), node: Sequence[str] = (), most: int | None = None
+    ) -> Iterator[t.NodeDevicesOut]:
+        """Who is on each GPU, node by node."""
+        return self._pages("/node-devices", {"pool": tuple(pool), "node": tuple(node)}, most)
+
     def list(self, *, pool: Sequence[str] = ()) -> Sequence[t.NodeOut]:
         found: t.Nodes = self._http.get("/nodes", {"pool": tuple(pool)})
         return found["items"]

@@ -77,3 +77,24 @@ class Quotas(Noun):
     def dismiss(self, quota: str, user: str) -> t.Done:
         done: t.Done = self._http.change("DELETE", f"/quotas/{name(quota)}/admins/{name(user)}")
         return done
+
+
+class Simulations(Noun):
+    def start(self, wanted: t.SimulationIn) -> t.SimulationMade:
+        """Queue a what-if run: stored jobs are replayed with other policies or another tree."""
+        made: t.SimulationMade = self._http.change("POST", "/simulations", wanted)
+        return made
+
+    def list(self) -> Sequence[t.SimulationOut]:
+        found: t.Simulations = self._http.get("/simulations")
+        return found["items"]
+
+    def get(self, simulation: str) -> t.SimulationOut:
+        """One run with its progress, and its results as far as there are any."""
+        found: t.SimulationOut = self._http.get(f"/simulations/{name(simulation)}")
+        return found
+
+    def delete(self, simulation: str) -> t.Done:
+        """Forget a run; one that waits or plays is cancelled."""
+        done: t.Done = self._http.change("DELETE", f"/simulations/{name(simulation)}")
+        return done

@@ -563,6 +563,28 @@ class NodeChange(TypedDict):
     state: Literal["Ready", "Cordoned", "Draining"]
 
 
+class NodeDevices(TypedDict):
+    """In the order of the nodes' names."""
+
+    items: list[NodeDevicesOut]
+    next: str | None
+
+
+class NodeDevicesOut(TypedDict):
+    """`free`: what nobody was promised, of each device, 0 to 1; `ill`: indexes of devices that are out of
+    order.
+    """
+
+    node: str
+    pool: str
+    model: str
+    state: str
+    gpus: int
+    free: list[float]
+    ill: list[int]
+    occupants: list[OccupantOut]
+
+
 class NodeGroupOut(TypedDict):
     pool: str
     model: str
@@ -614,6 +636,28 @@ class NodeOut(TypedDict):
 
 class Nodes(TypedDict):
     items: list[NodeOut]
+
+
+class OccupantOut(TypedDict):
+    """A job on one node. `job` to `module` are null if the reader may not see it, `quota` if they may not
+    know the quota.
+
+    `devices`: indexes of its GPUs there; `gpus`: what it has of them in all. `leaving`: it was told to
+    stop and has not left yet (P9); `held`: the devices are promised to it and it does not run yet.
+    """
+
+    job: str | None
+    name: str | None
+    workspace: str | None
+    owner: str | None
+    module: str | None
+    quota: str | None
+    priority: int
+    devices: list[int]
+    gpus: float
+    idle: bool
+    leaving: bool
+    held: bool
 
 
 class PaiChildLevel(TypedDict):
@@ -798,6 +842,18 @@ class Problem(TypedDict):
     value: NotRequired[Any]
     rule: NotRequired[str]
     errors: NotRequired[list[FieldProblem]]
+
+
+class ProgressOut(TypedDict):
+    """`variant`: which of them plays, from 0 on; `ended` of `total` jobs; `fraction`: of all variants, 0
+    to 1.
+    """
+
+    variant: int
+    ended: int
+    total: int
+    fraction: float
+    seconds_left: float | None
 
 
 class Queue(TypedDict):
@@ -1016,12 +1072,84 @@ class SelfLevelOut(TypedDict):
     enabled: bool
 
 
+class SeriesOut(TypedDict):
+    """GPUs over time, one value for each of `at_ms`, which counts from the beginning of the stretch."""
+
+    at_ms: list[int]
+    capacity: list[float]
+    running: list[float]
+    idle: list[float]
+    waiting: list[float]
+    by_quota: dict[str, list[float]]
+
+
 class SessionOut(TypedDict):
     """`csrf` goes into the header X-CSRF-Token of every request that changes something."""
 
     user: str
     csrf: str
     expires_ms: int
+
+
+class SimulatedOut(TypedDict):
+    """What came of one variant. The metrics are those of `quotatree simulate`; `left_out`: jobs without a
+    quota to go to.
+    """
+
+    complete: bool
+    left_out: int
+    refused: int
+    plans: int
+    cluster: dict[str, Any]
+    overall: dict[str, Any]
+    by_quota: dict[str, dict[str, Any]]
+    by_module: dict[str, dict[str, Any]]
+    by_priority: dict[str, dict[str, Any]]
+    series: SeriesOut
+
+
+class SimulationIn(TypedDict):
+    """Replay the jobs that were submitted to the tree of root `quota` from `from_ms` on and before
+    `before_ms`.
+
+    Each variant is played with the same jobs; for a comparison, let one have no changes.
+    """
+
+    quota: str
+    title: NotRequired[str]
+    from_ms: int
+    before_ms: int
+    variants: list[VariantIn]
+
+
+class SimulationMade(TypedDict):
+    id: str
+
+
+class SimulationOut(TypedDict):
+    """`jobs`: how many are replayed; `skipped`: which are not, and why."""
+
+    id: str
+    user: str
+    quota: str
+    title: str
+    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    from_ms: int
+    before_ms: int
+    created_ms: int
+    started_ms: int | None
+    ended_ms: int | None
+    jobs: int
+    skipped: list[str]
+    error: str | None
+    progress: ProgressOut | None
+    variants: list[VariantOut]
+
+
+class Simulations(TypedDict):
+    """Newest first, without results."""
+
+    items: list[SimulationOut]
 
 
 class SinceOut(TypedDict):
@@ -1188,6 +1316,20 @@ class UserOut(TypedDict):
 
 class Users(TypedDict):
     items: list[UserOut]
+
+
+class VariantIn(TypedDict):
+    """A tree to try: what there is now with these changes, as for a preview. Without changes: what there
+    is now.
+    """
+
+    name: str
+    changes: NotRequired[list[CreateQuotaChange | UpdateQuotaChange | PoliciesChange | ScaleChange | TransferChange | DeleteQuotaChange]]
+
+
+class VariantOut(TypedDict):
+    name: str
+    result: SimulatedOut | None
 
 
 class VictimOut(TypedDict):

@@ -162,6 +162,7 @@ class Server:
 
     def stop(self) -> None:
         """Stop all threads and unlock the directory. Jobs go on running; the next server finds them."""
+        self._services.simulations.close()
         if self._started:
             self._housekeeping.stop()
             self._outbox.stop()

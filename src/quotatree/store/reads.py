@@ -140,6 +140,14 @@ def runs(connection: Connection, job_id: str) -> tuple[r.RunRow, ...]:
     return tuple(make.run_row(row) for row in connection.execute(query).mappings())
 
 
+def run_times(connection: Connection, ids: Sequence[str], now_ms: int) -> dict[str, int]:
+    """How long each job ran in all its runs, in milliseconds, up to now; jobs without a run are left out."""
+    c = t.RUNS.c
+    ran = func.sum(func.coalesce(c.ended_ms, now_ms) - c.started_ms)
+    rows = connection.execute(select(c.job, ran).where(c.job.in_(ids)).group_by(c.job))
+    return {job: int(ran_ms) for job, ran_ms in rows}
+
+
 def endings(connection: Connection, of: Mapping[str, int]) -> dict[str, str]:
     """How runs ended, by job. `of` has the number of the run by job; a run without a known ending is left out."""
     c = t.RUNS.c

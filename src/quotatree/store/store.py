@@ -109,6 +109,9 @@ class Store:
     ) -> Page[r.JobRow]:
         return self._read(lambda c: reads.jobs(c, asked, cursor, limit, sort))
 
+    def run_times(self, ids: Sequence[str], now_ms: int) -> dict[str, int]:
+        return self._read(lambda c: reads.run_times(c, ids, now_ms))
+
     def jobs_by_id(self, ids: Sequence[str]) -> dict[str, r.JobRow]:
         return self._read(lambda c: reads.jobs_by_id(c, ids))
 

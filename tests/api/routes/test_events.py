@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
+from quotatree.access.directory import Directory
+from quotatree.access.redaction import reader
+from quotatree.access.values import User
 from quotatree.api.routes import events
+from quotatree.store.rows import EventRow
 from tests.api.serving import Api, job
 
 
@@ -98,3 +102,42 @@ def test_pages_of_events_rise_over_what_is_not_ones_own(api: Api):
     step = api.get(f"/events?after={start}&limit=2", "ann").json()
     assert len(step["items"]) == 2
     assert step["last"] == step["items"][-1]["seq"]
+
+
+def figures(stream: Stream) -> list[str]:
+    """The quotas of the next event of figures, which has no number."""
+    before = ""
+    for line in stream.lines():
+        if before == "event: quota.figures":
+            told: list[str] = json.loads(line.removeprefix("data: "))["quotas"]
+            return told
+        assert not line.startswith("id:"), "an event of another kind"
+        before = line
+    raise AssertionError("the stream has ended")
+
+
+def test_work_of_others_tells_a_reader_that_figures_changed_and_nothing_else(api: Api, port: int):
+    """W2, Q7: of a sibling's work a member learns only that something below the quota above both has changed."""
+    theirs = Stream(api, port, "eve", "?figures=true&kind=none")
+    whole = Stream(api, port, "root", "?figures=true&kind=none")
+    assert next(theirs.lines()) == next(whole.lines()) == ": listening"
+    api.submit(on_hold=True)
+    assert figures(theirs) == ["team"]
+    assert figures(whole) == ["a"]
+    theirs.close()
+    whole.close()
+
+
+def test_figures_are_told_at_most_once_a_second():
+    told = events.Figures()
+    tree = {"team": None, "a": "team"}
+    reads = reader(Directory().with_user(User("r", platform_admin=True)), "r", tree, lambda _: None)
+    row = EventRow(1, 0, "job.started", "vision", "a", "dlc-1", {})
+    assert told.wait_seconds(100.0) is None
+    told.note([row], reads)
+    assert told.wait_seconds(100.0) == 0
+    assert told.told(100.0) == 'event: quota.figures\ndata: {"quotas":["a"]}\n\n'
+    assert told.wait_seconds(100.2) is None
+    told.note([row, row], reads)
+    assert told.wait_seconds(100.2) == pytest.approx(0.8)
+    assert told.wait_seconds(101.5) == 0

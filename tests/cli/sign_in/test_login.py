@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 
+import httpx2
 import pytest
 
 from tests.cli.conftest import Cli, bare
@@ -22,6 +23,15 @@ def test_login_with_a_token_is_remembered_and_private(cli: Cli):
     bare(cli, "logout", status=3)
     assert "(quotatree login)" in bare(cli, "whoami", "--server", cli.serving.url, status=4).stderr
     assert cli.run("whoami", user="ann").stdout, "a token that login did not make is not revoked"
+
+
+def test_an_address_opens_the_console_once(cli: Cli):
+    said = cli.run("console", user="ann").stdout.strip()
+    page, _, code = said.partition("#link=")
+    assert page == f"{cli.serving.url}/login"
+    opens = [httpx2.post(f"{cli.serving.url}/api/v1/session/link", json={"code": code}) for _ in range(2)]
+    assert [one.status_code for one in opens] == [200, 401]
+    assert opens[0].json()["user"] == "ann"
 
 
 def test_login_by_password_makes_a_token_that_logout_revokes(cli: Cli):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import Header, Query, Request
@@ -32,6 +32,9 @@ HEARTBEAT_SECONDS: Final = 15.0
 GATHER_SECONDS: Final = 0.05
 """Pause of a stream before it reads the store: a busy server commits hundreds of times a second."""
 AT_ONCE: Final = 500
+FIGURES: Final = "quota.figures"
+FIGURES_SECONDS: Final = 1.0
+"""At least so long from one event of figures to the next on a stream."""
 QUOTA_KINDS: Final = (
     "quota.created",
     "quota.deleted",
@@ -63,6 +66,9 @@ class EventPage(TypedDict):
 
     items: list[EventOut]
     last: int
+
+
+Wanted = Callable[[EventOut], bool]
 
 
 def event_out(row: EventRow) -> EventOut:
@@ -118,7 +124,9 @@ async def _asked(
     )
 
 
-async def _page(caller: Caller, after: int, asked: HistoryFilter, limit: int) -> EventPage:
+async def _page(
+    caller: Caller, after: int, asked: HistoryFilter, limit: int, figures: Figures | None = None
+) -> EventPage:
     published = caller.services.controller.published
     known = after if published is None else published.last_event
     reads = await caller.eyes()
@@ -126,6 +134,8 @@ async def _page(caller: Caller, after: int, asked: HistoryFilter, limit: int) ->
     def question(store: Store) -> EventPage:
         rows = store.events(after, asked, limit)
         last = rows[-1].seq if rows else after
+        if figures is not None:
+            figures.note(rows, reads)
         return {
             "items": _shown(rows, reads, caller.user),
             "last": last if len(rows) == limit else max(known, last),
@@ -171,23 +181,63 @@ async def stream_events(
     job: Annotated[str | None, Query(pattern=JOB_ID)] = None,
     kind: Kinds = None,
     after: After = None,
+    figures: Annotated[bool, Query(description="with events that say whose figures changed")] = False,
     last_event_id: Annotated[str | None, Header(pattern="^[0-9]{1,15}$")] = None,
 ) -> Response:
     """Server-sent events: `id` is the number, `event` the kind, `data` the event as JSON.
 
     Goes on after Last-Event-ID, or after `after`; without either, with what happens from now on. Ends when the token or
-    session does.
+    session does. With `figures`, an event `quota.figures` without a number says that figures of the quotas that it names, or of
+    some below them, may have changed, by whosever work; it comes at most once a second.
     """
-    asked = await _asked(caller, workspace, job, kind)
+    asked = await _asked(caller, workspace, job, None if figures else kind)
+    if figures:
+        asked = HistoryFilter()  # others' work changes figures, too; what is not asked for is dropped below
+
+    def wanted(event: EventOut) -> bool:
+        of_kind = kind is None or event["kind"] in kind
+        of_workspace = workspace is None or event["workspace"] in workspace
+        return of_kind and of_workspace and job in (None, event["job"])
+
     published = caller.services.controller.published
     now = 0 if published is None else published.last_event
     start = int(last_event_id) if last_event_id is not None else now if after is None else after
     return StreamingResponse(
-        _stream(request, start, asked), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        _stream(request, start, asked, Figures() if figures else None, wanted),
+        media_type="text/event-stream",
+        headers={"X-Accel-Buffering": "no"},
     )
 
 
-async def _stream(request: Request, after: int, asked: HistoryFilter) -> AsyncIterator[str]:
+class Figures:
+    """Which quotas' figures may have changed since a stream told them last (Q7)."""
+
+    def __init__(self) -> None:
+        self._changed: dict[str, None] = {}
+        self._told_at = -FIGURES_SECONDS
+
+    def note(self, rows: Sequence[EventRow], reads: Reader) -> None:
+        """Note the nearest quota to each row's that the reader knows by name: its figures, or those of some below, changed."""
+        for row in rows:
+            path = path_of(row.quota, reads.tree) if row.quota is not None and row.quota in reads.tree else ()
+            known = next((name for name in path if reads.everything or name in reads.quotas), None)
+            if known is not None:
+                self._changed[known] = None
+
+    def wait_seconds(self, now: float) -> float | None:
+        """Seconds until they may be told; None: nothing has changed."""
+        return max(0.0, self._told_at + FIGURES_SECONDS - now) if self._changed else None
+
+    def told(self, now: float) -> str:
+        """The event that tells them, and forget them."""
+        data = json.dumps({"quotas": sorted(self._changed)}, separators=(",", ":"))
+        self._changed, self._told_at = {}, now
+        return f"event: {FIGURES}\ndata: {data}\n\n"
+
+
+async def _stream(
+    request: Request, after: int, asked: HistoryFilter, figures: Figures | None, wanted: Wanted
+) -> AsyncIterator[str]:
     woken = asyncio.Event()
     loop = asyncio.get_running_loop()
     controller = request.app.state.services.controller
@@ -196,18 +246,25 @@ async def _stream(request: Request, after: int, asked: HistoryFilter) -> AsyncIt
         yield ": listening\n\n"
         while True:
             woken.clear()
-            page = await _page(authenticate(request), after, asked, AT_ONCE)
+            page = await _page(authenticate(request), after, asked, AT_ONCE, figures)
             for event in page["items"]:
+                if not wanted(event):
+                    continue
                 data = json.dumps(event, separators=(",", ":"))
                 yield f"id: {event['seq']}\nevent: {event['kind']}\ndata: {data}\n\n"
             if page["last"] > after:
                 after = page["last"]
                 continue
+            pause = None if figures is None else figures.wait_seconds(loop.time())
+            if figures is not None and pause == 0:
+                yield figures.told(loop.time())
+                pause = None
             try:
-                await asyncio.wait_for(woken.wait(), HEARTBEAT_SECONDS)
+                await asyncio.wait_for(woken.wait(), HEARTBEAT_SECONDS if pause is None else pause)
                 await asyncio.sleep(GATHER_SECONDS)
             except TimeoutError:
-                yield f": {after}\n\n"
+                if pause is None:
+                    yield f": {after}\n\n"
     except QuotaTreeError:
         return
     finally:

@@ -12,12 +12,15 @@ from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, needs
 from quotatree.api.etags import IfMatch, Key, changed, done, expected, tagged
 from quotatree.api.models.answers import Done
-from quotatree.api.models.fields import InPath, Names
+from quotatree.api.models.devices import NodeDevices, node_devices_out
+from quotatree.api.models.fields import Cursor, InPath, Limit, Names
 from quotatree.api.models.nodes import NodeIn, NodeOut, Nodes, PoolIn, Pools, node_out
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
+from quotatree.control.queries import eyes
 from quotatree.control.world import World
 from quotatree.core import NodeSpec, NodeState
+from quotatree.store.pages import make_cursor, open_cursor
 
 routes = router("nodes")
 
@@ -72,6 +75,36 @@ async def list_nodes(caller: Annotated[Caller, needs(Action.SEE_NODES)], pool: N
                 for node in world.state.nodes
                 if pool is None or node.spec.pool in pool
             ]
+        }
+
+    return JSONResponse(await caller.ask(query))
+
+
+@routes.get("/node-devices", response_model=NodeDevices)
+async def list_node_devices(
+    caller: Annotated[Caller, needs(Action.SEE_NODES)],
+    pool: Names = None,
+    node: Names = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Response:
+    """Who is on each GPU of all nodes, or of some. Of others' work one learns where it is, its priority and its size."""
+    check(caller.directory, caller.user, Action.SEE_NODES, PLATFORM)
+    asked = ("node-devices", tuple(pool or ()), tuple(node or ()))
+    after = "" if cursor is None else str(open_cursor(cursor, asked, [str])[0])
+
+    def query(world: World, now_ms: int) -> NodeDevices:
+        del now_ms
+        reads = eyes(world, caller.user)
+        wanted = sorted(
+            name
+            for name, found in world.state.node_by_name.items()
+            if name > after and (pool is None or found.spec.pool in pool) and (node is None or name in node)
+        )
+        shown = wanted[:limit]
+        return {
+            "items": [node_devices_out(world, reads, world.state.node_by_name[name]) for name in shown],
+            "next": make_cursor(asked, [shown[-1]]) if len(wanted) > limit else None,
         }
 
     return JSONResponse(await caller.ask(query))

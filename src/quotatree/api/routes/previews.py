@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from starlette.responses import JSONResponse, Response
@@ -28,12 +29,18 @@ async def preview_changes(body: m.PreviewIn, caller: Annotated[Caller, needs(Non
     """
 
     def query(world: World, now_ms: int) -> PreviewOut:
-        commands: list[do.Command] = []
-        for one in body.changes:
-            commands.append(_command(world, caller.user, one, commands))
+        commands = commands_of(world, caller.user, body.changes)
         return preview_out(preview(caller.services.engine, *commands)(world, now_ms))
 
     return JSONResponse(await caller.ask(query))
+
+
+def commands_of(world: World, actor: str, changes: Sequence[m.Change]) -> list[do.Command]:
+    """The commands of these changes, each as if those before it had been made."""
+    commands: list[do.Command] = []
+    for one in changes:
+        commands.append(_command(world, actor, one, commands))
+    return commands
 
 
 def _command(world: World, actor: str, change: m.Change, before: list[do.Command]) -> do.Command:

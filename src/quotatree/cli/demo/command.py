@@ -27,7 +27,7 @@ def demo(script: bool, directory: Path | None) -> None:
     """Show everything in a minute: 128 GPUs, three teams, a service that arrives, victims that come back.
 
     Starts a server of its own on virtual GPUs, with small real processes as jobs. Then everything is left running, to be
-    tried out, until Ctrl-C; nothing is left behind. Without a terminal it ends as with --script.
+    looked at in a browser and tried out, until Ctrl-C; nothing is left behind. Without a terminal it ends as with --script.
     """
     if directory is not None and directory.exists():
         fail(f"{directory}: is there already; name a directory that is not", EXIT_BAD_INPUT)
@@ -66,12 +66,20 @@ def _close(tell: Teller, opened: Stage, waits: bool) -> None:
     tell.say(f"{tell.checks - len(tell.missed)} of {tell.checks} expectations seen, in {tell.seconds:.0f} s.")
     if not waits:
         return
-    tell.act("Everything is left running. In another terminal")
+    tell.act("Everything is left running. In a browser, each link once, within 15 minutes")
+    for line in links(opened):
+        tell.command(line)
+    tell.act("In another terminal")
     for line in hints(opened):
         tell.command(line)
     tell.say("")
     tell.say("Ctrl-C ends it all and removes what it made.")
     signal.pause()
+
+
+def links(opened: Stage) -> list[str]:
+    """Addresses that open the console as the admin, and as each of those who act."""
+    return [f"{opened.url}{opened.client(user).logins.link()['path']}  # {user}" for user in opened.tokens]
 
 
 def hints(opened: Stage) -> list[str]:
@@ -88,6 +96,7 @@ def hints(opened: Stage) -> list[str]:
         "quotatree logs -f sweep-a           # what a training prints",
         "quotatree submit --quota Quota1.1 --gpus 8 --name mine -- sleep 60",
         "quotatree explain mine              # why it waits, what would help",
+        "quotatree console                   # another link to the console",
     ]
 
 

@@ -1,4 +1,4 @@
-"""`quotatree login`, `logout`, `whoami`: contexts, and who one is there."""
+"""`quotatree login`, `logout`, `whoami`, `console`: contexts, who one is there, and the way to the browser."""
 
 from __future__ import annotations
 
@@ -129,6 +129,15 @@ def whoami(output: str, remote: Remote) -> None:
         return
     for line in _who_lines(who, remote.target().url):
         click.echo(line)
+
+
+@click.command()
+@remote_options
+def console(remote: Remote) -> None:
+    """Print an address that opens the console in a browser, signed in: once, within 15 minutes."""
+    with remote.client() as client:
+        path = client.logins.link()["path"]
+    click.echo(remote.target().url.rstrip("/") + path)
 
 
 def _who_lines(who: t.WhoAmI, url: str) -> list[str]:
