@@ -22,6 +22,7 @@ from quotatree.api.settings import (
 )
 from quotatree.control.loop import LoopSettings
 from quotatree.core.state import Settings
+from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.local.server.unix_users import UserSettings
 from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
 
@@ -59,6 +60,18 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "planner.balance_timeout": ('"1m"', 60_000),
     "planner.starvation_guard": ('"0s"', 0),
     "planner.eas_outage": ('"1m"', 60_000),
+    "kubernetes.kubeconfig": ('"/srv/kubeconfig"', Path("/srv/kubeconfig")),
+    "kubernetes.context": ('"gpu"', "gpu"),
+    "kubernetes.namespace_prefix": ('"team-"', "team-"),
+    "kubernetes.gpu_resources": ('["example.com/gpu"]', ("example.com/gpu",)),
+    "kubernetes.model_labels": ('["example.com/model"]', ("example.com/model",)),
+    "kubernetes.pool_label": ('"example.com/pool"', "example.com/pool"),
+    "kubernetes.rack_label": ('"rack"', "rack"),
+    "kubernetes.zone_label": ('"zone"', "zone"),
+    "kubernetes.priority_class": ('"ours"', "ours"),
+    "kubernetes.storage_class": ('"fast"', "fast"),
+    "kubernetes.bind_seconds": ("5", 5),
+    "kubernetes.start_seconds": ("6", 6),
     "oidc.issuer": ('"https://other.example.org"', "https://other.example.org"),
     "oidc.client_id": ('"me"', "me"),
     "oidc.client_secret": ('"hush"', "hush"),
@@ -87,6 +100,7 @@ def found(settings: ServerSettings, key: str) -> Any:
         "planner": settings.loop.core,
         "oidc": settings.oidc,
         "users": settings.users,
+        "kubernetes": settings.kubernetes,
     }[table]
     name = names.get(key, name)
     return getattr(where, name) if hasattr(where, name) else getattr(where, f"{name}_ms")
@@ -101,6 +115,7 @@ def test_the_table_has_all_there_is():
         "planner": Settings,
         "oidc": OidcSettings,
         "users": UserSettings,
+        "kubernetes": KubernetesOptions,
     }
     known = {
         f"{table}.{field.name.removesuffix('_ms').removesuffix('_bytes')}"
@@ -148,6 +163,7 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
             "run_as",
             "users",
             "jobs_dir",
+            "kubernetes",
             "job_disk",
             "oidc",
         )
@@ -161,7 +177,7 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
         ("[loop]\nlease = 15", "must be a duration"),
         ("loop = 5", "no setting loop"),
         ("https = 1", "true or false"),
-        ('engine = "magic"', 'must be "local" or "timer"'),
+        ('engine = "magic"', 'must be "local", "timer" or "kubernetes"'),
         ('[limits]\nbody = "9Ti"', "1Mi"),
         ('[oidc]\nissuer = "https://x.example.org"', "client_id, redirect_uri must be set"),
         ('tls_key = "k"', "needs tls_cert"),

@@ -6,6 +6,7 @@ Every setting stands once, in SETTINGS: the reader, the reference page and its t
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from quotatree.access.roles import Role
 from quotatree.api.services import Limits, Oidc
 from quotatree.control.loop import LoopSettings
 from quotatree.core import QuotaTreeError, Refused, Settings
+from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.local.server.unix_users import HIGHEST_UID, LOWEST_UID, UserSettings
 from quotatree.identity.oidc_code import CodeLogins
 from quotatree.identity.oidc_device import DeviceLogins
@@ -69,6 +71,7 @@ class ServerSettings:
     loop: LoopSettings = LoopSettings()
     keep: Keep = Keep()
     oidc: OidcSettings | None = None
+    kubernetes: KubernetesOptions = KubernetesOptions()
 
 
 class Setting(NamedTuple):
@@ -85,8 +88,8 @@ def _path(value: object) -> Path:
 
 
 def _engine(value: object) -> str:
-    if value not in ("local", "timer"):
-        raise Unreadable('must be "local" or "timer"')
+    if value not in ("local", "timer", "kubernetes"):
+        raise Unreadable('must be "local", "timer" or "kubernetes"')
     return str(value)
 
 
@@ -116,6 +119,13 @@ def _user_map(value: object) -> dict[str, str]:
 def _nodes(value: object) -> str:
     """The nodes as one text; the value of a variable with commas comes as a list."""
     return ",".join(value) if isinstance(value, list) else as_text(value)
+
+
+def _prefix(value: object) -> str:
+    found = as_text(value)
+    if re.fullmatch(r"[a-z][a-z0-9-]{0,29}", found) is None:
+        raise Unreadable("must be 1 to 30 lower case letters, digits and dashes, and begin with a letter")
+    return found
 
 
 def _positive_ms(value: object) -> int:
@@ -169,7 +179,7 @@ SETTINGS: Final = (
     Setting("listen", as_text, '"127.0.0.1:7070"', "where to listen, as HOST:PORT; anything but the loopback is reachable from elsewhere"),
     Setting("data", _path, "the user's data directory", "directory for the database, what the engine keeps and the lock"),
     Setting("database", as_text, "a SQLite file in `data`", "`sqlite:///path`, a path, or `postgresql://user:password@host/name`"),
-    Setting("engine", _engine, '"local"', "what runs jobs: `local`, real processes on this machine (Linux); `timer`, where a job is a timer"),
+    Setting("engine", _engine, '"local"', "what runs jobs: `local`, real processes on this machine (Linux); `kubernetes`, pods of a cluster; `timer`, where a job is a timer"),
     Setting("nodes", _nodes, "this machine's GPUs", "virtual nodes instead, as NODESxGPUS[:MODEL], several kinds joined by commas: `4x8:H100,2x4:L20`"),
     Setting("run_as", as_text, "the server's user", "the unix user that jobs run as; a server that is root needs one, and `root` itself must be named"),
     Setting("users.range", _uids, "none", "unix users for workspaces, as FIRST-LAST such as `70000-70999`: each gets one of its own, and their jobs are kept apart; needs root"),
@@ -193,6 +203,18 @@ SETTINGS: Final = (
     Setting("planner.starvation_guard", as_duration_ms, '"1h"', "after which wait capacity is kept for a head (S10); 0s: never"),
     Setting("planner.eas_outage", as_duration_ms, '"1h"', "what the outage of a service is charged with (P6)"),
     Setting("keep.deliveries", _positive_ms, '"168h"', "how long a webhook's delivery stays in the outbox after it went out or was given up"),
+    Setting("kubernetes.kubeconfig", _path, "the cluster the server runs in, else the user's own", "file that says where the cluster is and who we are there"),
+    Setting("kubernetes.context", as_text, "the file's current one", "the context of that file"),
+    Setting("kubernetes.namespace_prefix", _prefix, '"quotatree-"', "the namespace of a workspace is called this and its name"),
+    Setting("kubernetes.gpu_resources", as_text_or_texts, '["nvidia.com/gpu", "amd.com/gpu"]', "under which names nodes offer GPUs"),
+    Setting("kubernetes.model_labels", as_text_or_texts, '["nvidia.com/gpu.product", "amd.com/gpu.product-name"]', "labels of nodes that say their GPU model"),
+    Setting("kubernetes.pool_label", as_text, '"quotatree.io/pool"', "label of nodes that says their pool; without it, the pool is called as the model, or `default`"),
+    Setting("kubernetes.rack_label", as_text, '"topology.kubernetes.io/rack"', "label of nodes that says their rack"),
+    Setting("kubernetes.zone_label", as_text, '"topology.kubernetes.io/zone"', "label of nodes that says their zone"),
+    Setting("kubernetes.priority_class", as_text, '"quotatree"', "PriorityClass of our pods, which preempts nobody; made if it is missing"),
+    Setting("kubernetes.storage_class", as_text, "the cluster's default", "storage class of the volumes of notebooks"),
+    Setting("kubernetes.bind_seconds", _at_least_one, "60", "after so many seconds without a node from kube-scheduler a job is queued again, with a pause"),
+    Setting("kubernetes.start_seconds", _at_least_one, "600", "after so many seconds without its image, secrets or volumes a job is queued again, with a pause"),
     Setting("oidc.issuer", as_text, "none", "the identity provider's address; the table `oidc` is all or nothing"),
     Setting("oidc.client_id", as_text, "none", "the client's id there"),
     Setting("oidc.client_secret", as_text, "none", "its secret"),
@@ -312,6 +334,7 @@ def _made(values: dict[str, Any]) -> ServerSettings:
         loop=loop,
         keep=Keep(**table("keep")),
         oidc=oidc,
+        kubernetes=KubernetesOptions(**table("kubernetes")),
     )
 
 

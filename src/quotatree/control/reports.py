@@ -120,7 +120,7 @@ def _end(report: Exited, phase: Phase) -> dict[str, Any]:
 def _checkpointed(turn: Turn, report: Checkpointed) -> None:
     job = _of_run(turn, report)
     if job is not None and job.phase is Phase.RUNNING:
-        turn.apply(ev.JobCheckpointed(job.id))
+        turn.apply(ev.JobCheckpointed(job.id, report.at_ms))
         turn.tell("job.checkpointed", {"run": job.run}, job=job.id)
 
 

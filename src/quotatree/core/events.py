@@ -147,9 +147,10 @@ class JobStarted:
 
 @dataclass(frozen=True, slots=True)
 class JobCheckpointed:
-    """A checkpoint was written, or a notebook's state saved."""
+    """A checkpoint was written, or a notebook's state saved: at `at_ms`, or now if that is None."""
 
     job: JobId
+    at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

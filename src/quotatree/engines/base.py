@@ -134,8 +134,11 @@ class Exited:
 
 @dataclass(frozen=True, slots=True)
 class Checkpointed:
+    """A checkpoint was written: at `at_ms`, or just now if that is not known."""
+
     job: JobId
     run: int
+    at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

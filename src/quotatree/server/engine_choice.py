@@ -46,6 +46,8 @@ def fleet_of(settings: ServerSettings) -> Fleet:
 def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine:
     if settings.engine == "timer":
         return TimerEngine(directory / TIMER_FILE)
+    if settings.engine == "kubernetes":
+        return _kubernetes(settings)
     if not sys.platform.startswith("linux"):
         raise NoEngine("the local engine runs on Linux only; here there is --engine timer")
     from quotatree.engines.local.host.devices import Gpus, HealthWatch
@@ -62,6 +64,21 @@ def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine
         limits=settings.cgroups,
         health=None if gpus is None else HealthWatch(gpus, fleet.nodes[0]),
     )
+
+
+def _kubernetes(settings: ServerSettings) -> Engine:
+    from quotatree.engines.kubernetes.client import connect
+    from quotatree.engines.kubernetes.engine import KubernetesEngine
+    from quotatree.engines.kubernetes.errors import NoClient
+
+    options = settings.kubernetes
+    if settings.nodes is not None:
+        raise NoEngine("--nodes declares virtual nodes; on Kubernetes the cluster says which nodes there are")
+    try:
+        cluster = connect(options.kubeconfig, options.context)
+    except NoClient as error:
+        raise NoEngine(str(error)) from error
+    return KubernetesEngine(cluster, options)
 
 
 def keep_up(controller: Controller, fleet: Fleet) -> list[str]:

@@ -23,9 +23,17 @@ WAITING = 2048
 @click.option("--listen", metavar="HOST:PORT", help="Where to listen. Without it, 127.0.0.1:7070.")
 @click.option(
     "--engine",
-    type=click.Choice(["local", "timer"]),
-    help="What runs jobs. Without it, local: real processes on this machine. timer: a job is a timer.",
+    type=click.Choice(["local", "timer", "kubernetes"]),
+    help="What runs jobs. Without it, local: real processes on this machine. kubernetes: pods of a cluster. "
+    "timer: a job is a timer.",
 )
+@click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where the cluster is. Without it, the cluster this server runs in, else your own kubeconfig.",
+)
+@click.option("--context", metavar="NAME", help="The context of that file. Without it, its current one.")
 @click.option(
     "--nodes",
     metavar="NxGPUS[:MODEL]",
@@ -67,7 +75,9 @@ def serve(
     from quotatree.server.engine_choice import NoEngine
 
     given = {name: value for name, value in options.items() if value is not None}
+    there = {name: given.pop(name) for name in ("kubeconfig", "context") if name in given}
     settings = replace(server_settings(data, database, config), **given)
+    settings = replace(settings, kubernetes=replace(settings.kubernetes, **there))
     settings = replace(settings, loop=replace(settings.loop, abandon_runs=abandon_runs))
     if user_range is not None:
         try:

@@ -98,9 +98,13 @@ def started(state: State, event: ev.JobStarted, now_ms: int) -> Decisions:
 
 
 def checkpointed(state: State, event: ev.JobCheckpointed, now_ms: int) -> Decisions:
+    """Note a checkpoint; one from before the present run, or older than the last one known, changes nothing."""
     job = _job(state, event.job)
+    at_ms = now_ms if event.at_ms is None else min(event.at_ms, now_ms)
     if job.phase is Phase.RUNNING and job.core is not None:
-        state.set_checkpoint(job, now_ms)
+        if event.at_ms is not None and at_ms <= max(job.started_ms, job.checkpoint_ms or 0):
+            return ()
+        state.set_checkpoint(job, at_ms)
         for unit in (job.core, *job.extras.values()):
             state.reprice(unit)
     return ()

@@ -108,12 +108,20 @@ class Cluster:
             if not token:
                 return
 
-    def create(self, kind: Kind, namespace: str | None, body: Object, *, dry_run: bool = False) -> Object:
+    def create(
+        self,
+        kind: Kind,
+        namespace: str | None,
+        body: Object,
+        *,
+        dry_run: bool = False,
+        seconds: float = READ_SECONDS,
+    ) -> Object:
         """Create an object; with `dry_run` the server only checks it. Raises Clash if there is one of that name."""
         query: dict[str, str | int | bool] = {"fieldManager": FIELD_MANAGER}
         if dry_run:
             query["dryRun"] = "All"
-        return self._json("POST", kind.path(namespace), query, _typed(kind, body))
+        return self._json("POST", kind.path(namespace), query, _typed(kind, body), seconds=seconds)
 
     def merge(
         self,
@@ -201,9 +209,15 @@ class Cluster:
         self._api.close()
 
     def _json(
-        self, method: str, path: str, query: Query | None = None, body: Object | None = None, sort: str = JSON
+        self,
+        method: str,
+        path: str,
+        query: Query | None = None,
+        body: Object | None = None,
+        sort: str = JSON,
+        seconds: float = READ_SECONDS,
     ) -> Object:
-        with self._answer(method, path, query, body, sort, READ_SECONDS) as response:
+        with self._answer(method, path, query, body, sort, seconds) as response:
             data = response.read()
         found: Object = json.loads(data)
         return found

@@ -1,0 +1,60 @@
+"""Which nodes are there, and what do others use of each? Kept up to date by what informers tell. No I/O."""
+
+from __future__ import annotations
+
+from quotatree.core import WHOLE_GPU, ZERO, Resources
+from quotatree.engines.base import NodeSeen
+from quotatree.engines.kubernetes.node_reading import ForeignPod, NodeView
+
+
+class Inventory:
+    def __init__(self) -> None:
+        self._nodes: dict[str, NodeView] = {}
+        self._foreign: dict[str, Resources] = {}
+        self._pods: dict[str, int] = {}
+
+    def node_changed(self, before: NodeView | None, after: NodeView | None) -> NodeSeen | None:
+        """Take over a change of a node; return what to tell of it: of one that is gone, that it is not ready."""
+        if after is not None:
+            self._nodes[after.spec.name] = after
+            return self.seen(after.spec.name)
+        if before is None or self._nodes.pop(before.spec.name, None) is None:
+            return None
+        return NodeSeen(before.spec, ready=False)
+
+    def pod_changed(self, before: ForeignPod | None, after: ForeignPod | None) -> list[NodeSeen]:
+        """Take over a change of somebody else's pod; return what to tell of the nodes it was and is on."""
+        touched: dict[str, None] = {}
+        for pod, sign in ((before, -1), (after, 1)):
+            if pod is not None:
+                touched[pod.node] = None
+                use = self._foreign.get(pod.node, ZERO).plus(pod.use.times(sign))
+                self._pods[pod.node] = self._pods.get(pod.node, 0) + sign
+                if self._pods[pod.node]:
+                    self._foreign[pod.node] = use
+                else:
+                    del self._pods[pod.node]
+                    self._foreign.pop(pod.node, None)
+        if before is not None and after is not None and before._replace(uid=after.uid) == after:
+            return []
+        return [found for name in touched if (found := self.seen(name)) is not None]
+
+    def seen(self, name: str) -> NodeSeen | None:
+        view = self._nodes.get(name)
+        if view is None:
+            return None
+        use = self._foreign.get(name, ZERO)
+        unusable = replace_gpus(use, use.gpu_milli + view.unusable * WHOLE_GPU)
+        return NodeSeen(view.spec, view.ready, view.cordoned, unusable)
+
+    def all(self) -> tuple[NodeSeen, ...]:
+        return tuple(found for name in sorted(self._nodes) if (found := self.seen(name)) is not None)
+
+    def gpu_resource(self, node: str) -> str | None:
+        """What GPUs are called on a node; None if it is not there."""
+        view = self._nodes.get(node)
+        return None if view is None else view.resource
+
+
+def replace_gpus(amount: Resources, gpu_milli: int) -> Resources:
+    return Resources(gpu_milli, amount.cpu_milli, amount.memory_mib)

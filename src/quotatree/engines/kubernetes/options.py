@@ -1,0 +1,40 @@
+"""How is the engine tuned: which cluster, which names and labels mean what, and how long is waited? Plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+DOMAIN: Final = "quotatree.io"
+
+
+@dataclass(frozen=True, slots=True)
+class KubernetesOptions:
+    """`kubeconfig` and `context` None: the cluster of the pod that the server runs in, else the user's own kubeconfig."""
+
+    kubeconfig: Path | None = None
+    context: str | None = None
+    namespace_prefix: str = "quotatree-"
+    """The namespace of workspace `vision` is this and `vision`."""
+    gpu_resources: tuple[str, ...] = ("nvidia.com/gpu", "amd.com/gpu")
+    """Names under which nodes offer GPUs; the first that a node has counts."""
+    model_labels: tuple[str, ...] = ("nvidia.com/gpu.product", "amd.com/gpu.product-name")
+    """Labels of nodes that say the model of their GPUs."""
+    pool_label: str = f"{DOMAIN}/pool"
+    """Label that says the pool of a node; without it, the pool is called as the model, or `default`."""
+    rack_label: str = "topology.kubernetes.io/rack"
+    zone_label: str = "topology.kubernetes.io/zone"
+    priority_class: str = "quotatree"
+    """The PriorityClass of our pods, which preempts nobody; made if it is missing."""
+    storage_class: str = ""
+    """Of the volumes of notebooks; empty: the cluster's default."""
+    bind_seconds: int = 60
+    """How long kube-scheduler may take to let a pod have its node before the job is queued again."""
+    start_seconds: int = 600
+    """How long a pod may fail to get its image, secrets or volumes before the job is queued again."""
+
+    def namespace(self, workspace: str) -> str:
+        """The namespace of a workspace; names of namespaces have lower case letters, digits and dashes."""
+        kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in workspace.lower()).strip("-")
+        return f"{self.namespace_prefix}{kept}"[:63].rstrip("-")

@@ -1,0 +1,129 @@
+"""What follows from a change of a pod? Every way to begin, end, be stopped and be lost, in any order and twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core import JobId
+from quotatree.engines.base import Checkpointed, Confirmed, Exited, Left, Lost, Outcome, Running, StopOrder
+from quotatree.engines.kubernetes.kinds import Key
+from quotatree.engines.kubernetes.pod_reading import PodView, pod_view
+from quotatree.engines.kubernetes.runs import Runs
+from tests.engines.kubernetes.made import pod
+
+JOB = JobId("dlc-abc")
+
+
+class Cluster:
+    """The pods of one run, as an informer tells of them."""
+
+    def __init__(self) -> None:
+        self.runs = Runs()
+        self.views: dict[int, PodView] = {}
+
+    def is_now(self, replica: int, phase: str, **more):
+        view = pod_view(pod(replica, phase, **more))
+        assert view is not None
+        before, self.views[replica] = self.views.get(replica), view
+        return self.runs.pod_changed(Key("ns", f"p{replica}"), before, view)
+
+    def is_gone(self, replica: int):
+        return self.runs.pod_changed(Key("ns", f"p{replica}"), self.views.pop(replica), None)
+
+    def stop(self, *replicas: int) -> None:
+        self.runs.stop(StopOrder(JOB, 1, 5_000, replicas or None))
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+def failure(code: int = 1) -> dict:
+    return {"containerStatuses": [{"state": {"terminated": {"exitCode": code}}}]}
+
+
+def test_a_pod_that_runs_confirms_its_replica_once(cluster: Cluster):
+    assert cluster.is_now(0, "Pending") == []
+    assert cluster.is_now(0, "Running") == [Confirmed(JOB, 1, (0,))]
+    assert cluster.is_now(0, "Running") == []
+
+
+def test_a_run_succeeds_when_its_whole_core_has(cluster: Cluster):
+    for replica in range(2):
+        cluster.is_now(replica, "Running", core=2)
+    assert cluster.is_now(0, "Succeeded", core=2) == []
+    assert cluster.runs.observed() == ([Running(JOB, 1, (0, 1))], []), "one that finished first is not lost"
+    assert cluster.is_now(1, "Succeeded", core=2) == [Exited(JOB, 1, Outcome.SUCCEEDED)]
+    assert cluster.runs.observed() == ([], [Exited(JOB, 1, Outcome.SUCCEEDED)]), "until it is forgotten"
+
+
+def test_a_failure_ends_the_run_once_nothing_of_it_is_left(cluster: Cluster):
+    for replica in range(2):
+        cluster.is_now(replica, "Running", core=2)
+    assert cluster.is_now(1, "Failed", core=2, status=failure(3)) == []
+    run = cluster.runs.find(JOB, 1)
+    assert run is not None
+    assert [view.replica for _, view in run.living] == [0], "the engine has to stop this one first"
+    assert cluster.is_gone(0) == [Exited(JOB, 1, Outcome.FAILED, "replica 1: exit code 3")]
+    assert cluster.is_gone(1) == []
+
+
+def test_what_was_told_to_stop_has_left_only_when_it_is_gone(cluster: Cluster):
+    cluster.is_now(0, "Running")
+    cluster.stop()
+    leaving = {"deletionTimestamp": "2026-11-17T10:00:01Z"}
+    assert cluster.is_now(0, "Running", meta=leaving) == []
+    assert cluster.is_now(0, "Failed", meta=leaving, status=failure(143)) == []
+    assert cluster.is_gone(0) == [Left(JOB, 1, (0,))]
+
+
+def test_a_pod_deleted_by_somebody_else_is_lost_with_a_word(cluster: Cluster):
+    cluster.is_now(0, "Running")
+    (lost,) = cluster.is_gone(0)
+    assert isinstance(lost, Lost)
+    assert "not by QuotaTree" in lost.detail
+
+
+def test_an_eviction_by_the_kubelet_is_a_loss_and_is_told_once(cluster: Cluster):
+    cluster.is_now(0, "Running")
+    (lost,) = cluster.is_now(0, "Failed", status={"reason": "Evicted", "message": "memory"})
+    assert lost == Lost(JOB, 1, (0,), "Evicted: memory")
+    assert cluster.runs.observed() == ([], [])
+    assert cluster.is_gone(0) == []
+
+
+def test_another_pod_of_the_same_name_means_that_the_first_is_gone(cluster: Cluster):
+    cluster.is_now(0, "Running", uid="first")
+    told = cluster.is_now(0, "Running", uid="second")
+    assert [type(one) for one in told] == [Lost, Confirmed]
+
+
+def test_a_service_that_fails_is_lost_and_never_ends_by_itself(cluster: Cluster):
+    cluster.is_now(0, "Running", module="EAS")
+    (lost,) = cluster.is_now(0, "Failed", module="EAS", status=failure())
+    assert isinstance(lost, Lost)
+
+
+def test_a_checkpoint_carries_its_time_and_is_told_when_it_changes(cluster: Cluster):
+    cluster.is_now(0, "Running")
+    meta = {"annotations": {"quotatree.io/checkpoint": "2026-11-17T10:00:00Z"}}
+    assert cluster.is_now(0, "Running", meta=meta) == [Checkpointed(JOB, 1, 1794909600000)]
+    assert cluster.is_now(0, "Running", meta=meta) == []
+
+
+def test_a_new_server_finds_runs_ends_and_losses_by_the_pods_alone(cluster: Cluster):
+    cluster.is_now(0, "Running", core=2)
+    cluster.is_now(1, "Failed", core=2, status={"reason": "Evicted"})
+    fresh = Cluster()
+    for replica, view in cluster.views.items():
+        fresh.runs.pod_changed(Key("ns", f"p{replica}"), None, view)
+    assert fresh.runs.observed() == ([Running(JOB, 1, (0,))], []), (
+        "the evicted one is missing, so it was lost"
+    )
+
+
+def test_a_forgotten_run_says_nothing_more(cluster: Cluster):
+    cluster.is_now(0, "Succeeded")
+    cluster.runs.forget(JOB, 1)
+    assert cluster.is_gone(0) == []

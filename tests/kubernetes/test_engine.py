@@ -1,0 +1,99 @@
+"""Modules, addresses, volumes, refusals and faults of the engine, on a real control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from quotatree.client.errors import ClientError
+from tests.kubernetes.processes import until
+from tests.kubernetes.story import IMAGE, Story
+
+Begin = Callable[..., Story]
+TEAM = "quotatree-team"
+
+
+@pytest.fixture
+def told(story: Begin) -> Story:
+    found = story(nodes=2, environment={"QUOTATREE_KUBERNETES_BIND_SECONDS": "3"})
+    found.tree(16, {})
+    return found
+
+
+def events(story: Story, job: str) -> list[str]:
+    return [one["kind"] for one in story.server.client.events.list(job=job)]
+
+
+def test_a_program_that_the_cluster_would_not_take_is_refused_at_submit_in_its_words(told: Story):
+    bad = {"image": IMAGE, "volumes": [{"name": "Not_A_Name"}]}
+    with pytest.raises(ClientError, match=r"spec\.volumes\[0\]\.name"):
+        told.submit("bad", "root", 1, program=bad)
+    with pytest.raises(ClientError, match="cannot share a GPU"):
+        told.submit("half", "root", 0.5)  # type: ignore[arg-type]
+    assert list(told.server.client.jobs.list()) == []
+
+
+def test_a_service_stands_behind_one_address_and_counts_replicas_that_are_ready(told: Story):
+    service = told.submit(
+        "answers",
+        "root",
+        1,
+        replicas=2,
+        module="EAS",
+        program={"image": IMAGE, "port": 9000, "health": "/ok"},
+    )
+    told.becomes(service, "Running")
+    until(lambda: told.server.client.jobs.endpoint(service)["ready"] == 2, "both are ready")
+    address = told.server.client.jobs.endpoint(service)["address"]
+    assert address == f"http://{service}-1.{TEAM}.svc:9000"
+    told.play(told.pods(service)[0], ready="false")
+    until(lambda: told.server.client.jobs.endpoint(service)["ready"] == 1, "one is not healthy any more")
+
+
+def test_a_notebook_keeps_its_volume_through_a_stop_and_has_a_token_of_its_own(told: Story):
+    notebook = told.submit("lab", "root", 1, module="DSW", program={"image": IMAGE, "storage": "1Gi"})
+    told.becomes(notebook, "Running")
+    claim = f"/api/v1/namespaces/{TEAM}/persistentvolumeclaims/{notebook}"
+    uid = told.cluster.api.get(claim)["metadata"]["uid"]
+    assert len(told.server.client.jobs.endpoint(notebook)["token"] or "") > 20
+    told.server.client.jobs.stop(notebook)
+    until(lambda: not told.pods(notebook), "its pod is gone")
+    told.server.client.jobs.start(notebook)
+    until(lambda: told.pods(notebook) != [], "it runs again")
+    assert told.cluster.api.get(claim)["metadata"]["uid"] == uid
+
+
+def test_a_pod_that_kube_scheduler_does_not_place_is_lost_with_its_words_and_no_preemption(told: Story):
+    """Queued again with a pause, and shown (5): the two schedulers do not fight."""
+    picky = told.submit("picky", "root", 1, program={"image": IMAGE, "node_labels": {"disk": "none-has-it"}})
+    until(lambda: "job.lost" in events(told, picky), "it was given up")
+    (lost,) = [one for one in told.server.client.events.list(job=picky) if one["kind"] == "job.lost"][:1]
+    assert "kube-scheduler did not place it" in lost["body"]["detail"]
+    assert list(told.server.client.preemptions.list()) == []
+    assert told.broken_promises([picky]) == []
+
+
+def test_what_others_run_is_taken_off_and_shown(told: Story):
+    told.cluster.api.create(
+        "/api/v1/namespaces/default/pods",
+        {
+            "metadata": {"name": "theirs"},
+            "spec": {
+                "nodeName": "node-0",
+                "containers": [
+                    {"name": "a", "image": IMAGE, "resources": {"limits": {"nvidia.com/gpu": "3"}}}
+                ],
+            },
+        },
+    )
+    until(lambda: foreign(told) == 3, "three GPUs are foreign")
+    job = told.submit("whole", "root", 8, replicas=2)
+    until(lambda: told.job(job)["reason"] is not None, "it was tried")
+    assert told.phase(job) == "Waiting"
+    told.cluster.api.delete("/api/v1/namespaces/default/pods/theirs")
+    told.becomes(job, "Running")
+
+
+def foreign(story: Story) -> float:
+    return sum(node["foreign"]["gpus"] for node in story.server.client.nodes.list())
