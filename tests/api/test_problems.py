@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
+from starlette.requests import ClientDisconnect
 
+from quotatree.api.app import create_app
 from quotatree.api.problems import PROBLEMS, URN
 from quotatree.api.services import Limits
 from quotatree.store.pages import make_cursor
@@ -270,3 +273,26 @@ def test_while_the_store_is_away_nothing_is_taken_and_it_says_so(tmp_path: Path)
         assert answer.headers["retry-after"] == "1"
         assert api.client.get("/readyz").status_code == 503
         assert api.client.get("/healthz").status_code == 503
+
+
+def test_a_parameter_that_a_route_does_not_have_is_refused_by_name(on_both: Api):
+    answer = on_both.ask("GET", "/api/v1/jobs?phas=Running", "ann")
+    assert answer.status_code == 422
+    assert "query.phas: no such parameter; there are active" in answer.json()["detail"]
+
+
+def test_attempts_without_the_right_are_logged_and_counted(on_both: Api):
+    counted = on_both.services.controller.metrics.refused
+    before = {code: counted.labels(code)._value.get() for code in ("Unauthenticated", "NotFound")}
+    with structlog.testing.capture_logs() as told:
+        on_both.ask("GET", "/api/v1/jobs", None)
+        on_both.ask("GET", "/api/v1/workspaces/nobodys", "ann")
+    refused = [(line["status"], line["user"]) for line in told if line["event"] == "attempt_refused"]
+    assert refused == [(401, ""), (404, "ann")]
+    assert {code: counted.labels(code)._value.get() - n for code, n in before.items()} == dict.fromkeys(
+        before, 1
+    )
+
+
+def test_a_client_that_goes_away_in_its_request_is_no_fault():
+    assert ClientDisconnect in create_app(None).exception_handlers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
 import time
@@ -10,15 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 import uvicorn
 from click.testing import CliRunner, Result
 
 from quotatree.api.settings import ServerSettings
 from quotatree.cli import main
 from quotatree.client import Client
+from quotatree.control import logs
 from quotatree.server.assembly import Server
 from quotatree.store import Store
 from tests.cli.process import Process
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quiet() -> Iterator[None]:
+    """What the server logs is not what a command prints, though both are one process here."""
+    logs.configure(io.StringIO())
+    yield
+    structlog.reset_defaults()
+
 
 TREE = """
 users: [ann, eve]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from click.testing import CliRunner
 
@@ -47,3 +51,24 @@ def test_a_mistake_is_told_with_what_is_allowed(cli: Cli, monkeypatch, words, sa
 def test_a_mistake_in_a_file_is_told(cli: Cli, text: str, said: str):
     status = 2 if "YAML" in said else 1
     assert said in cli.run("submit", "-f", cli.file("job.yaml", text), user="ann", status=status).stderr
+
+
+def test_an_empty_token_is_not_the_saved_login(cli: Cli):
+    result = CliRunner().invoke(main, ["get", "jobs"], env={**cli.env("admin"), "QUOTATREE_TOKEN": " "})
+    assert result.exit_code == 2
+    assert "QUOTATREE_TOKEN is empty" in result.stderr
+
+
+def test_a_field_that_jobs_do_not_have_is_named_with_the_one_that_was_meant(cli: Cli):
+    path = cli.file("job.yaml", "workspace: vision\nquota: vision\ngpu: 2\n")
+    result = cli.run("submit", "-f", path, status=2)
+    assert "there is no field gpu; did you mean gpus?" in result.stderr
+
+
+def test_a_terminal_that_lacks_a_character_gets_no_traceback():
+    done = subprocess.run(
+        [sys.executable, "-m", "quotatree", "rule", "Q1"],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr

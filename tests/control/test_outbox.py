@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import io
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -153,3 +154,43 @@ def test_logs_are_json_without_secrets():
     assert (entry["event"], entry["actor"]) == ("signed_in", "ann")
     assert "hunter2" not in stream.getvalue()
     assert entry["more"] == {"api_token": "..."}
+
+
+def test_a_server_that_stands_by_delivers_nothing(server: Server):
+    told, receiver = outbox_of(server)
+    server.submit()
+    leads = False
+    told._leads = lambda: leads
+    assert (told.deliver_due(), told.begin_due()) == (0, 0)
+    leads = True
+    assert told.deliver_due() > 0
+    assert receiver.heard
+
+
+def test_a_receiver_that_does_not_answer_keeps_no_other_waiting(server: Server):
+    answered, released = threading.Event(), threading.Event()
+
+    def post(url: str, body: bytes, headers: dict[str, str]) -> int:
+        if "dead" in url:
+            released.wait(20)
+            raise OSError("timed out")
+        answered.set()
+        return 200
+
+    for name in ("a-dead", "b-lives"):
+        server.do(
+            do.PutWebhook(
+                actor="root", webhook=name, url=f"http://{name}/", secret="s" * 16, kinds=(), workspace=None
+            )
+        )
+    told = Outbox(server.store, Metrics(), clock=lambda: server.now_ms, post=post)
+    server.submit()
+    assert told.begin_due() == 3, "with the one of the fixture"
+    assert answered.wait(20), "while the other is still waited for"
+    assert "a-dead" in told._busy
+    told.begin_due()
+    assert sum(one.name == "webhook-a-dead" for one in threading.enumerate()) == 1, "not told twice at once"
+    released.set()
+    for thread in [one for one in threading.enumerate() if one.name.startswith("webhook-")]:
+        thread.join(20)
+    assert not told._busy

@@ -9,6 +9,7 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
@@ -56,6 +57,9 @@ PROBLEMS: Final = {
     "Unavailable": Kind(503, "Nothing can be written now"),
 }
 """By code. The code is stable; titles are for people."""
+
+
+REFUSALS: Final = frozenset({401, 403, 404})
 
 
 class FieldProblem(TypedDict):
@@ -143,6 +147,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(QuotaTreeError, _told)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _bug)
 
 
@@ -151,7 +156,32 @@ async def _told(request: Request, error: Exception) -> Response:
     said = problem_of(error)
     if said["code"] == "Fault":
         log.error("request_failed", path=request.url.path, error=str(error))
+    if said["status"] in REFUSALS:
+        _note_refusal(request, said)
     return answer(request, said, _headers(error))
+
+
+def _note_refusal(request: Request, said: Problem) -> None:
+    """Log and count an attempt without the right to it: who asked, for what, from where."""
+    caller = getattr(request.state, "caller", None)
+    log.warning(
+        "attempt_refused",
+        status=said["status"],
+        code=said["code"],
+        user="" if caller is None else caller.user,
+        method=request.method,
+        path=request.url.path[:200],
+        peer="" if request.client is None else request.client.host,
+    )
+    services = getattr(request.app.state, "services", None)
+    if services is not None:
+        services.controller.metrics.refused.labels(said["code"]).inc()
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """Answer nobody: the client went away in the middle of its request, which is no fault of the server."""
+    del request, error
+    return Response(status_code=400)
 
 
 def _headers(error: QuotaTreeError) -> dict[str, str]:

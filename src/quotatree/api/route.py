@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
@@ -55,9 +56,11 @@ class PublicRoute(APIRoute):
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
         takes_body = self.body_field is not None
+        known = frozenset(_parameters(self.dependant))
 
         async def strict(request: Request) -> Response:
             self.before(request)
+            self.check_query(request, known)
             asked = StrictRequest(request.scope, request.receive)
             if takes_body:
                 await _check_body(asked)
@@ -67,6 +70,9 @@ class PublicRoute(APIRoute):
 
     def before(self, request: Request) -> None:
         pass
+
+    def check_query(self, request: Request, known: frozenset[str]) -> None:
+        """Let every parameter pass: an identity provider adds some of its own."""
 
 
 class Route(PublicRoute):
@@ -79,9 +85,24 @@ class Route(PublicRoute):
         action = action_of(endpoint)
         return {} if action is None else {"x-right": action.value}
 
+    def check_query(self, request: Request, known: frozenset[str]) -> None:
+        """Refuse a parameter that the route does not have: a filter that is misspelt would filter nothing."""
+        unknown = sorted(set(request.query_params) - known)
+        if unknown:
+            there = f"there are {', '.join(sorted(known))}" if known else "there are none here"
+            raise ApiError("Invalid", f"query.{unknown[0][:60]}: no such parameter; {there}")
+
     def before(self, request: Request) -> None:
         caller = request.state.caller = authenticate(request)
         PRIORITY_NAMES.set(caller.directory.priority_names)
+
+
+def _parameters(of: Dependant) -> Iterator[str]:
+    """The query parameters of a route and of what it depends on, by the names they have in an address."""
+    for field in of.query_params:
+        yield field.alias
+    for other in of.dependencies:
+        yield from _parameters(other)
 
 
 async def _check_body(request: StrictRequest) -> None:

@@ -101,6 +101,8 @@ def resolve(server: str | None, token_file: Path | None, context: str | None) ->
     if token_file is not None:
         return Target(url, read_token(token_file))
     given = None if context else os.environ.get(TOKEN_VARIABLE)
+    if given is not None and not given.strip():
+        raise BadContext(f"{TOKEN_VARIABLE} is empty: give it a token, or unset it to use the saved login")
     if given:
         return Target(url, given.strip())
     return Target(url, found.token if found is not None and found.url == url else None)

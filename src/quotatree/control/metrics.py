@@ -55,6 +55,12 @@ class Metrics:
             "quotatree_engine_order_failures", "Orders that the engine did not take at once", registry=on
         )
         self.faults = Counter("quotatree_faults", "Bugs met and survived", registry=on)
+        self.refused = Counter(
+            "quotatree_refused_requests",
+            "Requests without the right to them, by code: nobody signed in, no right, nothing one may see",
+            ["code"],
+            registry=on,
+        )
         self.deliveries = Counter(
             "quotatree_webhook_deliveries", "Webhook deliveries, by outcome", ["outcome"], registry=on
         )

@@ -40,6 +40,7 @@ class OutboxStore(Protocol):
 
 
 Post = Callable[[str, bytes, dict[str, str]], int]
+Due = tuple[DeliveryRow, EventRow, WebhookRow]
 
 
 class Outbox:
@@ -51,7 +52,12 @@ class Outbox:
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         post: Post | None = None,
         every_seconds: float = 1.0,
+        leads: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`leads`: whether this server leads; one that stands by delivers nothing, or everything would be told twice."""
+        self._leads = leads
+        self._busy: set[str] = set()  # webhooks whose receivers are being told
+        self._guard = threading.Lock()
         self._store = store
         self._metrics = metrics
         self._clock = clock
@@ -69,14 +75,50 @@ class Outbox:
 
     def deliver_due(self) -> int:
         """Try due deliveries once each, at most AT_ONCE of them; return how many were tried."""
-        due = self._store.due_deliveries(self._clock(), AT_ONCE)
-        for delivery, event, webhook in due:
-            tried = self._deliver(delivery, event, webhook)
-            try:
-                self._store.put_delivery(tried)
-            except StoreConflict:  # its webhook was dropped meanwhile, and its deliveries with it
-                log.info("webhook_gone", webhook=webhook.id, seq=event.seq)
+        due = self._store.due_deliveries(self._clock(), AT_ONCE) if self._leads() else []
+        for one in due:
+            self._keep(one, self._deliver(*one))
         return len(due)
+
+    def begin_due(self) -> int:
+        """Have due deliveries tried, those of each webhook in a thread of its own: a receiver that does not answer
+        keeps nobody else waiting. Returns how many webhooks are being told now that were not before.
+        """
+        if not self._leads():
+            return 0
+        with self._guard:
+            busy = frozenset(self._busy)
+        by_webhook: dict[str, list[Due]] = {}
+        for one in self._store.due_deliveries(self._clock(), AT_ONCE * (1 + len(busy))):
+            if one[2].id not in busy:
+                by_webhook.setdefault(one[2].id, []).append(one)
+        for name, due in by_webhook.items():
+            with self._guard:
+                self._busy.add(name)
+            threading.Thread(target=self._tell, args=(name, due), name=f"webhook-{name}", daemon=True).start()
+        return len(by_webhook)
+
+    def _tell(self, webhook: str, due: list[Due]) -> None:
+        """Deliver to one receiver; after a failure the rest waits as long as the one that failed."""
+        try:
+            for number, one in enumerate(due):
+                tried = self._deliver(*one)
+                self._keep(one, tried)
+                if tried.last_error:
+                    for later in due[number + 1 :]:
+                        self._keep(later, replace(later[0], due_ms=max(tried.due_ms, later[0].due_ms)))
+                    return
+        except StoreUnavailable as error:
+            log.warning("outbox_unavailable", error=str(error))
+        finally:
+            with self._guard:
+                self._busy.discard(webhook)
+
+    def _keep(self, one: Due, tried: DeliveryRow) -> None:
+        try:
+            self._store.put_delivery(tried)
+        except StoreConflict:  # its webhook was dropped meanwhile, and its deliveries with it
+            log.info("webhook_gone", webhook=one[2].id, seq=one[1].seq)
 
     def _deliver(self, delivery: DeliveryRow, event: EventRow, webhook: WebhookRow) -> DeliveryRow:
         now_ms = self._clock()
@@ -105,7 +147,7 @@ class Outbox:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                tried = self.deliver_due()
+                tried = self.begin_due()
             except StoreUnavailable as error:
                 log.warning("outbox_unavailable", error=str(error))
                 tried = 0

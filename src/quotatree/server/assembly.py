@@ -26,6 +26,7 @@ from quotatree.control.world import SYSTEM
 from quotatree.identity.first_start import FirstStart, first_start
 from quotatree.identity.passwords import Passwords
 from quotatree.server.engine_choice import engine_of, fleet_of, keep_up
+from quotatree.server.patient_protocol import PatientProtocol
 from quotatree.store import Store
 
 LOCK_FILE: Final = "server.lock"
@@ -59,7 +60,9 @@ class Server:
         self.controller = Controller(
             store, self.engine, self._holder(), settings=settings.loop, reserve=self._reserve
         )
-        self._outbox = Outbox(store, self.controller.metrics)
+        self._outbox = Outbox(
+            store, self.controller.metrics, leads=lambda: self.controller.health.mode is Mode.LEADING
+        )
         self._housekeeping = Housekeeping(
             store,
             lambda: self.controller.health.mode is Mode.LEADING,
@@ -154,6 +157,7 @@ class Server:
                 log_level="warning",
                 access_log=False,
                 lifespan="off",
+                http=PatientProtocol,
                 server_header=False,
                 timeout_graceful_shutdown=STREAMS_END_SECONDS,
                 **extra,

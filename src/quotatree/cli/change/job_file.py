@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from quotatree.cli.documents import read_document
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.client.types import JobIn
 
 OF_A_GROUP: Final = ("replicas", "gpus", "cpu", "memory", "models", "labels")
 
@@ -24,6 +26,10 @@ def read_jobs(path: Path) -> list[Any]:
 
 def whole_job(job: dict[str, Any], where: str) -> dict[str, Any]:
     """The job with its `groups`. With one kind of replica, `gpus`, `replicas` and so on may stand beside the other fields."""
+    for name in job:
+        near = [] if name in OF_A_GROUP else get_close_matches(str(name), OF_A_GROUP, n=1, cutoff=0.8)
+        if near and name not in JobIn.__annotations__:  # the server knows these words in groups only
+            fail(f"{where}: there is no field {name}; did you mean {near[0]}?", EXIT_BAD_INPUT)
     group = {name: job[name] for name in OF_A_GROUP if name in job}
     if not group:
         return job

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -81,7 +82,20 @@ def _program(
         "seconds": seconds,
     }
     given = {} if as_json is None else _json(as_json)
+    if workdir is None and "workdir" not in given:
+        _say_where(command)
     return {**given, **{name: value for name, value in said.items() if value is not None}}
+
+
+def _say_where(command: tuple[str, ...]) -> None:
+    """Say that files of the present directory are not where the job starts, if its command names one."""
+    named = [word for word in command if word[:1] not in ("", "-", "/") and Path(word).is_file()]
+    if named:
+        click.echo(
+            f"note: {named[0]} is here, but the job starts in an empty directory of its own: "
+            "say --workdir . if the server is on this machine, or name the file by a path that is there",
+            err=True,
+        )
 
 
 def _json(text: str) -> dict[str, Any]:
