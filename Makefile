@@ -41,6 +41,11 @@ test-kubernetes: $(READY) ## the stories on a real Kubernetes control plane, bui
 	$(BIN)/python -m tests.kubernetes.binary
 	$(BIN)/pytest -n 2 --dist loadfile tests/kubernetes $(ARGS)
 
+test-console: $(READY) ## the console in a real Chromium, against a real server; pictures of every page go to test-console/
+	@$(BIN)/python console/build.py
+	@$(BIN)/python console/chromium.py
+	$(BIN)/pytest -rs -s tests/console_browser $(ARGS)
+
 scenarios: $(READY) ## every scenario file, told line by line
 	$(BIN)/quotatree check $(wildcard scenarios/*.toml)
 

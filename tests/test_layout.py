@@ -108,6 +108,7 @@ PROMISES = {
     "control/test_living_walks.py": "a server with an engine that lives",
     "control/test_walks.py": "memory is what is written",
     "*/test_stored_*.py": "what is stored stays readable: golden files",
+    "console_browser/*": "the console in a real browser, against a real server",
     "docs/*": "pages say what is",
     "engines/local/test_hostile_jobs.py": "a job gets nothing of another workspace",
     "engines/test_contract.py": "every engine keeps to the contract",

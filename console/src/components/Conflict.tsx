@@ -9,7 +9,7 @@ export function Conflict({ base, theirs, mine, onTheirs, onMine }: { base: Lines
   return (
     <section className="card stack" role="alert" aria-label="Conflict" data-testid="conflict">
       <h2>Somebody else saved a change meanwhile</h2>
-      <div className="tablebox">
+      <div className="tablebox" tabIndex={0} role="region" aria-label="The three versions">
         <table className="data">
           <thead>
             <tr>

@@ -1,6 +1,6 @@
 // A table of any length: only the rows in sight are drawn, and under pointer or focus their order stays.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { memo, useEffect, useRef, useState, type ReactNode } from "react";
 import { count } from "../formats";
 import { frozen } from "./order";
 
@@ -33,7 +33,7 @@ export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, onEnd,
   const shown = held === null ? { rows: rows as T[], changes: 0 } : frozen(held, rows, rowId);
   const hold = () => held === null && setHeld(rows.map(rowId));
   const many = shown.rows.length > FEW;
-  const virtual = useVirtualizer({ count: shown.rows.length, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 12 });
+  const virtual = useVirtualizer({ count: shown.rows.length, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 8 });
   const items = virtual.getVirtualItems();
   const first = many ? (items[0]?.index ?? 0) : 0;
   const last = many ? (items[items.length - 1]?.index ?? 0) + 1 : shown.rows.length;
@@ -48,7 +48,7 @@ export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, onEnd,
         ref={box}
         tabIndex={0}
         role="region"
-        aria-label={label}
+        aria-label={`Table: ${label}`}
         onMouseEnter={hold}
         onFocus={hold}
         onMouseLeave={() => setHeld(null)}
@@ -65,13 +65,7 @@ export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, onEnd,
           <tbody>
             <Gap rows={first} columns={columns.length} />
             {shown.rows.slice(first, last).map((row) => (
-              <tr key={rowId(row)} aria-selected={selected === undefined ? undefined : rowId(row) === selected}>
-                {columns.map((column) => (
-                  <td key={column.key} className={column.right ? "right" : undefined}>
-                    {column.cell(row)}
-                  </td>
-                ))}
-              </tr>
+              <MemoRow key={rowId(row)} row={row} columns={columns as readonly Column<unknown>[]} selected={selected === undefined ? undefined : rowId(row) === selected} />
             ))}
             <Gap rows={shown.rows.length - last} columns={columns.length} />
           </tbody>
@@ -88,13 +82,26 @@ export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, onEnd,
   );
 }
 
+/** Drawn anew only when its own data changed, not when the table is scrolled. */
+const MemoRow = memo(function Row({ row, columns, selected }: { row: unknown; columns: readonly Column<unknown>[]; selected: boolean | undefined }) {
+  return (
+    <tr aria-selected={selected}>
+      {columns.map((column) => (
+        <td key={column.key} className={column.right ? "right" : undefined}>
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+});
+
 function Title<T>({ column, sort, onSort }: { column: Column<T>; sort: string | undefined; onSort: ((sort: string) => void) | undefined }) {
   const name = column.sort;
   const style = column.width === undefined ? {} : { width: column.width };
   if (name === undefined || onSort === undefined)
     return (
       <th scope="col" className={column.right ? "right" : undefined} style={style}>
-        {column.title}
+        {column.title || <span className="visually-hidden">actions</span>}
       </th>
     );
   const up = sort === name;

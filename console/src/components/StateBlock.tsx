@@ -47,11 +47,12 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
 
 export function NoSuchPage() {
   return (
-    <div className="page">
-      <Empty title="There is no such page">
-        <Link to="/">Go to the overview</Link>
-      </Empty>
-    </div>
+    <main className="page">
+      <div className="head">
+        <h1>There is no such page</h1>
+      </div>
+      <Link to="/">Go to the overview</Link>
+    </main>
   );
 }
 

@@ -1,14 +1,17 @@
 // Small marks that mean one thing everywhere: priority, module, phase, amount, moment, job, quota.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
-import { jobQuery, prioritiesQuery } from "../api/shared";
+import { createContext, useContext } from "react";
+import { jobQuery } from "../api/shared";
 import { duration, fullMoment, moment, number } from "../formats";
+import { Go, jobPath, quotaPath } from "./Go";
 import { icons } from "./icons";
+import { useNow } from "./now";
+
+/** Names of priorities, by number (W6). */
+export const PriorityNames = createContext<ReadonlyMap<number, string>>(new Map());
 
 export function PriorityChip({ priority }: { priority: number }) {
-  const names = useQuery(prioritiesQuery).data;
-  const name = Object.entries(names ?? {}).find(([, value]) => value === priority)?.[0];
+  const name = useContext(PriorityNames).get(priority);
   const shade = priority >= 7 ? "prio high" : priority >= 4 ? "prio mid" : "prio";
   return (
     <span className="row tight" style={{ display: "inline-flex", flexWrap: "nowrap" }}>
@@ -46,18 +49,8 @@ export function Gpus({ value }: { value: number | null | undefined }) {
   );
 }
 
-/** The present time, anew every so many seconds. */
-export function useNow(everySeconds = 10): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everySeconds * 1000);
-    return () => clearInterval(timer);
-  }, [everySeconds]);
-  return now;
-}
-
 export function When({ at }: { at: number | null | undefined }) {
-  const now = useNow(60);
+  const now = useNow(60_000);
   if (at === null || at === undefined) return <span className="dim">–</span>;
   return (
     <time dateTime={new Date(at).toISOString()} title={fullMoment(at)} className="nowrap">
@@ -77,14 +70,21 @@ export function Ago({ from }: { from: number }) {
 
 /** A job that the reader may know is a link with its name; one of another team is told as the server tells it. */
 export function JobRef({ id, name }: { id: string; name?: string | undefined }) {
-  const hidden = isHidden(id);
-  const found = useQuery({ ...jobQuery(id), enabled: !hidden && name === undefined, staleTime: 60_000 });
-  if (hidden) return <span className="dim">{id.slice(1, -1)}</span>;
-  const shown = name ?? found.data?.name;
+  if (isHidden(id)) return <span className="dim">{id.slice(1, -1)}</span>;
+  if (name === undefined) return <LookedUp id={id} />;
   return (
-    <Link to="/jobs/$job" params={{ job: id }} className={shown ? undefined : "mono"} title={id}>
-      {shown || id}
-    </Link>
+    <Go to={jobPath(id)} title={id}>
+      {name}
+    </Go>
+  );
+}
+
+function LookedUp({ id }: { id: string }) {
+  const name = useQuery({ ...jobQuery(id), staleTime: 60_000 }).data?.name;
+  return (
+    <Go to={jobPath(id)} title={id} className={name ? undefined : "mono"}>
+      {name || id}
+    </Go>
   );
 }
 
@@ -95,9 +95,5 @@ export function isHidden(name: string): boolean {
 
 export function QuotaRef({ id }: { id: string }) {
   if (isHidden(id)) return <span className="dim">{id.slice(1, -1)}</span>;
-  return (
-    <Link to="/quotas/$quota" params={{ quota: id }}>
-      {id}
-    </Link>
-  );
+  return <Go to={quotaPath(id)}>{id}</Go>;
 }

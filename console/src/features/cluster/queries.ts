@@ -17,7 +17,7 @@ export const placedQuery = queryOptions({
   queryFn: async ({ signal }) => {
     const all: Job[] = [];
     for (let cursor = ""; ; ) {
-      const page = await call("get", "/api/v1/jobs", { query: { active: true, limit: 1000, ...(cursor === "" ? {} : { cursor }) } as never, signal });
+      const page = await call("get", "/api/v1/jobs", { query: { active: true, limit: 500, ...(cursor === "" ? {} : { cursor }) } as never, signal });
       all.push(...page.items.filter((job) => job.places.length > 0));
       if (page.next === null) return all;
       cursor = page.next;

@@ -5,6 +5,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useState } from "react";
 import { quotasQuery, workspacesQuery } from "../../api/shared";
 import { MODULES, PHASES, type Job } from "../../api/types";
+import { Go, jobPath } from "../../components/Go";
 import { DataTable, type Column } from "../../components/DataTable";
 import { capital } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
@@ -36,9 +37,9 @@ function Since({ job }: { job: Job }) {
 function Why({ job }: { job: Job }) {
   if (job.reason === null) return <span className="dim">{job.ending ?? ""}</span>;
   return (
-    <Link to="/jobs/$job" params={{ job: job.id }} title={job.reason.text} className="dim">
+    <Go to={jobPath(job.id)} title={job.reason.text} className="dim">
       {capital(job.reason.text)}
-    </Link>
+    </Go>
   );
 }
 

@@ -27,7 +27,7 @@ export function LogsTab() {
         <Switch label="Follow" checked={follow} onChange={(e) => setFollow(e.currentTarget.checked)} />
       </div>
       {wrong === null ? null : <div className="notice warn" role="status">{wrong}</div>}
-      <pre className="log" tabIndex={0} aria-label="Log">
+      <pre className="log" role="log" tabIndex={0} aria-label="Log">
         {text === "" && wrong === null ? <span className="dim">Nothing was printed yet.</span> : text}
         <div ref={end} />
       </pre>

@@ -48,7 +48,7 @@ function OneRun({ run }: { run: Run }) {
         </span>
         {run.detail === "" ? null : <span className="dim">{run.detail}</span>}
       </div>
-      <div className="tablebox">
+      <div className="tablebox" tabIndex={0} role="region" aria-label={`Places of run ${run.run}`}>
         <table className="data">
           <thead>
             <tr>

@@ -1,8 +1,10 @@
 // Why is the job where it is? All reasons, who holds the capacity, what was tried, what would help, who could take it.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { jobQuery } from "../../api/shared";
 import type { Explanation, Job } from "../../api/types";
+import { PreviewPanel } from "../../components/PreviewPanel";
 import { Rules, ReasonLine, Tried, capital } from "../../components/ReasonList";
 import { Answered } from "../../components/StateBlock";
 import { JobRef, QuotaRef, When } from "../../components/chips";
@@ -75,7 +77,7 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
       )}
       {others.length === 0 ? null : (
         <div className="stack tight">
-          <h3>{count(others.length, "further reason")}</h3>
+          <h2>{count(others.length, "further reason")}</h2>
           <ul style={{ margin: 0, paddingLeft: 18 }}>
             {others.map((reason, place) => (
               <li key={place}>
@@ -97,7 +99,7 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
         <dt>Place</dt>
         <dd>
           {told.position === null ? "not in the queue" : `${told.position} in ${job.quota}`}
-          {told.ahead.length === 0 ? null : <Ahead ahead={told.ahead as (string | { job: string })[]} />}
+          {told.ahead.length === 0 ? null : <Ahead ahead={told.ahead} />}
         </dd>
         <dt>Held by</dt>
         <dd>
@@ -111,8 +113,8 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
             </div>
           ))}
         </dd>
-        <dt>Nodes</dt>
-        <dd>
+        {told.nodes.length === 0 ? null : <dt>Nodes</dt>}
+        <dd hidden={told.nodes.length === 0}>
           {told.nodes.map((one) => (
             <div key={`${one.pool}${one.model}${one.state}`}>
               {one.pool}: {count(one.nodes, "node")} {one.state}, {number(one.free_gpus)} GPU free, {one.replicas_fit === 0 ? <span className="bad">none fits ✗</span> : <span className="good">{one.replicas_fit} fit ✓</span>}
@@ -125,8 +127,8 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
         </dd>
         <dt>Helps</dt>
         <dd>
-          {(told.helps as (string | { text: string })[]).map((one, place) => (
-            <div key={place}>{capital(typeof one === "string" ? one : one.text)}</div>
+          {told.helps.map((one, place) => (
+            <Help key={place} help={one} />
           ))}
         </dd>
         <dt>Next try</dt>
@@ -136,14 +138,32 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
   );
 }
 
-function Ahead({ ahead }: { ahead: (string | { job: string })[] }) {
+/** What would help; where the reader may do it, what would come of it. */
+function Help({ help }: { help: Explanation["helps"][number] }) {
+  const [asked, setAsked] = useState(false);
+  return (
+    <div className="stack tight">
+      <span>
+        {capital(help.text)}{" "}
+        {help.action === null || asked ? null : (
+          <button className="linkish small" onClick={() => setAsked(true)}>
+            what would that do?
+          </button>
+        )}
+      </span>
+      {asked ? <PreviewPanel title={`If done now: ${help.action ?? ""}`} changes={[{ ...help.arguments, change: help.action } as never]} /> : null}
+    </div>
+  );
+}
+
+function Ahead({ ahead }: { ahead: Explanation["ahead"] }) {
   return (
     <span className="dim">
       , behind{" "}
       {ahead.slice(0, 5).map((one, place) => (
         <span key={place}>
           {place > 0 ? ", " : ""}
-          <JobRef id={typeof one === "string" ? one : one.job} />
+          <JobRef id={one.job} name={one.name ?? undefined} /> ({number(one.gpus)} GPU, priority {one.priority})
         </span>
       ))}
       {ahead.length > 5 ? ` and ${ahead.length - 5} more` : ""}

@@ -62,7 +62,7 @@ function Allocation() {
               <dd>
                 {number(one.gpus + one.idle_gpus)} <span className="unit">GPU in {count(one.running_jobs, "job")}</span>
               </dd>
-              <div className="dim small">{one.waiting_jobs === 0 ? "nobody waits" : `${count(one.waiting_jobs, "waits", "wait")} for ${number(one.waiting_gpus)} GPU`}</div>
+              <dd className="note">{one.waiting_jobs === 0 ? "nobody waits" : `${count(one.waiting_jobs, "waits", "wait")} for ${number(one.waiting_gpus)} GPU`}</dd>
             </div>
           ))}
           {summary.data.cluster === null ? null : (
@@ -71,9 +71,9 @@ function Allocation() {
               <dd>
                 {number(summary.data.cluster.gpus - summary.data.cluster.free_gpus)} <span className="unit">of {number(summary.data.cluster.gpus)} taken</span>
               </dd>
-              <div className="dim small">
+              <dd className="note">
                 <Link to="/cluster">{count(summary.data.cluster.nodes, "node")}</Link>
-              </div>
+              </dd>
             </div>
           )}
         </dl>

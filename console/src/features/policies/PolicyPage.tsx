@@ -63,7 +63,7 @@ function Editor({ quota }: { quota: Quota }) {
       {conflict && quota.version !== base.version ? (
         <Conflict base={lines(draftOf(base))} theirs={lines(draftOf(quota))} mine={lines(draft)} onTheirs={() => rebase(draftOf(quota))} onMine={() => rebase(draft)} />
       ) : null}
-      <div className="cards">
+      <div className="cards" style={{ gridTemplateColumns: "repeat(auto-fit, minmax(290px, 1fr))" }}>
         <form
           className="card stack"
           aria-label="Policy"

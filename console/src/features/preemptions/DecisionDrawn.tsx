@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { Ledger, Victim } from "../../api/types";
 import { Tried, stepName } from "../../components/ReasonList";
 import { Empty } from "../../components/StateBlock";
-import { JobRef, PriorityChip, QuotaRef, When } from "../../components/chips";
+import { JobRef, ModuleMark, PriorityChip, QuotaRef, When } from "../../components/chips";
 import { number, work } from "../../formats";
 import { SinceThen } from "./SinceThen";
 
@@ -31,8 +31,14 @@ export function DecisionDrawn({ seq, rows }: { seq: number; rows: readonly Ledge
       </div>
       <div className="drawing">
         <div className="who taker">
-          <div className="strong"><JobRef id={preemption.preemptor} /></div>
-          <div className="dim small">took {number(preemption.victims.reduce((sum, one) => sum + (one.freed.gpus ?? 0), 0))} GPU</div>
+          <div className="row">
+            <span className="strong"><JobRef id={preemption.preemptor} name={found.preemptor.name ?? undefined} /></span>
+            {found.preemptor.module === null ? null : <ModuleMark module={found.preemptor.module} />}
+            <PriorityChip priority={found.preemptor.priority} />
+          </div>
+          <div className="dim small">
+            {number(found.preemptor.gpus)} GPU at <QuotaRef id={found.preemptor.quota} />, took {number(preemption.victims.reduce((sum, one) => sum + (one.freed.gpus ?? 0), 0))} GPU
+          </div>
         </div>
         <div className="arrow" aria-hidden="true">◀</div>
         <ol className="victims" aria-label="Victims">

@@ -1,10 +1,11 @@
 // Who waits here, at which place and why; who runs here, and since when.
 import { Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { call } from "../../api/client";
 import { keys } from "../../api/keys";
 import type { Job } from "../../api/types";
+import { Go, jobPath } from "../../components/Go";
 import { DataTable, type Column } from "../../components/DataTable";
 import { capital } from "../../components/ReasonList";
 import { Answered, Empty } from "../../components/StateBlock";
@@ -29,14 +30,14 @@ const RUNNING: Column<Job>[] = [
   { key: "claim", title: "Claim", cell: (job) => <span className={job.claim === "idle" ? "chip warn" : "dim"}>{job.claim}</span> },
   { key: "runs", title: "Runs", cell: (job) => (job.started_ms === null ? "–" : <Ago from={job.started_ms} />) },
   { key: "owner", title: "Owner", cell: (job) => job.owner },
-  { key: "exposure", title: "Could be taken", cell: (job) => <Link to="/jobs/$job" params={{ job: job.id }}>by whom?</Link> },
+  { key: "exposure", title: "Could be taken", cell: (job) => <Go to={jobPath(job.id)}>by whom?</Go> },
 ];
 
 function Why({ job }: { job: Job }) {
   return (
-    <Link to="/jobs/$job" params={{ job: job.id }} title={job.reason?.text}>
+    <Go to={jobPath(job.id)} title={job.reason?.text}>
       {job.reason === null ? job.reason_code : capital(job.reason.text)}
-    </Link>
+    </Go>
   );
 }
 

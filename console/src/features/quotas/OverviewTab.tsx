@@ -11,7 +11,7 @@ import { Answered } from "../../components/StateBlock";
 import { QuotaBar } from "../../components/QuotaBar";
 import { figuresOf } from "../../components/bar";
 import { QuotaRef, When } from "../../components/chips";
-import { number } from "../../formats";
+import { count, number } from "../../formats";
 import { historyQuery } from "./queries";
 import { useQuota } from "./useQuota";
 import { STRATEGIES, childLevelWords, historyWords, selfLevelWords } from "./words";
@@ -50,7 +50,7 @@ function Numbers({ quota }: { quota: Quota }) {
         <h2>
           {number(used)} of {number(figures.min)} GPU used
         </h2>
-        <span className="dim small">{usage.queued_jobs > 0 ? `${usage.queued_jobs} jobs wait` : "nobody waits"}</span>
+        <span className="dim small">{usage.queued_jobs > 0 ? count(usage.queued_jobs, "job waits", "jobs wait") : "nobody waits"}</span>
       </div>
       <QuotaBar figures={figures} scale={Math.max(1, figures.min, used) * (figures.queued > 0 ? 1.12 : 1)} tall />
       <dl className="figures">

@@ -7,6 +7,7 @@ import { LiveProvider, useLive } from "../../api/LiveProvider";
 import { can } from "../../api/rights";
 import { signOut } from "../../api/session";
 import { useWhoami } from "../../api/shared";
+import { PriorityNamesProvider } from "../../components/PriorityNamesProvider";
 import { Loading } from "../../components/StateBlock";
 import { icons } from "../../components/icons";
 import { moment } from "../../formats";
@@ -34,7 +35,9 @@ export function Shell() {
           <Banner />
           <main id="main" className="main" tabIndex={-1}>
             <Suspense fallback={<div className="page"><Loading /></div>}>
-              <Outlet />
+              <PriorityNamesProvider>
+                <Outlet />
+              </PriorityNamesProvider>
             </Suspense>
           </main>
         </div>

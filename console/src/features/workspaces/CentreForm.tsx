@@ -10,6 +10,7 @@ import { useChange } from "../../api/shared";
 import type { Centre, CentreIn, Workspace } from "../../api/types";
 import { ModuleChoice } from "../../components/ModuleChoice";
 import { Answered } from "../../components/StateBlock";
+import { readTimes, writeTimes } from "./times";
 
 const ROLES = ["owner", "admin", "operator", "developer"];
 
@@ -33,15 +34,15 @@ function Form({ centre, may }: { centre: Centre; may: boolean }) {
   const [roles, setRoles] = useState<string[]>(centre.roles.length === 0 ? ROLES : centre.roles);
   const [amounts, setAmounts] = useState<Row[]>(centre.amounts.map((one) => ({ ...one, gpus: String(one.gpus) })));
   const [ceilings, setCeilings] = useState(centre.ceilings.map((one) => ({ who: one.who, priority: String(one.priority) })));
-  const [run, setRun] = useState(centre.longest_run ?? "");
-  const [wait, setWait] = useState(centre.longest_wait ?? "");
+  const [run, setRun] = useState(writeTimes(centre.longest_run));
+  const [wait, setWait] = useState(writeTimes(centre.longest_wait));
   const body = {
     modules: modules.length === 3 ? [] : modules,
     roles: roles.length === 4 ? [] : roles,
     amounts: amounts.map((one) => ({ ...one, gpus: Number(one.gpus) })),
     ceilings: ceilings.map((one) => ({ who: one.who, priority: Number(one.priority) })),
-    longest_run: run === "" ? null : run,
-    longest_wait: wait === "" ? null : wait,
+    longest_run: readTimes(run),
+    longest_wait: readTimes(wait),
   } as unknown as CentreIn;
   const path = { workspace: centre.workspace, quota: centre.quota };
   const save = useChange(() => call("put", "/api/v1/workspaces/{workspace}/quotas/{quota}/centre", { path, body, version: centre.version }), [["workspace", centre.workspace]]);
@@ -95,8 +96,8 @@ function Form({ centre, may }: { centre: Centre; may: boolean }) {
           </div>
         ) : null}
         <div className="pair">
-          <TextInput label="Longest run" placeholder="such as 24h" value={run} onChange={(e) => setRun(e.currentTarget.value)} />
-          <TextInput label="Longest wait" placeholder="such as 2h" value={wait} onChange={(e) => setWait(e.currentTarget.value)} />
+          <TextInput label="Longest run" placeholder="24h, or DLC 24h, DSW 8h" value={run} onChange={(e) => setRun(e.currentTarget.value)} />
+          <TextInput label="Longest wait" placeholder="2h, or DSW 2h" value={wait} onChange={(e) => setWait(e.currentTarget.value)} />
         </div>
       </fieldset>
       {save.error === null ? null : (

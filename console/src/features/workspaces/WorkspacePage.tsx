@@ -64,13 +64,13 @@ function Members({ workspace }: { workspace: Workspace }) {
   const error = add.error ?? remove.error;
   return (
     <div className="stack">
-      <div className="tablebox">
+      <div className="tablebox" tabIndex={0} role="region" aria-label="Table: Members">
         <table className="data">
           <thead>
             <tr>
               <th scope="col">Member</th>
               <th scope="col">Role</th>
-              {may ? <th scope="col" /> : null}
+              {may ? <th scope="col"><span className="visually-hidden">actions</span></th> : null}
             </tr>
           </thead>
           <tbody>

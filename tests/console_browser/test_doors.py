@@ -1,0 +1,58 @@
+"""Who gets in, by which way?"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from quotatree.cli.demo import cast
+from tests.console_browser.world import World, password
+
+
+@pytest.mark.parametrize(("user", "quota"), list(cast.TEAMS.values()))
+def test_each_team_signs_in_by_password_and_sees_its_quota(browser: Browser, world: World, user, quota):
+    page = browser.new_page(base_url=world.url)
+    page.goto(f"/quotas/{quota}")
+    page.get_by_label("User").fill(user)
+    page.get_by_label("Password", exact=True).fill(password(user))
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name=quota)).to_be_visible()
+    page.close()
+
+
+def test_a_wrong_password_is_told_and_lets_nobody_in(browser: Browser, world: World):
+    page = browser.new_page(base_url=world.url)
+    page.goto("/login")
+    page.get_by_label("User").fill("bob")
+    page.get_by_label("Password", exact=True).fill("wrong")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert "/login" in page.url
+    page.close()
+
+
+def test_a_token_opens_the_door(browser: Browser, world: World):
+    page = browser.new_page(base_url=world.url)
+    page.goto("/login")
+    page.get_by_text("Sign in with a token").click()
+    page.get_by_label("Token", exact=True).fill(world.tokens["cai"])
+    page.get_by_role("button", name="Sign in with the token").click()
+    expect(page.get_by_role("heading", level=1, name="Overview")).to_be_visible()
+    page.close()
+
+
+def test_a_login_link_works_once(browser: Browser, world: World):
+    asking = browser.new_context(base_url=world.url)
+    made = asking.request.post(
+        "/api/v1/login-links", headers={"Authorization": f"Bearer {world.tokens['ada']}"}
+    )
+    path = made.json()["path"]
+    first = browser.new_page(base_url=world.url)
+    first.goto(path)
+    expect(first.get_by_role("heading", level=1, name="Overview")).to_be_visible()
+    second = browser.new_page(base_url=world.url)
+    second.goto(path)
+    expect(second.get_by_role("alert")).to_contain_text("link")
+    for page in (first, second):
+        page.close()
+    asking.close()
