@@ -21,6 +21,7 @@ from quotatree.core.model.node import NodeState
 from quotatree.core.model.quota import has_loan
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.planning.plan import plan
+from quotatree.core.reasons import Code
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.property import happenings, worlds
@@ -111,6 +112,8 @@ def features(state: State) -> dict[str, bool]:
 
 
 def kind(decision: say.Decision) -> str:
+    if isinstance(decision, say.Evict) and decision.reason.code is Code.FairShare:
+        return "decided: Evict (fair share)"
     if isinstance(decision, say.Evict) and decision.moved:
         return "decided: Evict (moved)"
     if isinstance(decision, say.Evict) and decision.kind is not UnitKind.CORE:

@@ -7,7 +7,7 @@ from itertools import combinations
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Idle, Phase
 from quotatree.core.reasons import Code, Step
-from tests.property import rights
+from tests.property import fair_shares, rights
 from tests.property.fitting import devices_fit, exceeded, pools_bind, quota_fits
 from tests.property.model import Extra, JobView, Model, Piece, Place, placed, replicas_of, total
 
@@ -32,6 +32,8 @@ class Replay:
         self.brute_forced = 0
         self.gang_ratios: list[tuple[int, int]] = []
         self._pending: list[say.Evict | say.Demote] = []
+        self._fairly: list[say.Evict] = []  # what one borrower takes from others (I4)
+        self.fair_takes = 0
         self._past_guard = False
         self._unseen_guards = {  # roots of which it is not known what their guard keeps now (S10)
             root for root, (_, kept) in model.guards.items() if any(not model.nodes[n].well for n in kept)
@@ -39,6 +41,12 @@ class Replay:
 
     def run(self) -> None:
         for decision in self.plan.decisions:
+            if isinstance(decision, say.Evict) and decision.reason.code is Code.FairShare:
+                if self._fairly and self._fairly[0].preemptor != decision.preemptor:
+                    self._fair_take()
+                self._fairly.append(decision)
+                continue
+            self._fair_take()
             if isinstance(decision, say.Evict | say.Demote):
                 assert decision.preemptor is not None, f"nobody needs {decision}"
                 assert decision.job != decision.preemptor, decision
@@ -66,6 +74,7 @@ class Replay:
             elif isinstance(decision, say.Fail):
                 self.model.jobs[decision.job].phase = Phase.FAILED
             job.asks = None
+        self._fair_take()
         assert not self._pending, f"evictions that helped nobody (P7): {self._pending}"
         self._moved()
 
@@ -301,12 +310,32 @@ class Replay:
         if self.model.root(taker.quota) not in self._unseen_guards and not isinstance(after, say.Promote):
             self._does_not_fit_before(taker, ledger)
             self._minimal(taker, evicted, demoted, ledger)
-            self._best(taker, evicted, demoted, ledger)
+            if not fair_shares.decide(self.model, evicted):
+                self._best(taker, evicted, demoted, ledger)
         for decision in pending:
             self._gone(decision)
         for decision in pending:
             self.model.jobs[decision.job].settle()
         self._shrunk()
+
+    def _fair_take(self) -> None:
+        """Check what a borrower takes from those with a larger share, and let it go (I4)."""
+        fairly, self._fairly = self._fairly, []
+        if not fairly:
+            return
+        assert not self._pending, "evictions for somebody else in between"
+        assert not any(decision.counts for decision in fairly)
+        preemptor = fairly[0].preemptor
+        assert preemptor is not None
+        pieces = [self._piece(decision) for decision in fairly]
+        for piece in pieces:
+            self._not_fresh(piece)
+        fair_shares.check(self.model, self.model.jobs[preemptor], self._whole(pieces))
+        self.fair_takes += 1
+        for decision in fairly:
+            self._gone(decision)
+        for decision in fairly:
+            self.model.jobs[decision.job].settle()
 
     def _shrunk(self) -> None:
         """End lazy scalings whose use has come down to the min; use above it later is a loan like others (Q5)."""

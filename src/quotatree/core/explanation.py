@@ -10,11 +10,12 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
-from quotatree.core.model.job import Claim, Job, JobId, Phase, least_asked_for
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 from quotatree.core.model.quota import Quota, QuotaId, has_loan
 from quotatree.core.model.resources import GPU, ZERO, Bounds
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
+from quotatree.core.planning.fair_idle import sharing_from
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
@@ -141,7 +142,10 @@ def exposure(state: State, job_id: JobId, now_ms: int, known: Known | None = Non
     if job is None or job.core is None:
         raise Refused("job", job_id, "X4", "is not running")
     if job.claim is Claim.IDLE:
-        return (Exposure(job.quota.root.id, Code.IdleTakenBack.name, "any regular job that lacks a place"),)
+        taken_back = Exposure(
+            job.quota.root.id, Code.IdleTakenBack.name, "any regular job that lacks a place"
+        )
+        return (taken_back, *_fair_exposure(job))
     found: list[Exposure] = []
     if any(unit.is_surplus for unit in job.extras.values()):
         who = f"any regular job of {job.quota.root.id} or below (surplus replicas)"
@@ -194,6 +198,16 @@ def _possible_takers(quota: Quota) -> Iterator[tuple[Quota, Quota | None]]:
                 yield child, beside
 
     yield from below(quota.root)
+
+
+def _fair_exposure(job: Job) -> tuple[Exposure, ...]:
+    """Return that borrowers with a smaller share may take an `idle: only` job below fair borrowing; else nothing (I4)."""
+    top = sharing_from(job.quota)
+    if top is None or job.spec.idle is not Idle.ONLY:
+        return ()
+    return (
+        Exposure(top.id, Code.FairShare.name, f"waiting idle jobs below {top.id} that have a smaller share"),
+    )
 
 
 def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tuple[JobId, ...]]:

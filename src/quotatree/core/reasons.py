@@ -34,6 +34,7 @@ class Code(Enum):
     ChildLevel = "taken for {preemptor} by the child-level policy of {quota}"
     ReturnOfLoan = "taken for {preemptor}: {quota} is above its min and hands the loan back"
     IdleTakenBack = "an idle claim gives way to the regular job {preemptor}"
+    FairShare = "taken for {preemptor}: below {quota} idle work is divided by share, and it has less"
     SurplusGivesWay = "a surplus replica gives way to {preemptor}"
     Demoted = "only quota was short: keeps running on an idle claim so that {preemptor} can start"
     ScaleReclaim = "{quota} was scaled below its use in mode reclaim"
@@ -74,6 +75,7 @@ class Code(Enum):
     StopsAtIdle = "runs on idle capacity rather than evict (idle: allow)"
     IdleRoomShort = "idle room of the tree is {free}, {wanted} wanted"
     IdleLimitReached = "{quota} may borrow {limit} in all, {used} borrowed, {wanted} wanted"
+    FairTurn = "has its turn on idle capacity when {leaving} replica(s) have left"
     IdleNoPlacement = "idle room is there, but no free devices for {shape}"
     KeptForGuard = "{quota} keeps {kept} free for {head}, which has waited too long"
     LoanNotAllowed = "{quota} takes no new loan while it shrinks"
@@ -104,6 +106,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.ChildLevel: ("P2",),
     Code.ReturnOfLoan: ("P15",),
     Code.IdleTakenBack: ("I3",),
+    Code.FairShare: ("I4",),
     Code.SurplusGivesWay: ("P12",),
     Code.Demoted: ("I1",),
     Code.ScaleReclaim: ("Q5",),
@@ -139,6 +142,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.StopsAtIdle: ("P4", "I1"),
     Code.IdleRoomShort: ("I2",),
     Code.IdleLimitReached: ("I2",),
+    Code.FairTurn: ("I4",),
     Code.IdleNoPlacement: ("I2",),
     Code.KeptForGuard: ("S10",),
     Code.LoanNotAllowed: ("Q5",),

@@ -13,7 +13,7 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.replicas import settle
 from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
-from quotatree.core.model.quota import Shortage, idle_room, loan, shortage
+from quotatree.core.model.quota import QuotaId, Shortage, idle_room, loan, shortage
 from quotatree.core.model.resources import GPU, Resources, amount_text, resources_text
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, eviction_frees
@@ -26,6 +26,7 @@ from quotatree.core.planning.attempt_facts import (
     victim_cost,
     why_short,
 )
+from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_for_leaving
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import (
@@ -239,9 +240,13 @@ class Attempt:
         job = self._job
         if job.spec.idle is not Idle.ALLOW or (job.leaving and not job.running):
             return False
-        if idle_refusal(self._state, job, self._request) is not None:
+        if idle_refusal(self._state, job, self._request) is None and (
+            find_places(self._state, self._root, self._wanted, now=True, avoid=self._avoid) is not None
+        ):
+            return True
+        if job.running:
             return False
-        return find_places(self._state, self._root, self._wanted, now=True, avoid=self._avoid) is not None
+        return waits_for_leaving(self._state, job) or fair_take(self._state, job, self._now_ms) is not None
 
     # -- steps with victims ----------------------------------------------------------------------------------
 
@@ -291,6 +296,11 @@ class Attempt:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
         if not clauses and not self._quota.tree.idle_units and not self._quota.tree.surplus_units:
             return None
+        for spared in () if clauses else spared_in_turn(self._quota.tree, self._request):
+            request = self._search_request(step, clauses, loan_allowed, spared=spared)
+            found = search(request)
+            if isinstance(found, Found):
+                return self._take(step, request.signature, found)
         request = self._search_request(step, clauses, loan_allowed)
         found = search(request)
         if isinstance(found, NotFound):
@@ -299,12 +309,20 @@ class Attempt:
         return self._take(step, request.signature, found)
 
     def _search_request(
-        self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool, nodes_fit: bool = False
+        self,
+        step: Step,
+        clauses: tuple[Clause, ...],
+        loan_allowed: bool,
+        nodes_fit: bool = False,
+        spared: frozenset[QuotaId] = frozenset(),
     ) -> Request:
-        """Return what the search needs to know; `nodes_fit`: True if the replicas have their places already."""
+        """Return what the search needs to know; `nodes_fit`: True if the replicas have their places already.
+
+        `spared`: quotas whose own idle borrowers are not to be taken (I4).
+        """
         state, job, quota = self._state, self._job, self._quota
         short_at = lowest_short(self._claimant, loan_allowed)
-        signature = signature_of(state, job, step, clauses, short_at)
+        signature = signature_of(state, job, step, clauses, short_at, spared)
         deficit = self._claimant.deficit(loan_allowed)
         if not nodes_fit:
             places = find_places(state, self._root, self._wanted, now=False, avoid=self._avoid)

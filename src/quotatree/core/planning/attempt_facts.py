@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Job, least_asked_for, total_request
-from quotatree.core.model.quota import Quota, Shortage, idle_room
+from quotatree.core.model.quota import Quota, Shortage, Usage, idle_room
 from quotatree.core.model.resources import GPU, Resources, amount_text
 from quotatree.core.model.rights import could_claim, could_evict, work_of
 from quotatree.core.model.unit import GPU_SECOND, Unit
@@ -53,11 +53,14 @@ def why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:
     )  # fmt: skip
 
 
-def idle_refusal(state: State, job: Job, request: Resources) -> Reason | None:
-    """Return why the idle room or its quota's idle limit is too small for a job; None if both suffice (I2)."""
+def idle_refusal(state: State, job: Job, request: Resources, usage: Usage | None = None) -> Reason | None:
+    """Return why the idle room or its quota's idle limit is too small for a job; None if both suffice (I2).
+
+    `usage`: what quotas would use in a supposed state.
+    """
     quota, root = job.quota, job.quota.root
     for i, capacity in root.named:
-        room = idle_room(quota, capacity, i)
+        room = idle_room(quota, capacity, i, usage)
         if request[i] and request[i] > room:
             return because(Code.IdleRoomShort, free=amount_text(i, room), wanted=amount_text(i, request[i]))
     limit = quota.spec.idle_limit_milli

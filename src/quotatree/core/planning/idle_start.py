@@ -6,6 +6,7 @@ from quotatree.core.model.job import Job, Placed, asked_for, least_asked_for, to
 from quotatree.core.model.resources import resources_text
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
 from quotatree.core.planning.extra_replicas import over_limit
+from quotatree.core.planning.fair_idle import waits_for_leaving
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
@@ -17,7 +18,10 @@ def idle_start(state: State, job: Job) -> tuple[Placed, ...] | Reason:
         return because(Code.StillLeaving, replicas=len(job.leaving))
     numbers, least = asked_for(job), len(least_asked_for(job))
     found = _places(state, job, numbers[:least])
-    if isinstance(found, Reason) or len(numbers) == least:
+    if isinstance(found, Reason):
+        waits = not job.running and waits_for_leaving(state, job)
+        return because(Code.FairTurn, leaving=state.leaving_replicas) if waits else found
+    if len(numbers) == least:
         return found
     enough, too_many = least, len(numbers) + 1
     while too_many - enough > 1:

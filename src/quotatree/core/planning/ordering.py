@@ -14,6 +14,7 @@ from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import GUARDED, WaitClass, head, tryable
 from quotatree.core.planning.attempt_facts import regular_part
 from quotatree.core.planning.contest import Candidate, Contest, First
+from quotatree.core.planning.fair_idle import fair_order, sharing_from
 from quotatree.core.state import State
 
 
@@ -213,16 +214,20 @@ class Ordering:
         return cls.queue_priority(job.spec.submitted_ms, self._now_ms, interval, ages)
 
     def idle_candidates(self) -> list[Candidate]:
-        """Return the jobs to try in the second round: those that may run idle, even behind a blocked head (ADR 0006)."""
+        """Return the jobs to try in the second round: those that may run idle, even behind a blocked head (ADR 0006).
+
+        By queue priority, submit time and id; below fair borrowing by share (I4).
+        """
         found: list[tuple[int, int, JobId, Candidate]] = []
         for quota in self.waiting():
             root = quota.path[-1]
             capacity = root.min[GPU]
             unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
+            shared = sharing_from(quota) is not None
             for cls in quota.queue.classes.values():
                 if cls.promotes or cls.idle is Idle.NEVER:
                     continue
-                if unused is not None and cls.request[GPU] and cls.request[GPU] > unused:
+                if not shared and unused is not None and cls.request[GPU] and cls.request[GPU] > unused:
                     continue
                 if cls.still_fails(cls.failed_idle, self._now_ms, self._state.change):
                     continue
@@ -234,7 +239,7 @@ class Ordering:
                     continue
                 found.append((-self._queue_priority(cls, job), submitted, job_id, Candidate(quota, cls, job)))
         found.sort(key=lambda entry: entry[:3])
-        return [entry[3] for entry in found]
+        return fair_order([entry[3] for entry in found], lambda c: c.quota, lambda c: c.job)
 
     def waiting(self) -> Iterator[Quota]:
         """Yield the quotas in which a job waits."""

@@ -23,6 +23,7 @@ from quotatree.core.model.wait_queue import AGAIN, Failure, WaitClass
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import passes_guard
 from quotatree.core.planning.extra_replicas import short_of_idle, short_of_surplus, surplus_allowed
+from quotatree.core.planning.fair_idle import fair_take, sharing_from
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.net_effect import keep_running
@@ -414,12 +415,32 @@ class _Planner(Surroundings):
             if not isinstance(found, Reason):
                 self._start_idle(job, found)
                 return True
-            several = len(job.spec.groups) > 1
-            change = state.change if several else None
+            if self._took_fairly(job):
+                return True
+            # Shares change with whatever starts; several shapes may fit where less is free.
+            any_change = len(job.spec.groups) > 1 or sharing_from(job.quota) is not None
+            change = state.change if any_change else None
             state.remember_idle(cls, Failure(found, job.quota.tree.version, change=change))
             if job.spec.idle is Idle.ONLY:
                 self._tell(job, found)
         return self._grow_idle() or self._disappointed()
+
+    def _took_fairly(self, job: Job) -> bool:
+        """Let a waiting borrower take from one that has more than its share (I4); return whether anything was decided.
+
+        It starts when they have left: nothing is promised to it, since by then it still has the smallest share.
+        """
+        state = self._state
+        take = fair_take(state, job, self._now_ms)
+        if take is None:
+            return False
+        before = state.mark()
+        why = because(Code.FairShare, preemptor=job.id, quota=take.quota.id)
+        evictions = effects.evict_all(state, take.units, self._now_ms, why, job.id, counts=False)
+        outcome = Decided(evictions, before, taken=take.units)
+        if not self._went_back(job, outcome):
+            self._record(job, outcome)
+        return True
 
     def _start_idle(self, job: Job, places: tuple[Placed, ...]) -> None:
         self._placed[job.id, Claim.IDLE] = self._here()

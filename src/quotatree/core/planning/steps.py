@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import Quota, protected_below, reserved_below, shortage
+from quotatree.core.model.quota import Quota, QuotaId, protected_below, reserved_below, shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
@@ -127,11 +127,17 @@ def preempting_steps(claimant: Claimant) -> Preempting:
 
 
 def signature_of(
-    state: State, job: Job, step: Step, clauses: tuple[Clause, ...], short_at: Quota
+    state: State,
+    job: Job,
+    step: Step,
+    clauses: tuple[Clause, ...],
+    short_at: Quota,
+    spared: frozenset[QuotaId] = frozenset(),
 ) -> Signature:
     """Return the signature of a step; jobs with equal rights share one object, so that its memory and indexes are reused.
 
-    `short_at`: the lowest quota without room; only surplus below it frees what is short.
+    `short_at`: the lowest quota without room; only surplus below it frees what is short. `spared`: quotas whose own idle
+    borrowers are not taken (I4).
     """
     quota, priority = job.quota, job.priority
     lenders = tuple((c.rule, c.first) for c in clauses if c.down_to_min)
@@ -140,10 +146,10 @@ def signature_of(
     if not quota.tree.surplus_units:
         short_at = quota.root  # nothing stands anywhere that it would matter for
     of_lenders = (priority if lenders else 0, module, lenders)
-    key = ("signature", quota.id, step.value, *of_lenders, reached, short_at.id)
+    key = ("signature", quota.id, step.value, *of_lenders, reached, short_at.id, *sorted(spared))
     known: Signature | None = state.indexes.get(key)
     if known is None:
-        known = state.indexes[key] = Signature(work_of(job), clauses, key, short_at)
+        known = state.indexes[key] = Signature(work_of(job), clauses, key, short_at, spared)
     return known
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from quotatree.core.model.job import Claim
 from quotatree.core.model.policy import HIGHEST_PRIORITY, Priorities, Reach, reach, reaches
-from quotatree.core.model.quota import Quota, Usage, has_loan, loan
+from quotatree.core.model.quota import Quota, QuotaId, Usage, has_loan, loan
 from quotatree.core.model.rights import Work, kept_from
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.reasons import Code
@@ -55,7 +55,8 @@ class Signature:
     """
 
     __slots__ = (
-        "_among", "_classes", "_known", "bounded", "clauses", "key", "only_own", "priority", "quota", "short_at", "work",
+        "_among", "_classes", "_known", "bounded", "clauses", "key", "only_own", "priority", "quota", "short_at", "spared",
+        "work",
     )  # fmt: skip
 
     def __init__(
@@ -64,8 +65,10 @@ class Signature:
         clauses: tuple[Clause, ...],
         key: tuple[object, ...] = (),
         short_at: Quota | None = None,
+        spared: frozenset[QuotaId] = frozenset(),
     ) -> None:
         self.work = work
+        self.spared = spared  # quotas whose own borrowers are not taken: others have a larger share (I4)
         self.short_at = work.quota if short_at is None else short_at
         self.quota = work.quota
         self.priority = work.priority
@@ -107,6 +110,8 @@ class Signature:
 
     def _decide(self, cls: UnitClass) -> Entitled | None:
         if cls.claim is Claim.IDLE:
+            if cls.quota.id in self.spared:
+                return None
             return Entitled(Code.IdleTakenBack, 0, False, False, False)
         if cls.quota.tree is not self.quota.tree:
             return None

@@ -1,0 +1,311 @@
+"""Who borrows next where idle capacity is divided by share, and whom does a waiting borrower take from (I4)?
+
+`fair_idle` on a quota speaks for all borrowers below it. Where the paths of two of them part, each belongs to a branch: a child
+of that quota, or its own jobs. A branch's share of a resource is what it uses and borrows of it, by its weight (S6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from heapq import merge
+from typing import Final, NamedTuple, TypeVar
+
+from quotatree.core.model.job import Claim, Idle, Job, least_asked_for, total_request
+from quotatree.core.model.quota import Quota, QuotaId, weights
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.tree import Tree
+from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
+from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.placement import find_places
+from quotatree.core.search.trial import implied, let_stay, with_companions
+from quotatree.core.state import State
+
+UNITS_LOOKED_AT: Final = 128
+"""Most units of one branch that a search looks at, largest share and least cost first: its effort is bounded."""
+QUOTAS_IN_TURN: Final = 8
+"""Most quotas that are taken from one after the other, before all borrowers are looked at together."""
+INFINITE: Final = 1 << 62
+"""The share of a branch that has a weight of 0 and runs anything."""
+
+T = TypeVar("T")
+
+
+class Branch(NamedTuple):
+    """A child of the quota where paths part, or that quota's own jobs, which count as one more child (S6)."""
+
+    quota: Quota
+    own: bool = False
+
+    def share(self, resource: int, more: int = 0) -> int | None:
+        """Return what it has of a resource, with so much more, in billionths of its weight; None if it names no weight."""
+        quota = self.quota
+        weight = dict(quota.named if self.own else weights(quota)).get(resource)
+        if weight is None:
+            return None
+        used, idle = (quota.own_used, quota.own_idle) if self.own else (quota.used, quota.idle)
+        amount = used[resource] + idle[resource] + more
+        if not weight:
+            return INFINITE if amount > 0 else 0
+        return amount * 1_000_000_000 // weight
+
+    def contains(self, quota: Quota) -> bool:
+        return quota is self.quota if self.own else self.quota.contains(quota)
+
+
+class FairTake(NamedTuple):
+    """The units that a waiting borrower takes, and the quota below which the two share."""
+
+    units: tuple[Unit, ...]
+    quota: Quota
+
+
+def sharing_from(quota: Quota) -> Quota | None:
+    """Return the topmost quota on the path with fair borrowing, which is for all below it; None if there is none."""
+    return next((above for above in reversed(quota.path) if above.spec.fair_idle), None)
+
+
+def branch_below(parent: Quota, quota: Quota) -> Branch:
+    """Return the branch of `parent` that a quota of its subtree belongs to."""
+    if quota is parent:
+        return Branch(parent, own=True)
+    return Branch(quota.path[quota.depth - parent.depth - 1])
+
+
+def waits_for_leaving(state: State, job: Job) -> bool:
+    """Return whether a job below fair borrowing could run idle once everything that leaves now has left."""
+    if not state.leaving_replicas or sharing_from(job.quota) is None:
+        return False
+    return _Need(state, job).met(Overlay(state))
+
+
+def fair_take(state: State, job: Job, now_ms: int) -> FairTake | None:
+    """Return the `idle: only` units that a waiting job which may run idle takes from one branch beside its own (I4).
+
+    They are the fewest found that make room, no smaller in sum than the job, and leave that branch a share strictly above
+    the job's own, in every resource that is short. None: there are none, it needs none, or nothing is shared here.
+    """
+    top = sharing_from(job.quota)
+    if top is None or (job.leaving and not job.running):
+        return None
+    need = _Need(state, job)
+    if need.met(Overlay(state)):
+        return None
+    short = need.short()
+    path = job.quota.path
+    for parent in reversed(path[: path.index(top) + 1]):
+        mine = branch_below(parent, job.quota)
+        after = [mine.share(i, need.request[i]) for i in short]
+        if None in after or INFINITE in after:
+            continue  # its weight is 0, or it names none
+        for other in _largest_first(parent, mine, short[0]):
+            found = _from(need, other, short, after, now_ms)
+            if found is not None:
+                return FairTake(found, parent)
+    return None
+
+
+def fair_order(waiting: list[T], quota_of: Callable[[T], Quota], job_of: Callable[[T], Job]) -> list[T]:
+    """Return waiting borrowers, which come in the order of S6, so that below fair borrowing the smaller share goes first (I4).
+
+    The turns that the borrowers of one such quota have among all others stay theirs. A share is that after the start.
+    """
+    shared: dict[Quota, list[int]] = {}
+    for position, one in enumerate(waiting):
+        top = sharing_from(quota_of(one))
+        if top is not None:
+            shared.setdefault(top, []).append(position)
+    found = list(waiting)
+    for top, positions in shared.items():
+        ranked = [(place, quota_of(waiting[p]), job_of(waiting[p])) for place, p in enumerate(positions)]
+        for position, place in zip(positions, _by_share(top, ranked), strict=True):
+            found[position] = waiting[positions[place]]
+    return found
+
+
+def spared_in_turn(tree: Tree, request: Resources) -> Iterator[frozenset[QuotaId]]:
+    """Yield the quotas whose own borrowers a regular job spares at first when it takes idle work back (I3, I4).
+
+    Below fair borrowing the largest share goes first at every level: all are spared but those of one quota, then of two,
+    and so on; at the end, when nobody is spared any more, nothing is yielded.
+    """
+    if not tree.idle_units:
+        return
+    resource = next((i for i in range(3) if request[i]), 0)
+    ranked: list[list[QuotaId]] = []
+    for top in _sharing_quotas(tree.root):
+        borrowers = [quota for quota in top.subtree() if any(quota.own_idle)]
+        borrowers.sort(key=lambda quota: (_rank(Branch(top), quota, resource), quota.tin))
+        ranked.append([quota.id for quota in borrowers])
+    for taken in range(1, min(max(map(len, ranked), default=0), QUOTAS_IN_TURN)):
+        yield frozenset(quota for borrowers in ranked for quota in borrowers[taken:])
+
+
+def _sharing_quotas(quota: Quota) -> Iterator[Quota]:
+    """Yield the topmost quotas with fair borrowing, from here down."""
+    if quota.spec.fair_idle:
+        yield quota
+        return
+    for child in quota.children:
+        yield from _sharing_quotas(child)
+
+
+def _by_share(parent: Quota, ranked: list[tuple[int, Quota, Job]]) -> Iterator[int]:
+    """Yield the ranks of borrowers below `parent`: at every level the branch with the smaller share after the start first."""
+    branches: dict[Branch, list[tuple[int, Quota, Job]]] = {}
+    for entry in ranked:
+        branches.setdefault(branch_below(parent, entry[1]), []).append(entry)
+    streams = []
+    for branch, members in branches.items():
+        jobs = {place: job for place, _, job in members}
+        order = (place for place, *_ in members) if branch.own else _by_share(branch.quota, members)
+        streams.append([(_share_after(branch, jobs[place]), place) for place in order])
+    # A branch's members keep their order among themselves: only heads are compared.
+    return (place for _, place in merge(*(_never_falling(stream) for stream in streams)))
+
+
+def _never_falling(stream: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    highest = 0
+    for share, place in stream:
+        highest = max(highest, share)
+        yield highest, place
+
+
+def _share_after(branch: Branch, job: Job) -> int:
+    request = total_request(job, least_asked_for(job))
+    shares = [branch.share(i, request[i]) for i in range(3) if request[i]]
+    return max((share for share in shares if share is not None), default=0)
+
+
+class _Need:
+    """What a waiting borrower needs: idle room, and places on devices that are free or being freed."""
+
+    def __init__(self, state: State, job: Job) -> None:
+        self.state, self.job = state, job
+        numbers = least_asked_for(job)
+        self.request = total_request(job, numbers)
+        self._wanted = [(i, job.shape_of(i)) for i in numbers]
+        self._avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
+
+    def met(self, overlay: Overlay) -> bool:
+        """Return whether the job could run idle if the state were as the overlay supposes."""
+        if idle_refusal(self.state, self.job, self.request, overlay) is not None:
+            return False
+        root = self.job.quota.root
+        return (
+            find_places(self.state, root, self._wanted, now=False, avoid=self._avoid, overlay=overlay)
+            is not None
+        )
+
+    def short(self) -> list[int]:
+        """Return the resources that the idle room has too little of; if places are what is short, the first it asks for."""
+        refusal = [
+            i
+            for i in range(3)
+            if self.request[i]
+            and idle_refusal(self.state, self.job, Resources(*(self.request[j] * (j == i) for j in range(3))))
+        ]
+        return refusal or [i for i in range(3) if self.request[i]][:1]
+
+
+def _largest_first(parent: Quota, mine: Branch, resource: int) -> list[Branch]:
+    """Return the branches of `parent` beside one, those with idle work only, the largest share first."""
+    others = [Branch(child) for child in parent.children if any(child.idle)]
+    if any(parent.own_idle):
+        others.append(Branch(parent, own=True))
+    with_share = [(branch.share(resource), branch) for branch in others if branch != mine]
+    measured = [(share, branch) for share, branch in with_share if share is not None]
+    return [branch for _, branch in sorted(measured, key=lambda e: (-e[0], e[1].own, e[1].quota.tin))]
+
+
+def _from(
+    need: _Need, other: Branch, short: list[int], after: list[int | None], now_ms: int
+) -> tuple[Unit, ...] | None:
+    """Return the units to take from one branch, or None if no lawful set is found."""
+
+    def still_above(taken: list[int]) -> bool:
+        left = [other.share(i, -taken[i]) for i in short]
+        return all(a is not None and b is not None and a < b for a, b in zip(after, left, strict=True))
+
+    if not still_above([0, 0, 0]):
+        return None
+    candidates = _borrowers(need.state, other, short[0], now_ms)[:UNITS_LOOKED_AT]
+    trial = _Taking(need, short)
+    for unit in candidates:
+        trial.take(unit)
+        if trial.enough():
+            break
+        trial.give_back(unit)
+    if not trial.taken:
+        for unit in candidates:
+            trial.take(unit)
+            if trial.enough():
+                break
+        else:
+            return None
+        let_stay(list(trial.taken), lambda unit: eviction_cost(unit, now_ms), trial.spare)
+    units = tuple(sorted((u for u in trial.taken if not implied(u, trial.taken)), key=lambda u: u.name))
+    return units if still_above(trial.sum()) else None
+
+
+class _Taking:
+    """Units that have been taken so far, on an overlay of the state."""
+
+    def __init__(self, need: _Need, short: list[int]) -> None:
+        self._need, self._short = need, short
+        self._overlay = Overlay(need.state)
+        self.taken: dict[Unit, list[Unit]] = {}  # each with what goes along with it
+
+    def take(self, unit: Unit) -> None:
+        along = [piece for piece in with_companions([unit]) if piece not in self._overlay.off]
+        for piece in along:
+            self._overlay.take(piece)
+        self.taken[unit] = along
+
+    def give_back(self, unit: Unit) -> None:
+        for piece in self.taken.pop(unit):
+            self._overlay.give_back(piece)
+
+    def sum(self) -> list[int]:
+        return [
+            sum(piece.footprint[i] for pieces in self.taken.values() for piece in pieces) for i in range(3)
+        ]
+
+    def enough(self) -> bool:
+        """Return whether the units are no smaller in sum than the job in what is short, and it fits without them."""
+        total, request = self.sum(), self._need.request
+        return all(total[i] >= request[i] for i in self._short) and self._need.met(self._overlay)
+
+    def spare(self, unit: Unit) -> bool:
+        """Give a unit back if the others are enough without it (P8); return whether they are."""
+        self.give_back(unit)
+        if self.enough():
+            return True
+        self.take(unit)
+        return False
+
+
+def _borrowers(state: State, branch: Branch, resource: int, now_ms: int) -> list[Unit]:
+    """Return the `idle: only` units of a branch: at every level below it the largest share first, then by P5."""
+    found = [
+        unit
+        for cls in state.classes_below(branch.quota.root)
+        if cls.claim is Claim.IDLE and cls.kind is not UnitKind.HOLD and branch.contains(cls.quota)
+        for bucket in cls.buckets.values()
+        for *_, unit in bucket
+        if unit.job.spec.idle is Idle.ONLY
+    ]
+    ranks = {unit.job.quota: _rank(branch, unit.job.quota, resource) for unit in found}
+    return sorted(
+        found,
+        key=lambda u: (ranks[u.job.quota], eviction_cost(u, now_ms), -u.started_ms, u.name),
+    )
+
+
+def _rank(branch: Branch, quota: Quota, resource: int) -> tuple[int, ...]:
+    """Return a key that sorts the quotas of a branch by the shares on their paths, the largest first."""
+    shares: list[int] = []
+    while not branch.own:
+        branch = branch_below(branch.quota, quota)
+        shares.append(-(branch.share(resource) or 0))
+    return tuple(shares)

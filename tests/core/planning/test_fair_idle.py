@@ -1,0 +1,173 @@
+"""Idle capacity divided by share: whose turn it is, and who takes from whom (I4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core import decisions as say
+from quotatree.core import events as ev
+from quotatree.core.explanation import explain
+from quotatree.core.model.job import Claim, Idle, JobId
+from quotatree.core.model.policy import Scope
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.resources import Bounds
+from quotatree.core.planning.plan import plan
+from quotatree.core.reasons import Code
+from tests.core.building import World, self_level
+
+
+def shared(fair: bool = True, weight: Bounds | None = None) -> World:
+    """Eight GPUs; a and b have a min of 2 each and share what is idle."""
+    world = World()
+    world.root(8, fair_idle=fair)
+    world.quota("a", 2, weight=weight)
+    world.quota("b", 2)
+    return world
+
+
+def borrow(world: World, quota: str, number: int, gpus: float = 1) -> None:
+    """So many jobs that run on idle capacity, each of so many GPUs."""
+    for index in range(number):
+        world.submit(f"{quota}{index}", quota, gpus, idle=Idle.ONLY)
+    world.plan()
+
+
+def test_a_waiting_borrower_takes_from_whom_has_more_than_its_share_i4() -> None:
+    world = shared()
+    borrow(world, "a", 8)
+    world.submit("late", "b", 2, idle=Idle.ONLY)
+    assert [kind for kind, _ in world.plan()] == ["Evict", "Evict"]
+    assert [r.code for r in explain(world.state, JobId("late"), 0).reasons] == [Code.FairTurn]
+    for job in list(world.state.leaving_jobs):
+        world.event(ev.JobLeft(job))
+    assert world.plan() == [("Start", "late")]
+    assert world.state.jobs[JobId("late")].claim is Claim.IDLE
+
+
+def test_without_the_switch_nobody_takes_i4() -> None:
+    world = shared(fair=False)
+    borrow(world, "a", 8)
+    world.submit("late", "b", 2, idle=Idle.ONLY)
+    assert world.plan() == []
+
+
+def test_taking_ends_before_shares_are_equal_i4() -> None:
+    """5 and 3: one more would make them equal, and so it would go for ever between the two."""
+    world = shared()
+    borrow(world, "a", 8)
+    for number in range(8):
+        world.submit(f"b{number}", "b", 1, idle=Idle.ONLY)
+    for _ in range(12):
+        world.plan()
+        for job in list(world.state.leaving_jobs):
+            world.event(ev.JobLeft(job))
+    assert [world.state.quotas[QuotaId(name)].idle[0] for name in ("a", "b")] == [5000, 3000]
+
+
+def test_weights_say_what_is_fair_i4() -> None:
+    """7 of 6 and 1 of 2 GPUs: one more for b would make both shares 1."""
+    world = shared(weight=Bounds(6000))
+    borrow(world, "a", 8)
+    for number in range(8):
+        world.submit(f"b{number}", "b", 1, idle=Idle.ONLY)
+    for _ in range(12):
+        world.plan()
+        for job in list(world.state.leaving_jobs):
+            world.event(ev.JobLeft(job))
+    assert [world.state.quotas[QuotaId(name)].idle[0] for name in ("a", "b")] == [7000, 1000]
+
+
+def test_what_is_taken_is_no_smaller_than_who_takes_i4() -> None:
+    """One GPU is free, and a borrower of one GPU would make room for two; it is smaller than what comes for it."""
+    world = shared()
+    borrow(world, "a", 7)
+    world.submit("late", "b", 2, idle=Idle.ONLY)
+    assert [kind for kind, _ in world.plan()] == ["Evict", "Evict"]
+
+
+def test_only_jobs_that_are_nothing_but_idle_are_taken_i4() -> None:
+    world = shared()
+    for index in range(8):
+        world.submit(f"a{index}", "a", 1, idle=Idle.ALLOW)
+    world.plan()
+    world.submit("late", "b", 1, idle=Idle.ONLY)
+    assert world.plan() == []
+
+
+def test_a_weight_of_nothing_never_takes_and_is_taken_from_first_i4() -> None:
+    world = World()
+    world.root(8, fair_idle=True)
+    world.quota("a", 2)
+    world.quota("b", 2)
+    world.quota("c", 0)
+    borrow(world, "a", 4)
+    borrow(world, "c", 4)
+    world.submit("more-of-c", "c", 1, idle=Idle.ONLY)
+    assert world.plan() == []
+    world.submit("late", "b", 1, idle=Idle.ONLY)
+    ((kind, job),) = world.plan()
+    assert (kind, job[0]) == ("Evict", "c")
+
+
+def test_the_round_goes_by_the_share_after_the_start_i4() -> None:
+    """Priorities order the round elsewhere; here b, which has less, is served before a's p9."""
+    world = shared()
+    borrow(world, "a", 6)
+    world.submit("a-high", "a", 2, priority=9, idle=Idle.ONLY)
+    world.submit("b-low", "b", 2, priority=1, idle=Idle.ONLY)
+    assert world.plan() == [("Start", "b-low")]
+
+
+def test_a_job_that_allows_idle_takes_its_share_before_regular_victims_p4() -> None:
+    world = World()
+    world.root(8, fair_idle=True)
+    world.quota("a", 2)
+    world.quota("b", 2, self_level=self_level(6, 1, Scope.OWN))
+    world.run("own", "b", 2)
+    borrow(world, "a", 6)
+    world.submit("late", "b", 1, priority=9, idle=Idle.ALLOW)
+    made = plan(world.state, 0)
+    (evicted,) = [d for d in made.decisions if isinstance(d, say.Evict)]
+    assert (evicted.job[0], evicted.reason.code, evicted.counts) == ("a", Code.FairShare, False)
+
+
+@pytest.mark.parametrize(("x", "y", "largest"), [(1, 3, "x"), (3, 1, "y")])
+def test_the_largest_share_goes_first_at_every_level_i4(x: int, y: int, largest: str) -> None:
+    """Below a, x and y have borrowed the same; who has the smaller min has the larger share of it."""
+    world = World()
+    world.root(8, fair_idle=True)
+    world.quota("a", 4)
+    world.quota("x", x, parent="a")
+    world.quota("y", y, parent="a")
+    world.quota("b", 2)
+    borrow(world, "x", 4)
+    borrow(world, "y", 4)
+    world.submit("late", "b", 1, idle=Idle.ONLY)
+    assert [(kind, job[0]) for kind, job in world.plan()] == [("Evict", largest)]
+
+
+def test_a_regular_job_takes_back_from_the_largest_share_first_i3() -> None:
+    """Both have borrowed as much; b has the smaller min, though a's borrowers are cheaper to stop."""
+    world = World()
+    world.root(8, fair_idle=True)
+    world.quota("a", 4)
+    world.quota("b", 2)
+    borrow(world, "b", 4)
+    world.now_ms = 60_000
+    borrow(world, "a", 4)
+    world.now_ms = 120_000
+    world.submit("regular", "a", 1)
+    assert [(kind, job[0]) for kind, job in world.plan()] == [("Evict", "b"), ("Hold", "r")]
+
+
+def test_a_regular_job_takes_from_several_where_one_has_too_little_i3() -> None:
+    world = World()
+    world.root(8, fair_idle=True)
+    world.quota("a", 4)
+    world.quota("b", 2)
+    borrow(world, "a", 4)
+    borrow(world, "b", 4)
+    world.submit("regular", "r", 6)
+    taken = [job[0] for kind, job in world.plan() if kind == "Evict"]
+    assert len(taken) == 6, "no more than it needs, chosen by P5 among the two"
+    assert set(taken) == {"a", "b"}
