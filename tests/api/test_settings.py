@@ -70,6 +70,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "kubernetes.zone_label": ('"zone"', "zone"),
     "kubernetes.priority_class": ('"ours"', "ours"),
     "kubernetes.storage_class": ('"fast"', "fast"),
+    "kubernetes.adopted_kinds": ('["jobs.batch", "rayjobs.ray.io"]', ("jobs.batch", "rayjobs.ray.io")),
     "kubernetes.bind_seconds": ("5", 5),
     "kubernetes.start_seconds": ("6", 6),
     "oidc.issuer": ('"https://other.example.org"', "https://other.example.org"),

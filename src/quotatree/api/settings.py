@@ -32,6 +32,7 @@ from quotatree.scenario.amounts import (
     as_memory_mib,
     as_text,
     as_text_or_texts,
+    as_texts,
 )
 
 FILE: Final = "quotatree.toml"
@@ -213,6 +214,7 @@ SETTINGS: Final = (
     Setting("kubernetes.zone_label", as_text, '"topology.kubernetes.io/zone"', "label of nodes that says their zone"),
     Setting("kubernetes.priority_class", as_text, '"quotatree"', "PriorityClass of our pods, which preempts nobody; made if it is missing"),
     Setting("kubernetes.storage_class", as_text, "the cluster's default", "storage class of the volumes of notebooks"),
+    Setting("kubernetes.adopted_kinds", as_texts, '["jobs.batch"]', "kinds of objects made with kubectl that are queued and run when their turn comes, such as `pytorchjobs.kubeflow.org`; an empty list adopts none"),
     Setting("kubernetes.bind_seconds", _at_least_one, "60", "after so many seconds without a node from kube-scheduler a job is queued again, with a pause"),
     Setting("kubernetes.start_seconds", _at_least_one, "600", "after so many seconds without its image, secrets or volumes a job is queued again, with a pause"),
     Setting("oidc.issuer", as_text, "none", "the identity provider's address; the table `oidc` is all or nothing"),

@@ -67,6 +67,7 @@ def engine_of(settings: ServerSettings, directory: Path, fleet: Fleet) -> Engine
 
 
 def _kubernetes(settings: ServerSettings) -> Engine:
+    from quotatree.engines.kubernetes.adopted import KNOWN
     from quotatree.engines.kubernetes.client import connect
     from quotatree.engines.kubernetes.engine import KubernetesEngine
     from quotatree.engines.kubernetes.errors import NoClient
@@ -74,6 +75,9 @@ def _kubernetes(settings: ServerSettings) -> Engine:
     options = settings.kubernetes
     if settings.nodes is not None:
         raise NoEngine("--nodes declares virtual nodes; on Kubernetes the cluster says which nodes there are")
+    unknown = sorted(set(options.adopted_kinds) - set(KNOWN))
+    if unknown:
+        raise NoEngine(f"kubernetes.adopted_kinds: {unknown[0]} is not known; there are {', '.join(KNOWN)}")
     try:
         cluster = connect(options.kubeconfig, options.context)
     except NoClient as error:

@@ -38,6 +38,7 @@ from quotatree.engines.base import (
     lacks,
 )
 from quotatree.engines.kubernetes import pod_building as build
+from quotatree.engines.kubernetes.adopted import KNOWN
 from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.dry_run import DryRun
 from quotatree.engines.kubernetes.errors import Clash, ClusterError, Denied, Missing
@@ -55,6 +56,7 @@ from quotatree.engines.kubernetes.kinds import (
     Kind,
     Object,
 )
+from quotatree.engines.kubernetes.native import Native, is_adopted
 from quotatree.engines.kubernetes.node_reading import ForeignPod, NodeView, foreign_pod, node_view
 from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.kubernetes.output import read_log
@@ -75,7 +77,9 @@ RESTART_LOOK_SECONDS: Final = 1.0
 
 class KubernetesEngine:
     def __init__(self, cluster: Cluster, options: KubernetesOptions) -> None:
+        """Raises KeyError for a kind to be adopted that is not known."""
         self._cluster = cluster
+        self._native = Native(cluster, [KNOWN[name] for name in options.adopted_kinds])
         self._options = options
         self._lock = threading.RLock()
         self._runs = Runs()
@@ -101,6 +105,8 @@ class KubernetesEngine:
 
     def refuses(self, job: JobSpec, program: Program) -> str | None:
         why = lacks(self.capabilities, job)
+        if why is None and is_adopted(program):
+            return self._native.refuses(job, program)
         if why is not None:
             return f"{why}: its device plugin gives whole GPUs, and chooses which" if "share" in why else why
         try:
@@ -126,14 +132,21 @@ class KubernetesEngine:
             self._nodes.start()
             self._pods.start()
             self._workers.start()
+            self._native.open(self._tell)
         self._listed()
 
     def start(self, order: StartOrder) -> None:
+        if is_adopted(order.program):
+            self._native.start(order)
+            return
         with self._lock:
             self._runs.start(order)
         self._workers.mark(order.job)
 
     def stop(self, order: StopOrder) -> None:
+        if self._native.has(order.job):
+            self._native.stop(order)
+            return
         with self._lock:
             self._runs.stop(order)
         self._workers.mark(order.job)
@@ -147,11 +160,15 @@ class KubernetesEngine:
 
     def observe(self) -> Observed:
         self._listed()
+        adopted = self._native.observe()
         with self._lock:
             running, exits = self._runs.observed()
-            return Observed(tuple(running), tuple(exits), self._inventory.all())
+            return Observed((*running, *adopted.running), (*exits, *adopted.exits), self._inventory.all())
 
     def forget(self, job: JobId, run: int) -> None:
+        if self._native.has(job):
+            self._native.forget(job, run)
+            return
         with self._lock:
             self._runs.forget(job, run)
         self._workers.mark(job)
@@ -176,10 +193,16 @@ class KubernetesEngine:
         return Endpoint(f"http://{name}.{where}.svc:{port}", token, ready)
 
     def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> LogPiece | None:
+        adopted = self._native.pod_of(job, run, replica)
+        if adopted is not None:
+            return read_log(self._cluster, adopted, offset, limit, over=False)
         with self._lock:
             found = self._runs.find(job, run)
             known = found.pods.get(replica) if found is not None else None
-        return None if known is None else read_log(self._cluster, *known, offset, limit)
+        if known is None:
+            return None
+        where, view = known
+        return read_log(self._cluster, where, offset, limit, over=view.over, container=view.container)
 
     def close(self) -> None:
         with self._lock:
@@ -187,7 +210,9 @@ class KubernetesEngine:
         for informer in (self._nodes, self._pods):
             if informer is not None:
                 informer.close()
-        self._workers.close()
+        if self._nodes is not None:
+            self._native.close()
+            self._workers.close()
         self._cluster.close()
 
     # -- what the cluster says -------------------------------------------------------------------------------------

@@ -29,6 +29,8 @@ class KubernetesOptions:
     """The PriorityClass of our pods, which preempts nobody; made if it is missing."""
     storage_class: str = ""
     """Of the volumes of notebooks; empty: the cluster's default."""
+    adopted_kinds: tuple[str, ...] = ("jobs.batch",)
+    """Kinds of objects that users make themselves and that are run when their turn comes."""
     bind_seconds: int = 60
     """How long kube-scheduler may take to let a pod have its node before the job is queued again."""
     start_seconds: int = 600

@@ -60,6 +60,8 @@ class PodView(NamedTuple):
     checkpoint: str
     restart: str
     beside: str
+    container: str
+    """Its first container, whose output is that of the replica."""
 
     @property
     def over(self) -> bool:
@@ -98,6 +100,7 @@ def pod_view(pod: Object) -> PodView | None:
         checkpoint=notes.get(CHECKPOINT, ""),
         restart=notes.get(RESTART, ""),
         beside=notes.get(BESIDE, ""),
+        container=((pod.get("spec") or {}).get("containers") or [{}])[0].get("name", ""),
     )
 
 
