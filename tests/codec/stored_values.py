@@ -59,6 +59,7 @@ NODES: Final = (
     NodeRecord(
         2, NodeSpec("n3"), NodeState.READY, foreign=Resources(2_000, 1_500, 512), foreign_devices=(6, 7)
     ),
+    NodeRecord(3, NodeSpec("n4"), NodeState.LOST, cordoned=True),
 )
 
 QUOTAS: Final = (

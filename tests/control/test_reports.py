@@ -11,6 +11,7 @@ from quotatree.control.commands import values as do
 from quotatree.control.loop import Mode
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import JobId
+from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Module
 from quotatree.engines.base import (
     Confirmed,
@@ -19,6 +20,7 @@ from quotatree.engines.base import (
     Idled,
     Left,
     Lost,
+    NodeReport,
     Outcome,
     Report,
     RestartOrder,
@@ -327,3 +329,27 @@ def test_surplus_that_was_lost_and_came_back_is_not_taken_for_confirmed(server: 
     server.hear(Left(JobId(service), 1, (1,)))
     server.hear(Confirmed(JobId(service), 1, (1,)))  # it comes late
     assert server.world.cards[JobId(service)].confirmed == (0,)
+
+
+def test_a_node_that_was_cordoned_when_it_was_lost_comes_back_cordoned(server: Told):
+    name = node_names(server)[0]
+    server.do(do.SetNodeState(actor="root", node=name, state=NodeState.CORDONED))
+    server.hear(NodeReport(name, ready=False))
+    server.kill()
+    server.boot()
+    server.hear(NodeReport(name, ready=True))
+    assert state_of(server, name) is NodeState.CORDONED
+    server.do(do.SetNodeState(actor="root", node=name, state=NodeState.READY))
+    server.hear(NodeReport(name, ready=False))
+    server.hear(NodeReport(name, ready=True))
+    assert state_of(server, name) is NodeState.READY
+
+
+def node_names(server: Told) -> list[str]:
+    assert server.controller._world is not None
+    return list(server.controller._world.state.node_by_name)
+
+
+def state_of(server: Told, node: str) -> NodeState:
+    assert server.controller._world is not None
+    return server.controller._world.state.node_by_name[node].state

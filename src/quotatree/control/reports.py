@@ -137,12 +137,15 @@ def _idled(turn: Turn, report: Idled) -> None:
 
 
 def _node(turn: Turn, report: NodeReport) -> None:
-    """Mark a node Lost, or a lost node Ready again (R5). A ready node that is cordoned or draining stays so."""
+    """Mark a node Lost, or a lost node Ready again (R5). One that is or was cordoned or draining is not Ready: it stays
+    closed until somebody opens it.
+    """
     node = turn.state.node_by_name.get(report.node)
     if node is None:
         return
     if report.ready and node.state is NodeState.LOST:
-        turn.apply(ev.NodeChanged(report.node, NodeState.READY))
+        back = NodeState.CORDONED if node.cordoned else NodeState.READY
+        turn.apply(ev.NodeChanged(report.node, back))
     elif not report.ready and node.state is not NodeState.LOST:
         turn.apply(ev.NodeChanged(report.node, NodeState.LOST))
     else:

@@ -49,6 +49,7 @@ class NodeRecord:
     ill: tuple[int, ...] = ()
     foreign: Resources | None = None
     foreign_devices: tuple[int, ...] = ()
+    cordoned: bool = False
 
     @property
     def name(self) -> str:
@@ -168,6 +169,7 @@ def node_record(node: Node) -> NodeRecord:
         ill=tuple(sorted(node.ill)),
         foreign=node.foreign if node.foreign != ZERO else None,
         foreign_devices=tuple(sorted(node.foreign_devices)),
+        cordoned=node.cordoned,
     )
 
 

@@ -86,6 +86,7 @@ def _restore_node(state: State, record: NodeRecord) -> None:
     node = state.add_node(record.spec)
     if record.state is not NodeState.READY:
         state.set_node_state(node, record.state)
+    state.set_cordoned(node, record.cordoned)
     for device in record.ill:
         if not 0 <= device < record.spec.gpus or device in node.ill:
             raise _bad("nodes", record.name, f"has no device {device}, or it is named ill twice")

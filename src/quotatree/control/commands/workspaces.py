@@ -14,6 +14,7 @@ from quotatree.access.submitting import limits_of
 from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Answer
 from quotatree.control.decision_effects import watch
+from quotatree.control.event_kinds import unknown_kind
 from quotatree.control.turn import Turn
 from quotatree.control.world import check_match
 from quotatree.core import Refused
@@ -127,6 +128,9 @@ def put_webhook(turn: Turn, command: do.PutWebhook) -> Answer:
     url = urlsplit(command.url)
     if url.scheme not in ("http", "https") or not url.hostname:
         raise Refused("url", command.url, "E4", "must be an http or https address")
+    unknown = unknown_kind(command.kinds)
+    if unknown is not None:
+        raise Refused("kinds", unknown[0], "E4", unknown[1])
     if len(command.secret) < 16:
         raise Refused("secret", "…", "E4", "must have at least 16 characters")
     row = WebhookRow(

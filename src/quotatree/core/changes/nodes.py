@@ -103,6 +103,8 @@ def _known(state: State, name: str) -> Node:
 
 def node_changed(state: State, event: ev.NodeChanged, now_ms: int) -> Decisions:
     node = _known(state, event.node)
+    closed = node.state in (NodeState.CORDONED, NodeState.DRAINING) or node.cordoned
+    state.set_cordoned(node, event.state is NodeState.LOST and closed)
     state.set_node_state(node, event.state)
     if event.state is NodeState.LOST:
         return _lose(state, node, now_ms)

@@ -80,6 +80,8 @@ class Node:
     """Its label "rack"; empty without one."""
     state: NodeState
     """Whether new work may land here; `State.set_node_state` changes it."""
+    cordoned: bool
+    """Whether it was cordoned or draining when it was lost, and comes back so (R5); False unless it is lost."""
     ill: frozenset[int]
     """Numbers of the devices that are out of order; `State.set_device` changes it."""
     foreign: Resources
@@ -125,6 +127,7 @@ class Node:
         self.labels = dict(spec.labels)
         self.rack = self.labels.get("rack", "")
         self.state = NodeState.READY
+        self.cordoned = False
         self.ill = frozenset()
         self.foreign = ZERO
         self.foreign_devices = frozenset()

@@ -59,6 +59,13 @@ class NodeChanges(Facts):
         self.on_undo(become, before)
         self._touch_node(node)
 
+    def set_cordoned(self, node: Node, cordoned: bool) -> None:
+        """Note whether a lost node comes back cordoned (R5)."""
+        if node.cordoned is not cordoned:
+            self.on_undo(self.set_cordoned, node, node.cordoned)
+            node.cordoned = cordoned
+            self._touch_node(node)
+
     def set_device(self, node: Node, device: int, healthy: bool) -> None:
         """Mark a device on which no unit stands as ill, or as well again."""
 
