@@ -80,6 +80,17 @@ class Story:
     def becomes(self, job: str, phase: str, seconds: float = 60.0) -> None:
         until(lambda: self.phase(job) == phase, f"{self.job(job)['name']} is {phase}", seconds)
 
+    def runs(self, job: str, seconds: float = 60.0) -> None:
+        """Wait until it runs and the cluster has confirmed it."""
+
+        def confirmed() -> bool:
+            found = self.server.client.jobs.runs(job)
+            return self.phase(job) == "Running" and any(
+                one["confirmed_ms"] and one["ended_ms"] is None for one in found
+            )
+
+        until(confirmed, f"{self.job(job)['name']} runs", seconds)
+
     def pods(self, job: str | None = None) -> list[Thing]:
         """Pods of a job, or of all jobs; those that have ended are not among them."""
         selector = JOB_LABEL if job is None else f"{JOB_LABEL}={job}"

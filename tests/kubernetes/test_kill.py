@@ -1,0 +1,135 @@
+"""`kill -9` of QuotaTree at random moments: no job is lost, none runs twice, no GPU is given twice (A7). The numbers are printed."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quotatree.client.errors import ClientError
+from tests.kubernetes.api import Api, Denied
+from tests.kubernetes.cluster import Cluster
+from tests.kubernetes.processes import until
+from tests.kubernetes.serving import Server
+from tests.kubernetes.story import ENDED, JOB_LABEL, OVER, Story
+from tests.kubernetes.witness import Witness
+from tests.profiles import by_profile
+
+KILLS = by_profile(quick=6, deep=50)
+NODES = 3
+LONGEST_LIFE_SECONDS = 2.5
+
+
+class Life:
+    """Lets pods end, some with an error, and now and then takes one away by hand, whoever is alive to see it."""
+
+    def __init__(self, api: Api, dice: random.Random) -> None:
+        self._api = api
+        self._dice = dice
+        self._over = threading.Event()
+        self.gentle = False
+        self._thread = threading.Thread(target=self._run, name="life", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._over.wait(0.2):
+            pods = self._api.items("/api/v1/pods", labelSelector=JOB_LABEL)
+            for pod in pods:
+                if pod["status"].get("phase") == "Running" and self._dice.random() < 0.15:
+                    self._touch(
+                        f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+                    )
+
+    def _touch(self, path: str) -> None:
+        try:
+            if not self.gentle and self._dice.random() < 0.1:
+                self._api.delete(path, gracePeriodSeconds=0)
+            else:
+                self._api.merge(path, {"metadata": {"annotations": {"play.quotatree.io/end": "now"}}})
+        except Denied:
+            pass  # it was gone already
+
+
+@pytest.fixture
+def life(cluster: Cluster) -> Iterator[Life]:
+    api = Api(cluster.kubeconfig)
+    made = Life(api, random.Random(1))
+    yield made
+    made.close()
+    api.close()
+
+
+def test_whenever_it_is_killed_nothing_is_lost_nothing_runs_twice_no_gpu_is_given_twice(
+    cluster: Cluster, account: Path, tmp_path: Path, life: Life, capsys
+):
+    began = time.monotonic()
+    dice = random.Random(2)
+    cluster.nodes.add(NODES, 8, labels={"nvidia.com/gpu.product": "A100"})
+    server = Server(tmp_path / "server", account)
+    server.start()
+    story = Story(cluster, server)
+    story.nodes_known(NODES)
+    story.tree(NODES * 8, {"a": 12, "b": 12}, child_level={"priorities": "1-3"})
+    watching = Api(cluster.kubeconfig)
+    witness = Witness(watching)
+    wishes: dict[str, dict[str, object]] = {}
+    made: dict[str, set[str]] = {}
+    for _ in range(KILLS):
+        until(lambda: submit_some(story, dice, wishes, made), "something was submitted")
+        threading.Event().wait(dice.uniform(0.0, LONGEST_LIFE_SECONDS))
+        server.kill()
+        server.start(wait=dice.random() < 0.7)
+    until(server.writable, "the last server leads")
+    for key, wish in wishes.items():
+        made.setdefault(key, set()).add(story.submit(key=key, **wish))  # type: ignore[arg-type]
+    life.gentle = True
+    jobs = {job for ids in made.values() for job in ids}
+    until(lambda: all(job["phase"] in OVER for job in server.client.jobs.list()), "everything ends", 180)
+    faults = [*witness.faults, *story.broken_promises(jobs)]
+    faults += [f"{key} made {ids}" for key, ids in made.items() if len(ids) > 1]
+    faults += [
+        f"{job['id']} was asked for by nobody" for job in server.client.jobs.list() if job["id"] not in jobs
+    ]
+    left = [pod for pod in story.pods() if pod["status"].get("phase") not in ENDED]
+    faults += [f"pod {pod['metadata']['name']} is left" for pod in left]
+    witness.close()
+    server.stop()
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\nkill -9 of QuotaTree on Kubernetes, {KILLS} times in {time.monotonic() - began:.0f} s: {len(jobs)} jobs, "
+            f"{sum(map(len, witness.runs.values()))} runs, {witness.seen} changes of pods; faults: {len(faults)}\n"
+        )
+    assert faults == []
+    assert len(jobs) >= KILLS
+
+
+def submit_some(
+    story: Story, dice: random.Random, wishes: dict[str, dict[str, object]], made: dict[str, set[str]]
+) -> bool:
+    """Ask for some jobs; whoever gets no answer asks again in the end with the same key. Returns whether any was answered."""
+    answered = False
+    for _ in range(dice.randint(1, 3)):
+        key = f"wish-{len(wishes)}"
+        wish: dict[str, object] = {
+            "name": key,
+            "quota": dice.choice(("a", "b", "root")),
+            "gpus": dice.choice((1, 2, 4)),
+            "replicas": dice.choice((1, 1, 2)),
+            "priority": dice.randint(1, 9),
+        }
+        wishes[key] = wish
+        try:
+            made.setdefault(key, set()).add(story.submit(key=key, **wish))  # type: ignore[arg-type]
+            answered = True
+        except ClientError:
+            continue
+    return answered
