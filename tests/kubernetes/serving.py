@@ -33,6 +33,7 @@ class Server:
         environment: dict[str, str] | None = None,
     ) -> None:
         self.home = home
+        self.kubeconfig = kubeconfig
         home.mkdir(parents=True, exist_ok=True)
         self._port = free_ports(1)[0]
         self._output = home / "output"

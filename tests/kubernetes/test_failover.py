@@ -11,6 +11,7 @@ import pytest
 from quotatree.client.errors import ClientError
 from tests.kubernetes.api import Api
 from tests.kubernetes.cluster import Cluster
+from tests.kubernetes.manifests import NAMESPACE
 from tests.kubernetes.processes import until
 from tests.kubernetes.serving import Server
 from tests.kubernetes.story import Story
@@ -71,3 +72,37 @@ def reads(server: Server) -> set[str]:
         return {job["id"] for job in server.client.jobs.list(active=True)}
     except ClientError:
         return set()
+
+
+def test_the_pod_of_the_server_that_leads_says_so_and_the_service_finds_it(
+    cluster: Cluster, database: str, story: Callable[..., Story]
+):
+    """Two pods that stand for the servers' own: whoever leads is behind the Service that clients use."""
+    pods = f"/api/v1/namespaces/{NAMESPACE}/pods"
+    for name in ("server-0", "server-1"):
+        container = {"name": "server", "image": "none"}
+        body = {"metadata": {"name": name, "labels": {"app": "test"}}, "spec": {"containers": [container]}}
+        cluster.api.create(pods, body)
+    first = story(nodes=1, database=database, environment={**LEASE, **of_pod("server-0")}).server
+    until(lambda: role(cluster, "server-0") == "leader", "the first says that it leads")
+    second = Server(
+        first.home.parent / "second",
+        first.kubeconfig,
+        database=database,
+        environment={**LEASE, **of_pod("server-1")},
+    )
+    second.start(wait=False)
+    until(lambda: role(cluster, "server-1") == "standby", "the second says that it stands by")
+    first.stop()
+    until(lambda: role(cluster, "server-1") == "leader", "the second says that it leads")
+    assert role(cluster, "server-0") == "standby"
+    second.stop()
+
+
+def of_pod(name: str) -> dict[str, str]:
+    return {"POD_NAMESPACE": NAMESPACE, "POD_NAME": name}
+
+
+def role(cluster: Cluster, pod: str) -> str | None:
+    found = cluster.api.get(f"/api/v1/namespaces/{NAMESPACE}/pods/{pod}")["metadata"]["labels"]
+    return found.get("quotatree.io/role")

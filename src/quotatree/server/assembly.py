@@ -26,6 +26,7 @@ from quotatree.control.world import SYSTEM
 from quotatree.identity.first_start import FirstStart, first_start
 from quotatree.identity.passwords import Passwords
 from quotatree.server.engine_choice import engine_of, fleet_of, keep_up
+from quotatree.server.leader_label import label_of
 from quotatree.server.patient_protocol import PatientProtocol
 from quotatree.store import Store
 
@@ -69,6 +70,7 @@ class Server:
             settings.keep.deliveries_ms,
             also=self._reserve.fill,
         )
+        self._label = label_of(settings, lambda: self.controller.health.mode is Mode.LEADING)
         self._started = False
         self._services = Services(
             self.controller,
@@ -107,6 +109,8 @@ class Server:
         self._outbox.start()
         self._reserve.fill()
         self._housekeeping.start()
+        if self._label is not None:
+            self._label.start()
         self._started = True
         until = time.monotonic() + START_SECONDS
         while self.controller.health.mode is Mode.STARTING and time.monotonic() < until:
@@ -168,6 +172,8 @@ class Server:
         """Stop all threads and unlock the directory. Jobs go on running; the next server finds them."""
         self._services.simulations.close()
         if self._started:
+            if self._label is not None:
+                self._label.stop()
             self._housekeeping.stop()
             self._outbox.stop()
             self.controller.stop()

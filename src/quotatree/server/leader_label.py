@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 import structlog
 
+from quotatree.api.settings import ServerSettings
 from quotatree.engines.kubernetes.errors import ClusterError
 from quotatree.engines.kubernetes.kinds import PODS, Kind, Object
 
@@ -33,6 +34,16 @@ def own_pod() -> tuple[str, str] | None:
     """Namespace and name of the pod that this process runs in; None outside of one."""
     namespace, name = os.environ.get("POD_NAMESPACE"), os.environ.get("POD_NAME")
     return (namespace, name) if namespace and name else None
+
+
+def label_of(settings: ServerSettings, leads: Callable[[], bool]) -> LeaderLabel | None:
+    """The label of this process's pod; None outside of one, and for engines that need no cluster."""
+    pod = own_pod()
+    if settings.engine != "kubernetes" or pod is None:
+        return None
+    from quotatree.engines.kubernetes.client import connect
+
+    return LeaderLabel(connect(settings.kubernetes.kubeconfig, settings.kubernetes.context), pod, leads)
 
 
 class LeaderLabel:
