@@ -29,6 +29,16 @@ const childrenRoute = createRoute({
   path: "children",
   component: lazyRouteComponent(() => import("../features/quotas/ChildrenTab"), "ChildrenTab"),
 });
+const nodesRoute = createRoute({
+  getParentRoute: () => oneRoute,
+  path: "nodes",
+  component: lazyRouteComponent(() => import("../features/quotas/NodesTab"), "NodesTab"),
+});
+const usersRoute = createRoute({
+  getParentRoute: () => oneRoute,
+  path: "users",
+  component: lazyRouteComponent(() => import("../features/quotas/UsersTab"), "UsersTab"),
+});
 const policyRoute = createRoute({
   getParentRoute: () => quotasRoute,
   path: "$quota/policy",
@@ -36,4 +46,4 @@ const policyRoute = createRoute({
   component: lazyRouteComponent(() => import("../features/policies/PolicyPage"), "PolicyPage"),
 });
 
-export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute]), policyRoute]);
+export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute, nodesRoute, usersRoute]), policyRoute]);

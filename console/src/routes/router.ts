@@ -10,8 +10,9 @@ import { peopleRoutes } from "./people";
 import { preemptionRoutes } from "./preemptions";
 import { quotaRoutes } from "./quotas";
 import { rootRoute } from "./root";
+import { whatIfRoutes } from "./whatif";
 
-const tree = rootRoute.addChildren([loginRoute, insideRoute.addChildren([overviewRoute, quotaRoutes, ...jobRoutes, ...preemptionRoutes, clusterRoute, ...peopleRoutes])]);
+const tree = rootRoute.addChildren([loginRoute, insideRoute.addChildren([overviewRoute, quotaRoutes, ...jobRoutes, ...preemptionRoutes, clusterRoute, ...peopleRoutes, ...whatIfRoutes])]);
 
 export function makeRouter(client: QueryClient) {
   return createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", scrollRestoration: true });

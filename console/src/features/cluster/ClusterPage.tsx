@@ -9,18 +9,17 @@ import { BYS, palette, valueOf, type By, type Device } from "./colours";
 import { Grid } from "./Grid";
 import { NodePanel } from "./NodePanel";
 import { NodeTable } from "./NodeTable";
-import { devicesOf, nodesQuery, placedQuery, placesOf } from "./queries";
+import { devicesOf, devicesQuery, nodesQuery } from "./queries";
 
 export function ClusterPage() {
   const { colour = "quota" } = useSearch({ from: "/inside/cluster" });
   const navigate = useNavigate();
   const nodes = useQuery(nodesQuery);
-  const jobs = useQuery(placedQuery).data;
+  const occupied = useQuery(devicesQuery).data;
   const dark = useComputedColorScheme("light") === "dark";
   const [chosen, setChosen] = useState<string | null>(null);
   const by = BYS.includes(colour as By) ? (colour as By) : "quota";
-  const placed = useMemo(() => placesOf(jobs ?? []), [jobs]);
-  const devices = useMemo(() => new Map((nodes.data ?? []).map((node) => [node.name, devicesOf(node, placed)])), [nodes.data, placed]);
+  const devices = useMemo(() => new Map((occupied ?? []).map((node) => [node.node, devicesOf(node)])), [occupied]);
   const colours = useMemo(() => palette(valuesIn(devices, by), dark), [devices, by, dark]);
   return (
     <div className="page">

@@ -50,7 +50,7 @@ export function NodePanel({ node, devices, onClose }: { node: Node | undefined; 
       {act.error === null ? null : <div className="notice bad" role="alert">{sentence(act.error)}</div>}
       {draining ? (
         <div className="stack">
-          <PreviewPanel title="If drained now" changes={[{ change: "node", node: node.name, state: "Draining" } as never]} />
+          <PreviewPanel title="If drained now" changes={[{ change: "node-state", node: node.name, state: "Draining" } as never]} />
           <div className="row">
             <Button loading={act.isPending} onClick={() => act.mutate("drain")}>
               Drain {node.name}
@@ -64,7 +64,7 @@ export function NodePanel({ node, devices, onClose }: { node: Node | undefined; 
       <ul style={{ margin: 0, paddingLeft: 18 }}>
         {jobs.map((job) => (
           <li key={job}>
-            <JobRef id={job} /> <span className="dim">GPU {devices.filter((one) => one.job === job).map((one) => one.index).join(" ")}</span>
+            <JobRef id={job} name={devices.find((one) => one.job === job)?.name ?? undefined} /> <span className="dim">GPU {devices.filter((one) => one.job === job).map((one) => one.index).join(" ")}</span>
           </li>
         ))}
         {jobs.length === 0 ? <li className="dim">no job that you may see</li> : null}

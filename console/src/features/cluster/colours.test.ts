@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { palette, valueOf, type Device } from "./colours";
 
-const device: Device = { index: 0, job: "j", quota: "Q", priority: 3, module: "DLC", owner: null, state: "busy" };
+const device: Device = { index: 0, job: "j", name: "n", quota: "Q", priority: 3, module: "DLC", owner: null, state: "busy" };
 
 test("a name keeps its colour whatever order it comes in", () => {
   expect(palette(["b", "a", "b"], false)).toEqual(palette(["a", "b"], false));

@@ -1,6 +1,6 @@
 // Which colour has a GPU, by what the reader wants to see?
 
-export type Device = { index: number; job: string | null; quota: string | null; priority: number | null; module: string | null; owner: string | null; state: "free" | "busy" | "leaving" | "ill" };
+export type Device = { index: number; job: string | null; name: string | null; quota: string | null; priority: number | null; module: string | null; owner: string | null; state: "free" | "busy" | "leaving" | "ill" };
 export type By = "quota" | "priority" | "module" | "owner";
 export const BYS: readonly By[] = ["quota", "priority", "module", "owner"];
 

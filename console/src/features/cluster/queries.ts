@@ -2,8 +2,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import { keys } from "../../api/keys";
-import type { Job, Node } from "../../api/types";
+import type { components } from "../../api/schema";
 import type { Device } from "./colours";
+
+export type NodeDevices = components["schemas"]["NodeDevicesOut"];
 
 export const nodesQuery = queryOptions({
   queryKey: keys.nodes,
@@ -11,37 +13,29 @@ export const nodesQuery = queryOptions({
   select: (answer) => answer.items,
 });
 
-/** Running jobs with their places: all that the reader may see. */
-export const placedQuery = queryOptions({
-  queryKey: ["jobs", "placed"],
+export const devicesQuery = queryOptions({
+  queryKey: ["nodes", "devices"],
   queryFn: async ({ signal }) => {
-    const all: Job[] = [];
+    const all: NodeDevices[] = [];
     for (let cursor = ""; ; ) {
-      const page = await call("get", "/api/v1/jobs", { query: { active: true, limit: 500, ...(cursor === "" ? {} : { cursor }) } as never, signal });
-      all.push(...page.items.filter((job) => job.places.length > 0));
+      const page = await call("get", "/api/v1/node-devices", { query: { limit: 500, ...(cursor === "" ? {} : { cursor }) }, signal });
+      all.push(...page.items);
       if (page.next === null) return all;
       cursor = page.next;
     }
   },
 });
 
-/** The GPUs of a node: who is on each, as far as the reader may know. */
-export function devicesOf(node: Node, placed: ReadonlyMap<string, Map<number, Job>>): Device[] {
-  const on = placed.get(node.name) ?? new Map<number, Job>();
-  return Array.from({ length: node.gpus }, (_, index) => {
-    const job = on.get(index);
-    const state = node.ill_gpus.includes(index) ? "ill" : job === undefined ? "free" : "busy";
-    return { index, job: job?.id ?? null, quota: job?.quota ?? null, priority: job?.priority ?? null, module: job?.module ?? null, owner: job?.owner ?? null, state };
-  });
-}
-
-export function placesOf(jobs: readonly Job[]): Map<string, Map<number, Job>> {
-  const found = new Map<string, Map<number, Job>>();
-  for (const job of jobs)
-    for (const place of job.places) {
-      const node = found.get(place.node) ?? new Map<number, Job>();
-      for (const device of place.devices) node.set(device, job);
-      found.set(place.node, node);
+/** The GPUs of a node: who is on each, as far as the reader may know. Of several on one GPU the last is shown. */
+export function devicesOf(node: NodeDevices): Device[] {
+  const devices: Device[] = Array.from({ length: node.gpus }, (_, index) => ({
+    index, job: null, name: null, quota: null, priority: null, module: null, owner: null, state: node.ill.includes(index) ? "ill" : "free",
+  }));
+  for (const one of node.occupants)
+    for (const index of one.devices) {
+      const device = devices[index];
+      if (device === undefined || device.state === "ill") continue;
+      Object.assign(device, { job: one.job, name: one.name, quota: one.quota, priority: one.priority, module: one.module, owner: one.owner, state: one.leaving ? "leaving" : "busy" });
     }
-  return found;
+  return devices;
 }

@@ -1,6 +1,6 @@
 // The policies of a quota while they are edited, and what is sent when they are saved.
 import type { Module, PoliciesIn, Quota } from "../../api/types";
-import { pairProblem, rangeProblem } from "./pairs";
+import { pairProblem, rangeProblem } from "../../pairs";
 
 export type SelfDraft = { enabled: boolean; any: boolean; high: string; low: string; modules: string[]; scope: string };
 export type Draft = {

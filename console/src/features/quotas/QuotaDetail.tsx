@@ -10,6 +10,8 @@ const TABS = [
   ["/quotas/$quota", "Overview"],
   ["/quotas/$quota/jobs", "Jobs"],
   ["/quotas/$quota/children", "Children"],
+  ["/quotas/$quota/nodes", "Nodes"],
+  ["/quotas/$quota/users", "Users"],
 ] as const;
 
 export function QuotaDetail() {

@@ -21,3 +21,6 @@ export const queueQuery = (quota: string) =>
     queryFn: ({ signal }) => call("get", "/api/v1/quotas/{quota}/queue", { path: { quota }, query: { limit: 200 }, signal }),
     select: (answer) => answer.items,
   });
+
+/** The active jobs of a quota and of those below it, as far as one page holds them. */
+export const activeFilter = (quota: string) => ({ quota: [quota], below: true, active: true, limit: 500 });

@@ -19,6 +19,7 @@ const PLACES = [
   { to: "/preemptions", name: "Preemptions", icon: icons.preemptions, needs: null },
   { to: "/cluster", name: "Cluster", icon: icons.cluster, needs: "see-nodes" },
   { to: "/workspaces", name: "Workspaces", icon: icons.workspaces, needs: null },
+  { to: "/what-if", name: "What-if", icon: icons.whatif, needs: "operate" },
   { to: "/audit", name: "Audit", icon: icons.audit, needs: null },
   { to: "/users", name: "Users", icon: icons.users, needs: "manage-users" },
 ] as const;
