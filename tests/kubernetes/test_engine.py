@@ -97,3 +97,37 @@ def test_what_others_run_is_taken_off_and_shown(told: Story):
 
 def foreign(story: Story) -> float:
     return sum(node["foreign"]["gpus"] for node in story.server.client.nodes.list())
+
+
+def test_what_still_runs_on_a_node_that_comes_back_has_its_gpus_until_it_is_gone(told: Story):
+    """R5, A7: the job runs elsewhere meanwhile, and nobody else is given what its old pod has."""
+    job = told.submit("long", "root", 8, grace="20s")
+    told.becomes(job, "Running")
+    (old,) = told.pods(job)
+    node = old["spec"]["nodeName"]
+    told.cluster.nodes.lose(node)
+    until(lambda: told.job(job)["run"] == 2 and told.phase(job) == "Running", "it runs elsewhere")
+    told.cluster.nodes.bring_back(node)
+    until(lambda: state(told, node) == "Ready", "the node is back")
+    if any(pod["metadata"]["uid"] == old["metadata"]["uid"] for pod in told.pods(job)):
+        assert foreign(told) == 8
+    until(lambda: foreign(told) == 0, "the old pod is gone")
+
+
+def test_a_pod_that_never_leaves_keeps_only_its_own_preemptor_waiting(story: Begin):
+    told = story(nodes=2)
+    told.tree(16, {}, self_level={"high": "6-9", "low": "1-5"})
+    low = [told.submit(f"low{n}", "root", 8, priority=1) for n in range(2)]
+    for job in low:
+        told.becomes(job, "Running")
+    told.play(told.pods(low[0])[0], stuck="true")
+    told.play(told.pods(low[1])[0], leaves_after="0s")
+    high = [told.submit(f"high{n}", "root", 8, priority=9) for n in range(2)]
+    until(lambda: sorted(told.phase(job) for job in high) == ["Held", "Running"], "one of them starts")
+    assert told.broken_promises([*low, *high]) == []
+    told.play(told.pods(low[0])[0], stuck=None, leaves_after="0s")
+    until(lambda: all(told.phase(job) == "Running" for job in high), "and the other once it has left")
+
+
+def state(story: Story, name: str) -> str:
+    return str(next(node["state"] for node in story.server.client.nodes.list() if node["name"] == name))

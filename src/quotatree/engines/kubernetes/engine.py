@@ -73,6 +73,7 @@ PRIORITY: Final = 1_000
 SHORTEST_GRACE_SECONDS: Final = 1
 """A grace of 0 would take the pod out of the API while its containers may still run."""
 RESTART_LOOK_SECONDS: Final = 1.0
+LONGEST_SECONDS: Final = 10**9
 
 
 class KubernetesEngine:
@@ -86,6 +87,7 @@ class KubernetesEngine:
         self._inventory = Inventory()
         self._dry_run = DryRun(cluster, options, self._namespace)
         self._namespaces: set[str] = set()
+        self._leftovers: dict[str, ForeignPod] = {}  # pods of forgotten runs that are not gone yet, by uid
         self._place = Place("", cluster.host)
         self._report: Callable[[Report], None] | None = None
         self._workers = Workers(self._settle, WORKERS)
@@ -169,8 +171,15 @@ class KubernetesEngine:
         if self._native.has(job):
             self._native.forget(job, run)
             return
+        told: list[Report] = []
         with self._lock:
-            self._runs.forget(job, run)
+            # What still lives of it, on a node that was lost, has its GPUs until it is gone, and nobody else counts them.
+            for _, view in self._runs.forget(job, run).living:
+                if view.node and view.uid not in self._leftovers:
+                    left = self._leftovers[view.uid] = ForeignPod(view.uid, view.node, view.use)
+                    told += self._inventory.pod_changed(None, left)
+        for report in told:
+            self._tell(report)
         self._workers.mark(job)
 
     def endpoint(self, job: JobId, run: int) -> Endpoint | None:
@@ -225,7 +234,7 @@ class KubernetesEngine:
                 raise EngineUnavailable(informer.error or "the cluster has not been listed yet")
 
     def _keep_pod(self, pod: Object) -> PodView | ForeignPod | None:
-        return pod_view(pod) or foreign_pod(pod, self._options)
+        return pod_view(pod, self._options.gpu_resources) or foreign_pod(pod, self._options)
 
     def _node_changed(self, key: Key, before: NodeView | None, after: NodeView | None) -> None:
         del key
@@ -245,6 +254,10 @@ class KubernetesEngine:
                 told += self._inventory.pod_changed(*others)
             if any(ours):
                 told += self._runs.pod_changed(key, *ours)
+            mine, now = ours
+            if mine is not None and (now is None or now.uid != mine.uid or now.over):
+                left = self._leftovers.pop(mine.uid, None)
+                told += self._inventory.pod_changed(left, None) if left is not None else ()
         for report in told:
             self._tell(report)
         view = ours[1] or ours[0]
@@ -270,7 +283,7 @@ class KubernetesEngine:
             self._stop_replicas(run)
             if run.ending is not None and not run.ended:
                 for key, view in run.living:
-                    self._delete(run, key, view, self._grace_of(run))
+                    self._delete(run, key, view, None)
             else:
                 self._start_replicas(run)
                 self._make_again(run)
@@ -353,14 +366,15 @@ class KubernetesEngine:
                     run.stopping.pop(number, None)
             self._tell(Left(run.job, run.number, never))
 
-    def _delete(self, run: Run, key: Key, view: PodView, grace_ms: int) -> None:
-        """Delete a pod with its grace; once, unless it is to go sooner."""
-        seconds = _seconds(grace_ms)
-        if run.deleted.get(view.uid, seconds + 1) <= seconds:
+    def _delete(self, run: Run, key: Key, view: PodView, grace_ms: int | None) -> None:
+        """Delete a pod with a grace, None being the job's own that the pod carries; once, unless it is to go sooner."""
+        seconds = None if grace_ms is None else _seconds(grace_ms)
+        counted = LONGEST_SECONDS if seconds is None else seconds
+        if run.deleted.get(view.uid, counted + 1) <= counted:
             return
         self._cluster.delete(PODS, key.namespace, key.name, grace_seconds=seconds, uid=view.uid)
         with self._lock:
-            run.deleted[view.uid] = seconds
+            run.deleted[view.uid] = counted
 
     def _give_up_blocked(self, run: Run) -> None:
         """Take back pods that kube-scheduler or the kubelet will not start; their jobs are queued again, with a pause."""
@@ -405,7 +419,7 @@ class KubernetesEngine:
             again = build.again(self._cluster.get(PODS, where.namespace, where.name), key)
             with self._lock:
                 run.replacing[view.replica] = again
-            self._delete(run, where, view, self._grace_of(run))
+            self._delete(run, where, view, None)
 
     def _make_again(self, run: Run) -> None:
         """Make the pods of a rolling restart whose forerunners are gone."""
@@ -420,7 +434,7 @@ class KubernetesEngine:
             pods = list(run.pods.values())
         for key, view in pods:
             if not view.leaving:
-                self._delete(run, key, view, 0 if view.over else self._grace_of(run))
+                self._delete(run, key, view, 0 if view.over else None)
         for kind in (SERVICES, SECRETS):
             if kind.plural in run.beside:
                 self._cluster.delete(kind, run.namespace, build.run_name(run.job, run.number))
@@ -428,9 +442,6 @@ class KubernetesEngine:
             run.beside = frozenset()
             if not run.pods:
                 self._runs.drop(run)
-
-    def _grace_of(self, run: Run) -> int:
-        return next((order.grace_ms for order, _ in run.wanted.values()), 30_000)
 
     def _namespace(self, name: str) -> None:
         """Make a namespace unless it is there."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from quotatree.core import JobId
+from quotatree.core import ZERO, JobId, Resources
 from quotatree.engines.kubernetes.kinds import Object
 from quotatree.engines.kubernetes.options import DOMAIN
+from quotatree.engines.kubernetes.pod_request import WrongRequest, shape_of
 
 JOB: Final = f"{DOMAIN}/job"
 RUN: Final = f"{DOMAIN}/run"
@@ -62,6 +63,8 @@ class PodView(NamedTuple):
     beside: str
     container: str
     """Its first container, whose output is that of the replica."""
+    use: Resources
+    """What it has of its node."""
 
     @property
     def over(self) -> bool:
@@ -72,7 +75,7 @@ class PodView(NamedTuple):
         return self.job, self.run
 
 
-def pod_view(pod: Object) -> PodView | None:
+def pod_view(pod: Object, gpu_resources: tuple[str, ...] = ()) -> PodView | None:
     """The replica that a pod stands for; None for a pod that this engine has not made."""
     meta, status = pod["metadata"], pod.get("status") or {}
     labels, notes = meta.get("labels") or {}, meta.get("annotations") or {}
@@ -101,6 +104,7 @@ def pod_view(pod: Object) -> PodView | None:
         restart=notes.get(RESTART, ""),
         beside=notes.get(BESIDE, ""),
         container=((pod.get("spec") or {}).get("containers") or [{}])[0].get("name", ""),
+        use=_use(pod, gpu_resources),
     )
 
 
@@ -113,6 +117,13 @@ def milliseconds(moment: str) -> int | None:
     if found.tzinfo is None:
         return None
     return int(found.timestamp() * 1000)
+
+
+def _use(pod: Object, gpu_resources: tuple[str, ...]) -> Resources:
+    try:
+        return Resources(*shape_of(pod, gpu_resources, {})[:3])
+    except WrongRequest:
+        return ZERO
 
 
 def _phase(status: Object) -> tuple[str, str]:
