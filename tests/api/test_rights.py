@@ -131,10 +131,10 @@ ROWS = [
     Row("GET", "/audit",                             "200  404  200  200  403  403  403  404  404  401", query="workspace=vision"),
     Row("GET", "/snapshot",                          "200  403  403  403  403  403  403  403  403  401"),
     Row("GET", "/webhooks",                          ALL),
-    Row("POST", "/webhooks",                         "201  404  201  201  403  403  403  404  404  401", {"id": "{new}", "url": "http://localhost:1/", "secret": "0123456789abcdef", "workspace": "vision", "kinds": ["never"]}),
-    Row("POST", "/webhooks",                         "201  403  403  403  403  403  403  403  403  401", {"id": "{new}", "url": "http://localhost:1/", "secret": "0123456789abcdef", "kinds": ["never"]}),
+    Row("POST", "/webhooks",                         "201  404  201  201  403  403  403  404  404  401", {"id": "{new}", "url": "http://localhost:1/", "secret": "0123456789abcdef", "workspace": "vision", "kinds": ["engine.orphan_stopped"]}),
+    Row("POST", "/webhooks",                         "201  403  403  403  403  403  403  403  403  401", {"id": "{new}", "url": "http://localhost:1/", "secret": "0123456789abcdef", "kinds": ["engine.orphan_stopped"]}),
     Row("GET", "/webhooks/{webhook}",                "200  404  200  200  404  404  404  404  404  401"),
-    Row("PUT", "/webhooks/{webhook}",                "200  404  200  200  404  404  404  404  404  401", {"url": "http://localhost:1/", "secret": "0123456789abcdef", "workspace": "vision", "kinds": ["never"]}, headers={"If-Match": "*"}),
+    Row("PUT", "/webhooks/{webhook}",                "200  404  200  200  404  404  404  404  404  401", {"url": "http://localhost:1/", "secret": "0123456789abcdef", "workspace": "vision", "kinds": ["engine.orphan_stopped"]}, headers={"If-Match": "*"}),
     Row("DELETE", "/webhooks/{webhook}",             "200  404  200  200  404  404  404  404  404  401"),
 ]
 PUBLIC = {
