@@ -28,6 +28,8 @@ DEFAULT_GRACE_MS: Final = 30_000
 class Idle(Enum):
     """Whether a job may run on capacity that regular work does not use now (I1)."""
 
+    __hash__ = object.__hash__  # each member is one object; an Enum would hash its name at every look-up
+
     NEVER = "never"
     ALLOW = "allow"
     ONLY = "only"
@@ -36,11 +38,15 @@ class Idle(Enum):
 class Claim(Enum):
     """Whether a job runs within quotas or on idle capacity (P3)."""
 
+    __hash__ = object.__hash__  # each member is one object; an Enum would hash its name at every look-up
+
     REGULAR = "regular"
     IDLE = "idle"
 
 
 class Phase(Enum):
+    __hash__ = object.__hash__  # each member is one object; an Enum would hash its name at every look-up
+
     WAITING = "Waiting"
     HELD = "Held"
     RUNNING = "Running"

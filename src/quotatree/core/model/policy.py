@@ -20,6 +20,8 @@ HIGHEST_PRIORITY: Final = 9
 class Module(Enum):
     """What kind of work a job is."""
 
+    __hash__ = object.__hash__  # each member is one object; an Enum would hash its name at every look-up
+
     DLC = "DLC"  # training, runs to completion
     DSW = "DSW"  # notebook, interactive
     EAS = "EAS"  # inference service, stays up

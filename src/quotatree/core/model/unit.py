@@ -35,6 +35,8 @@ GPU_SECOND: Final = 1_000_000
 
 
 class UnitKind(Enum):
+    __hash__ = object.__hash__  # each member is one object; an Enum would hash its name at every look-up
+
     CORE = "core"
     SURPLUS = "surplus"
     HOLD = "hold"

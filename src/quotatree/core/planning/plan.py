@@ -117,7 +117,6 @@ class _Planner(Surroundings):
             returns = self._returns
             while self._retry_expired() or self._finish_holds():
                 pass
-            self._ordering.start_over()
             while self._returns == returns and self._round():
                 pass
             if self._returns == returns and not self._between_rounds() and not self._net_effect():
