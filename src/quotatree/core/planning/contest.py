@@ -43,6 +43,8 @@ class Contest:
 
     def put(self, quota: Quota, first: First | None) -> None:
         """Set the first job of a quota, None for no job, and look at the shares along its path again."""
+        if first is None and not self._branches:
+            return  # nobody waits anywhere
         here = self._branches.get(quota)
         if here is None and first is not None:
             here = self._branches[quota] = _Branches()
