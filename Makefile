@@ -15,7 +15,7 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test test-kubernetes scenarios pages manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-console test-kubernetes scenarios pages pictures manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -55,6 +55,11 @@ pages: $(READY) ## write anew what is generated: API, roles, settings, reasons, 
 
 manifests: $(READY) ## write deploy/manifests anew from the chart (needs Go, as test-kubernetes does)
 	$(BIN)/python -m tests.kubernetes.manifests
+
+pictures: $(READY) ## take the pictures of the console anew for the README and the docs; needs a Chromium
+	@$(BIN)/python console/build.py
+	@$(BIN)/python console/chromium.py
+	$(BIN)/python -m docs.take_pictures
 
 bench: $(READY) ## the benchmarks, printed beside their budgets
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -39,11 +39,11 @@ const usersRoute = createRoute({
   path: "users",
   component: lazyRouteComponent(() => import("../features/quotas/UsersTab"), "UsersTab"),
 });
-const policyRoute = createRoute({
-  getParentRoute: () => quotasRoute,
-  path: "$quota/policy",
+export const policyRoute = createRoute({
+  getParentRoute: () => insideRoute,
+  path: "/quotas/$quota/policy",
   validateSearch: (raw: Record<string, unknown>): { child?: string; self?: string } => text(raw, ["child", "self"]),
   component: lazyRouteComponent(() => import("../features/policies/PolicyPage"), "PolicyPage"),
 });
 
-export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute, nodesRoute, usersRoute]), policyRoute]);
+export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute, nodesRoute, usersRoute])]);

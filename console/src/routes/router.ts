@@ -8,11 +8,11 @@ import { loginRoute } from "./login";
 import { overviewRoute } from "./overview";
 import { peopleRoutes } from "./people";
 import { preemptionRoutes } from "./preemptions";
-import { quotaRoutes } from "./quotas";
+import { policyRoute, quotaRoutes } from "./quotas";
 import { rootRoute } from "./root";
 import { whatIfRoutes } from "./whatif";
 
-const tree = rootRoute.addChildren([loginRoute, insideRoute.addChildren([overviewRoute, quotaRoutes, ...jobRoutes, ...preemptionRoutes, clusterRoute, ...peopleRoutes, ...whatIfRoutes])]);
+const tree = rootRoute.addChildren([loginRoute, insideRoute.addChildren([overviewRoute, quotaRoutes, policyRoute, ...jobRoutes, ...preemptionRoutes, clusterRoute, ...peopleRoutes, ...whatIfRoutes])]);
 
 export function makeRouter(client: QueryClient) {
   return createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", scrollRestoration: true });

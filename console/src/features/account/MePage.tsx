@@ -17,7 +17,8 @@ export function MePage() {
   return (
     <div className="page stack">
       <div className="head" style={{ marginBottom: 0 }}>
-        <h1>{me.user.display || me.user.name}</h1>
+        <h1>{me.user.name}</h1>
+        <span className="dim">{me.user.display}</span>
         {me.user.platform_admin ? <span className="chip info">platform admin</span> : null}
       </div>
       <section className="card stack tight" aria-label="Roles">

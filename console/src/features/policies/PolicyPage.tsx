@@ -17,7 +17,7 @@ import { SelfLevelForm } from "./SelfLevelForm";
 export function PolicyPage() {
   const { quota: id } = useParams({ from: "/inside/quotas/$quota/policy" });
   const quota = useSuspenseQuery(quotasQuery).data.find((one) => one.id === id);
-  if (quota === undefined) return <Empty title={`${id} is not there, or not yours`} />;
+  if (quota === undefined) return <div className="page"><Empty title={`${id} is not there, or not yours`} /></div>;
   return <Editor key={id} quota={quota} />;
 }
 
@@ -55,7 +55,7 @@ function Editor({ quota }: { quota: Quota }) {
   const setSelf = (place: number, next: Draft["self"][number] | null) =>
     setDraft({ ...draft, self: draft.self.flatMap((one, at) => (at === place ? (next === null ? [] : [next]) : [one])) });
   return (
-    <div className="stack">
+    <div className="page stack">
       <div className="head" style={{ marginBottom: 0 }}>
         <h1>Policy of {quota.id}</h1>
         <span className="dim">version {base.version}</span>
@@ -63,7 +63,7 @@ function Editor({ quota }: { quota: Quota }) {
       {conflict && quota.version !== base.version ? (
         <Conflict base={lines(draftOf(base))} theirs={lines(draftOf(quota))} mine={lines(draft)} onTheirs={() => rebase(draftOf(quota))} onMine={() => rebase(draft)} />
       ) : null}
-      <div className="cards" style={{ gridTemplateColumns: "repeat(auto-fit, minmax(290px, 1fr))" }}>
+      <div className="cards" style={{ maxWidth: 1160 }}>
         <form
           className="card stack"
           aria-label="Policy"

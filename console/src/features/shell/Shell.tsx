@@ -70,7 +70,7 @@ function Side() {
         <LiveSign />
         <ThemeSwitch />
         <Link to="/me" className="nav" onClick={() => setOpen(false)}>
-          {icons.users} <span className="cut">{me.user.display || me.user.name}</span>
+          {icons.users} <span className="cut" title={me.user.display}>{me.user.name}</span>
         </Link>
         <Leave />
       </div>

@@ -3,6 +3,7 @@ import "uplot/dist/uPlot.min.css";
 import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
+import { duration } from "../../formats";
 import type { Simulated } from "./queries";
 
 const HEIGHT = 220;
@@ -22,16 +23,16 @@ export function Plot({ title, series }: { title: string; series: Simulated["seri
         width: place.clientWidth,
         height: HEIGHT,
         scales: { x: { time: false } },
-        axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => `${tick} h`) }, { ...axis, label: "GPU", labelSize: 16, size: 44 }],
+        axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => duration(tick * 1000)) }, { ...axis, label: "GPU", labelSize: 16, size: 44 }],
         series: [
-          { label: "hours" },
+          { label: "after", value: (_, at) => (at === null ? "–" : duration(at * 1000)) },
           line("capacity", "--free", { dash: [4, 3] }),
           line("running", "--used-own", { fill: `${ink("--used-own")}33` }),
           line("idle", "--idle"),
           line("waiting", "--queued"),
         ],
       },
-      [series.at_ms.map((at) => Math.round(at / 36_000) / 100), series.capacity, series.running, series.idle, series.waiting],
+      [series.at_ms.map((at) => at / 1000), series.capacity, series.running, series.idle, series.waiting],
       place,
     );
     const watch = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT }));
