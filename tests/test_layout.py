@@ -68,7 +68,6 @@ THROUGH = {
     "engines/local/supervisor/spawn.py": "engines/local/supervisor/test_supervisor.py",
     "engines/kubernetes/due_work.py": "engines/kubernetes/test_native.py",
     "kubernetes_edge/edge.py": "kubernetes/test_native_jobs.py",
-    "engines/kubernetes/dry_run.py": "kubernetes/test_engine.py",
     "engines/kubernetes/engine.py": "kubernetes/test_engine.py",
     "kubernetes_edge/inside.py": "kubernetes_edge/test_declaring.py",
     "kubernetes_edge/job_stories.py": "kubernetes/test_native_jobs.py",

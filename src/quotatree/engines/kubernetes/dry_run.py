@@ -21,6 +21,7 @@ from quotatree.engines.kubernetes.program import PodProgram
 KEPT_SECONDS: Final = 60.0
 MOST_KEPT: Final = 1_000
 ANSWER_SECONDS: Final = 3.0
+AWAY_SECONDS: Final = 10.0
 SOME_NODE: Final = "some-node"
 
 
@@ -34,10 +35,13 @@ class DryRun:
         self._namespace = namespace
         self._known: dict[str, tuple[float, str | None]] = {}
         self._lock = threading.Lock()
+        self._away_until = 0.0
 
     def refuses(self, job: JobSpec, program: Program, read: PodProgram) -> str | None:
         """Why the API server would not take the pods of this job, in its words, or None. If it does not answer, None."""
         where = self._options.namespace(job.workspace)
+        if time.monotonic() < self._away_until:
+            return None
         for pod in self._pods(job, program, read):
             digest = _digest(where, pod)
             with self._lock:
@@ -47,7 +51,9 @@ class DryRun:
                     said = self._ask(where, job, read, pod)
                 except ClusterError as error:
                     if error.transient:
-                        return None  # what is wrong with it then comes out when it starts
+                        # What is wrong with it then comes out when it starts; the next ones must not wait for an answer too.
+                        self._away_until = time.monotonic() + AWAY_SECONDS
+                        return None
                     said = f"the cluster refuses it: {error}"
                 self._keep(digest, said)
             if said is not None:
