@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.kubernetes.outcome import Outcome, Victim
-from benchmarks.kubernetes.seen import Fate, Pods
+from benchmarks.kubernetes.seen import Fate, Pods, gpus_of
 from benchmarks.kubernetes.world import GPUS_OF_A_NODE, GRACE_SECONDS, Work, World, filling
 from tests.kubernetes.api import Thing, condition
 from tests.kubernetes.cluster import Cluster
@@ -46,17 +46,20 @@ def _fill(cluster: Cluster, world: World, pods: Pods, say: Say) -> World:
     """Let kube-scheduler place what arrives; what finds no place goes away, and what is left free is filled up."""
     _create(cluster, world.low, "low")
     until(lambda: not _undecided(cluster), "every pod is placed or refused", LONGEST_SECONDS, 1.0)
-    placed = {fate.name for fate in pods.fates.values() if fate.bound is not None}
+    # From a list, not from the watch, which may be behind.
+    placed = {pod["metadata"]["name"] for pod in cluster.api.items(PODS) if pod["spec"].get("nodeName")}
     for work in world.low:
         if work.name not in placed:
             cluster.api.delete(f"{PODS}/{work.name}", gracePeriodSeconds=0)
     low = [work for work in world.low if work.name in placed]
-    more = filling(_free(world, pods), len(world.low), seed=1)
-    _create(cluster, more, "low")
+    more = filling(_free(cluster, world), len(world.low), seed=1)
+    for work, node in more:  # kube-scheduler would put small ones where large ones must go
+        body = _pod(work, "low")
+        cluster.api.create(PODS, {**body, "spec": {**body["spec"], "nodeName": node}})
     total = len(low) + len(more)
     pods.wait(lambda fates: _bound(fates.values(), "low") == total, "the rest is placed", LONGEST_SECONDS)
     say(f"kube-scheduler: {total} pods fill {world.nodes} nodes ({len(more)} of them placed last)")
-    return world.with_low([*low, *more])
+    return world.with_low([*low, *(work for work, _ in more)])
 
 
 def _create(cluster: Cluster, works: Iterable[Work], priority: str) -> None:
@@ -86,12 +89,12 @@ def _undecided(cluster: Cluster) -> list[Thing]:
     return [pod for pod in pending if condition(pod, "PodScheduled") == "Unknown"]
 
 
-def _free(world: World, pods: Pods) -> dict[str, int]:
+def _free(cluster: Cluster, world: World) -> dict[str, int]:
     """GPUs that nobody uses, of each node that has any."""
     free = {f"node-{number}": GPUS_OF_A_NODE for number in range(world.nodes)}
-    for fate in pods.fates.values():
-        if fate.node is not None and fate.gone is None:
-            free[fate.node] -= fate.gpus
+    for pod in cluster.api.items(PODS):
+        if pod["spec"].get("nodeName"):
+            free[pod["spec"]["nodeName"]] -= gpus_of(pod)
     return {node: left for node, left in free.items() if left}
 
 

@@ -54,15 +54,15 @@ def made(nodes: int, arriving: int, seed: int) -> World:
     return World(nodes, tuple(low), _within(high, round(nodes * GPUS_OF_A_NODE * ARRIVING_SHARE), dice))
 
 
-def filling(free: dict[str, int], first: int, seed: int) -> list[Work]:
-    """Jobs that use up what is still free on each node, as large as they fit."""
+def filling(free: dict[str, int], first: int, seed: int) -> list[tuple[Work, str]]:
+    """Jobs that use up what is still free on each node, as large as they fit, and the node of each."""
     dice = random.Random(seed)
-    more: list[Work] = []
-    for left in free.values():
+    more: list[tuple[Work, str]] = []
+    for node, left in free.items():
         while left:
             gpus = 1 << (left.bit_length() - 1)
             age = dice.randrange(OLDEST_CHECKPOINT_SECONDS)
-            more.append(Work(f"low-{first + len(more)}", gpus, age))
+            more.append((Work(f"low-{first + len(more)}", gpus, age), node))
             left -= gpus
     return more
 
