@@ -1374,6 +1374,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/kubernetes/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In By Cluster
+         * @description A token for whoever the cluster says has this token of its own. 404 where it is not switched on.
+         */
+        post: operations["log_in_by_cluster_api_v1_kubernetes_token_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/login-links": {
         parameters: {
             query?: never;
@@ -1946,6 +1966,14 @@ export interface components {
             states: {
                 [key: string]: number;
             };
+        };
+        /**
+         * ClusterTokenIn
+         * @description The bearer token of a user of the cluster, as their kubeconfig has it.
+         */
+        ClusterTokenIn: {
+            /** Token */
+            token: string;
         };
         /** CreateQuotaChange */
         CreateQuotaChange: {
@@ -6259,6 +6287,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+        };
+    };
+    log_in_by_cluster_api_v1_kubernetes_token_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClusterTokenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceTokenOut"];
                 };
             };
         };

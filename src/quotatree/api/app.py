@@ -15,6 +15,7 @@ from quotatree.api.console_files import BUILT_INTO, ConsoleFiles
 from quotatree.api.described import describe
 from quotatree.api.routes import (
     audit,
+    cluster_login,
     events,
     explaining,
     health,
@@ -52,6 +53,7 @@ NOUNS: Final = (
     sessions.open_routes,
     sessions.routes,
     login_ways.open_routes,
+    cluster_login.open_routes,
     login_ways.routes,
     events.routes,
     audit.routes,

@@ -11,6 +11,7 @@ from anyio import CapacityLimiter
 from quotatree.api.simulations import Simulations
 from quotatree.control.loop import Controller
 from quotatree.engines.base import Engine
+from quotatree.identity.cluster_users import ClusterNames
 from quotatree.identity.login_links import LoginLinks
 from quotatree.identity.oidc_code import CodeLogins
 from quotatree.identity.oidc_device import DeviceLogins
@@ -33,6 +34,14 @@ class Oidc:
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterLogins:
+    """How users of a cluster sign in. `review(token)` asks the cluster whose token it is; None: nobody's there."""
+
+    names: ClusterNames
+    review: Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """Largest size of a request's body, and how deep its JSON may be nested."""
 
@@ -49,6 +58,7 @@ class Services:
     engine: Engine
     passwords: Passwords
     oidc: Oidc | None = None
+    cluster_logins: ClusterLogins | None = None
     https: bool = False
     limits: Limits = Limits()
     links: LoginLinks = field(default_factory=LoginLinks)

@@ -139,6 +139,11 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
 
+def kubectl_plugin() -> None:
+    """The same commands as `kubectl quotatree`, which kubectl finds by the program's name."""
+    main(prog_name="kubectl quotatree")
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="quotatree")
 @click.pass_context

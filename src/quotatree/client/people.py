@@ -57,6 +57,11 @@ class Logins(Noun):
         made: t.LoginLinkOut = self._http.change("POST", "/login-links")
         return made
 
+    def by_cluster(self, token: str) -> t.DeviceTokenOut:
+        """A token of the server for whoever has this token in the server's cluster."""
+        made: t.DeviceTokenOut = self._http.change("POST", "/kubernetes/token", {"token": token})
+        return made
+
     def by_password(self, user: str, password: str, token: t.TokenIn) -> t.NewTokenOut:
         """Sign in, make a token, sign out: a terminal keeps a token, not a session."""
         session: t.SessionOut = self._http.change("POST", "/session", {"user": user, "password": password})

@@ -167,6 +167,12 @@ class ClusterOut(TypedDict):
     states: dict[str, int]
 
 
+class ClusterTokenIn(TypedDict):
+    """The bearer token of a user of the cluster, as their kubeconfig has it."""
+
+    token: str
+
+
 class CreateQuotaChange(TypedDict):
     change: Literal["create-quota"]
     quota: QuotaIn

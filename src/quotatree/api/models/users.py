@@ -52,6 +52,12 @@ class TokenIn(Body):
     user: Name | None = None
 
 
+class ClusterTokenIn(Body):
+    """The bearer token of a user of the cluster, as their kubeconfig has it."""
+
+    token: Annotated[str, StringConstraints(min_length=1, max_length=20_000)] = Field(repr=False)
+
+
 class DeviceIn(Body):
     handle: Annotated[str, StringConstraints(min_length=1, max_length=200)] = Field(repr=False)
 

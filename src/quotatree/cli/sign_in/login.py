@@ -36,15 +36,28 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--user", metavar="NAME", help="Log in as this user, with a password that is asked for.")
 @click.option("--oidc", is_flag=True, help="Log in with the identity provider, in a browser.")
+@click.option("--kubernetes", is_flag=True, help="Log in as the user of your kubeconfig.")
+@click.option(
+    "--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="With --kubernetes: this file."
+)
+@click.option("--kube-context", metavar="NAME", help="With --kubernetes: this context of it.")
 @click.option("--lasts", default="30d", show_default=True, metavar="TIME", help="With --user: for how long.")
 def login(
-    url: str | None, name: str, token_file: Path | None, user: str | None, oidc: bool, lasts: str
+    url: str | None,
+    name: str,
+    token_file: Path | None,
+    user: str | None,
+    oidc: bool,
+    kubernetes: bool,
+    kubeconfig: Path | None,
+    kube_context: str | None,
+    lasts: str,
 ) -> None:
     """Log in to the server at URL and remember it. Without an option, a token is asked for."""
     from quotatree.client import Client
 
-    if sum((token_file is not None, user is not None, oidc)) > 1:
-        fail("only one of --token-file, --user and --oidc", EXIT_BAD_INPUT)
+    if sum((token_file is not None, user is not None, oidc, kubernetes)) > 1:
+        fail("only one of --token-file, --user, --oidc and --kubernetes", EXIT_BAD_INPUT)
     target = Remote(url).target().url
     with errors_exit():
         with Client(target) as nobody:
@@ -52,12 +65,14 @@ def login(
                 token = _by_password(nobody, user, lasts)
             elif oidc:
                 token = _by_device(nobody)
+            elif kubernetes:
+                token = _by_cluster(nobody, kubeconfig, kube_context)
             else:
                 token = _given(token_file)
         with Client(target, token) as client:
             who = client.whoami()
     info = who["token"]
-    made_here = info is not None and (user is not None or oidc)
+    made_here = info is not None and (user is not None or oidc or kubernetes)
     context = Context(target, token, who["user"]["name"], info["id"] if made_here and info else "")
     contexts.save(contexts.load().with_context(name, context))
     click.echo(f"logged in to {target} as {who['user']['name']}")
@@ -67,6 +82,17 @@ def _by_password(client: Client, user: str, lasts: str) -> str:
     password = click.prompt("Password", hide_input=True, err=True)
     wanted: t.TokenIn = {"name": f"login on {socket.gethostname()}"[:100], "lasts": lasts}
     return client.logins.by_password(user, password, wanted)["token"]
+
+
+def _by_cluster(client: Client, kubeconfig: Path | None, context: str | None) -> str:
+    from quotatree.engines.kubernetes.client import bearer_token
+    from quotatree.engines.kubernetes.errors import NoClient
+
+    try:
+        shown = bearer_token(kubeconfig, context)
+    except NoClient as error:
+        fail(str(error), EXIT_BAD_INPUT)
+    return client.logins.by_cluster(shown)["token"]
 
 
 def _by_device(client: Client) -> str:

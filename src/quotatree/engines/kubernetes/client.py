@@ -64,6 +64,33 @@ def _in_a_pod() -> bool:
     return "KUBERNETES_SERVICE_HOST" in os.environ
 
 
+def bearer_token(kubeconfig: Path | None = None, context: str | None = None) -> str:
+    """The token that kubectl would send for the user of a context: given, read from a file, or made by a plugin.
+
+    None: the current context, of the user's own kubeconfig. Raises NoClient if there is no token to show.
+    """
+    try:
+        from kubernetes import client, config
+    except ImportError as error:
+        raise NoClient(
+            "the Kubernetes client is not installed: pip install 'quotatree[kubernetes]'"
+        ) from error
+    found = client.Configuration()
+    try:
+        file = None if kubeconfig is None else str(kubeconfig)
+        config.load_kube_config(file, context=context, client_configuration=found, persist_config=False)
+    except (config.ConfigException, OSError) as error:
+        raise NoClient(f"the kubeconfig cannot be used: {error}") from error
+    said = found.get_api_key_with_prefix("BearerToken", "authorization") or ""
+    token = str(said).removeprefix("Bearer ").strip()
+    if not token:
+        raise NoClient(
+            "this user of the kubeconfig has no token to show, only a certificate or nothing: "
+            "log in with --oidc or --token-file"
+        )
+    return token
+
+
 class Cluster:
     """The API of one cluster. `requests` counts what was sent, by method; a watch counts once."""
 
