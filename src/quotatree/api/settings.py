@@ -19,6 +19,7 @@ from quotatree.control.loop import LoopSettings
 from quotatree.core import QuotaTreeError, Refused, Settings
 from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.local.server.unix_users import HIGHEST_UID, LOWEST_UID, UserSettings
+from quotatree.identity.cluster_users import WAYS
 from quotatree.identity.oidc_code import CodeLogins
 from quotatree.identity.oidc_device import DeviceLogins
 from quotatree.identity.oidc_http import HttpxHttp
@@ -129,6 +130,12 @@ def _prefix(value: object) -> str:
     return found
 
 
+def _cluster_login(value: object) -> str:
+    if value not in WAYS:
+        raise Unreadable('must be "off", "name" or "email"')
+    return str(value)
+
+
 def _positive_ms(value: object) -> int:
     found = as_duration_ms(value)
     if found < 1:
@@ -217,6 +224,9 @@ SETTINGS: Final = (
     Setting("kubernetes.adopted_kinds", as_texts, '["jobs.batch"]', "kinds of objects made with kubectl that are queued and run when their turn comes, such as `pytorchjobs.kubeflow.org`; an empty list adopts none"),
     Setting("kubernetes.bind_seconds", _at_least_one, "60", "after so many seconds without a node from kube-scheduler a job is queued again, with a pause"),
     Setting("kubernetes.start_seconds", _at_least_one, "600", "after so many seconds without its image, secrets or volumes a job is queued again, with a pause"),
+    Setting("kubernetes.resources", as_flag, "true", "read quotas and workspaces from resources, where they are installed"),
+    Setting("kubernetes.login", _cluster_login, '"off"', "let users of the cluster log in by their token there, as the member of that `name` or `email`"),
+    Setting("kubernetes.login_prefix", as_text, "none", "what the API server puts before names of people, such as `oidc:`"),
     Setting("oidc.issuer", as_text, "none", "the identity provider's address; the table `oidc` is all or nothing"),
     Setting("oidc.client_id", as_text, "none", "the client's id there"),
     Setting("oidc.client_secret", as_text, "none", "its secret"),

@@ -40,6 +40,8 @@ ROUND_SECONDS: Final = 0.1
 """Pause between two rounds while things happen."""
 IDLE_SECONDS: Final = 1.0
 LIST_SECONDS: Final = 30.0
+LOOK_FOR_RESOURCES_MS: Final = 10_000
+"""How often a cluster that does not know our resources is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,9 @@ class Edge:
             )
             for sort in settings.sorts
         ]
+        self._cluster = cluster
         self._resources: list[Informer[Declared]] = []
-        if settings.resources:
-            self._resources = [
-                Informer(cluster, QUOTAS, declared_quota, self._resource_changed),
-                Informer(cluster, WORKSPACES, declared_workspace, self._resource_changed),
-            ]
+        self._look_for_resources_ms = 0
         self._leads = False
         self._something = threading.Event()
         self._stopping = False
@@ -164,11 +163,30 @@ class Edge:
             self._leads = True
         now_ms = self._clock()
         declarations = self._declarations
-        if declarations is not None:
+        if declarations is not None and self._watches_resources(now_ms):
             self._attempt("resources", lambda: self._settle(declarations, now_ms))
             self._attempt("statuses", lambda: declarations.show(now_ms))
         self._attempt("native_jobs", lambda: self._jobs.settle(now_ms))
         self._attempt("stories", lambda: self._stories.tell(self._jobs.queued(), now_ms))
+
+    def _watches_resources(self, now_ms: int) -> bool:
+        """Whether resources are watched; begins with it once the cluster knows them."""
+        if self._resources or now_ms < self._look_for_resources_ms:
+            return bool(self._resources)
+        self._look_for_resources_ms = now_ms + LOOK_FOR_RESOURCES_MS
+        try:
+            for kind in (QUOTAS, WORKSPACES):
+                self._cluster.page(kind)
+        except ClusterError as error:
+            log.info("resources_not_read", error=str(error))
+            return False
+        self._resources = [
+            Informer(self._cluster, QUOTAS, declared_quota, self._resource_changed),
+            Informer(self._cluster, WORKSPACES, declared_workspace, self._resource_changed),
+        ]
+        for informer in self._resources:
+            informer.start()
+        return True
 
     def _begin(self, seq: int) -> None:
         listed: list[Informer[Any]] = [self._namespaces, *self._objects]

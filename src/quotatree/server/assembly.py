@@ -25,6 +25,7 @@ from quotatree.control.reserve import Reserve
 from quotatree.control.world import SYSTEM
 from quotatree.identity.first_start import FirstStart, first_start
 from quotatree.identity.passwords import Passwords
+from quotatree.server.cluster_edge import cluster_logins_of, edge_of
 from quotatree.server.engine_choice import engine_of, fleet_of, keep_up
 from quotatree.server.leader_label import label_of
 from quotatree.server.patient_protocol import PatientProtocol
@@ -80,7 +81,9 @@ class Server:
             oidc_of(settings.oidc),
             https=settings.https or settings.tls_cert is not None,
             limits=settings.limits,
+            cluster_logins=cluster_logins_of(settings),
         )
+        self._edge = edge_of(settings, self.controller, store)
         self.app = create_app(self._services)
 
     def _holder(self) -> str:
@@ -111,6 +114,8 @@ class Server:
         self._housekeeping.start()
         if self._label is not None:
             self._label.start()
+        if self._edge is not None:
+            self._edge.start()
         self._started = True
         until = time.monotonic() + START_SECONDS
         while self.controller.health.mode is Mode.STARTING and time.monotonic() < until:
@@ -174,6 +179,8 @@ class Server:
         if self._started:
             if self._label is not None:
                 self._label.stop()
+            if self._edge is not None:
+                self._edge.stop()
             self._housekeeping.stop()
             self._outbox.stop()
             self.controller.stop()

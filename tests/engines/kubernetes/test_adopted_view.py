@@ -54,7 +54,7 @@ def test_each_gated_pod_gets_a_free_place_of_its_template():
         )
     ]
     spots = (Spot(0, "n0"), Spot(0, "n1"), Spot(1, "n2"))
-    found = free_spots([view for view in views if view is not None], "dlc-1.1", spots)
+    found = free_spots([view for view in views if view is not None], "dlc-1.1", spots, {})
     assert [(view.key.name, replica) for view, replica in found] == [("a", 1), ("c", 2)]
 
 

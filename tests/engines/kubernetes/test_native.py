@@ -56,12 +56,13 @@ class Scene:
     def thing(self) -> dict[str, Any]:
         return self.cluster.things["jobs", "team", "train"]
 
-    def tell(self) -> None:
-        """The informers catch up; the driver works until nothing is due."""
+    def tell(self, late: tuple[str, ...] = ()) -> None:
+        """The informers catch up, but for `late` objects; the driver works until nothing is due."""
         seen: dict[Any, Any] = {}
         for (plural, namespace, name), thing in self.cluster.things.items():
             view: Any = object_view(BATCH_JOB, thing) if plural == "jobs" else pod_view(thing)
-            seen[plural, Key(namespace or "", name)] = view
+            key = (plural, Key(namespace or "", name))
+            seen[key] = self._told[key] if name in late else view
         for key in {*seen, *self._told}:
             before, after = self._told.get(key), seen.get(key)
             if before != after:
@@ -85,14 +86,14 @@ class Scene:
         self.work()
         self.tell()
 
-    def controller_makes(self, *names: str) -> None:
-        """The Job's controller makes pods of the template."""
+    def controller_makes(self, *names: str, late: tuple[str, ...] = ()) -> None:
+        """The Job's controller makes pods of the template. Of `late` ones the informer has no news yet."""
         template = self.thing["spec"]["template"]
         for name in names:
             meta = {"name": name, "namespace": "team", "labels": dict(template["metadata"]["labels"])}
             spec = {"schedulingGates": list(template["spec"]["schedulingGates"])}
             self.cluster.put(PODS, {"metadata": meta, "spec": spec, "status": {"phase": "Pending"}})
-        self.tell()
+        self.tell(late)
 
     def pods_become(self, phase: str) -> None:
         for (plural, _, _), pod in self.cluster.things.items():
@@ -144,6 +145,14 @@ def test_a_pod_that_its_controller_makes_anew_gets_the_place_of_the_one_that_is_
     del scene.cluster.things["pods", "team", "p1"]
     scene.controller_makes("p3")
     assert scene.placed() == {"p2": "b", "p3": "a"}
+
+
+def test_a_place_is_given_once_however_late_the_news_of_it_are():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p2")  # placed; the informer still has it at the gate
+    scene.controller_makes("p1", late=("p2",))
+    assert scene.placed() == {"p2": "a", "p1": "b"}
 
 
 def test_more_pods_than_replicas_stay_at_the_gate():

@@ -134,13 +134,19 @@ def places_text(spots: Sequence[Spot]) -> str:
     return ",".join(f"{spot.group}:{spot.node}" for spot in spots)
 
 
-def free_spots(pods: Iterable[PodView], run: str, spots: Sequence[Spot]) -> list[tuple[PodView, int]]:
-    """Which gated pods get which replicas of the run, in the order of their names. Who has a pod that lives gets no second."""
-    pods = sorted(pods, key=lambda pod: pod.key)
-    taken = {pod.replica for pod in pods if pod.run == run and pod.alive and pod.replica is not None}
+def free_spots(
+    pods: Iterable[PodView], run: str, spots: Sequence[Spot], sent: Mapping[str, int]
+) -> list[tuple[PodView, int]]:
+    """Which gated pods get which replicas of the run, in the order of their names. Who has a pod that lives gets no second.
+
+    `sent`: the replicas of pods, by uid, whose place was sent already: how a pod is remembered may be late.
+    """
+    pods = sorted((pod for pod in pods if pod.alive), key=lambda pod: pod.key)
+    taken = {pod.replica for pod in pods if pod.run == run and pod.replica is not None}
+    taken |= {sent[pod.uid] for pod in pods if pod.uid in sent}
     found = []
     for pod in pods:
-        if not pod.gated or pod.deleting or not pod.alive:
+        if not pod.gated or pod.deleting or pod.uid in sent:
             continue
         free = [i for i, spot in enumerate(spots) if spot.group == pod.group and i not in taken]
         if free:

@@ -49,9 +49,10 @@ from quotatree.engines.kubernetes.adopted_view import (
 )
 from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.due_work import DueWork
-from quotatree.engines.kubernetes.errors import Clash, Missing
+from quotatree.engines.kubernetes.errors import Clash, ClusterError, Missing
 from quotatree.engines.kubernetes.informer import Informer
 from quotatree.engines.kubernetes.kinds import PODS, Key, Object
+from quotatree.engines.kubernetes.pod_reading import milliseconds
 
 QUOTA_LABEL: Final = f"{adopted.DOMAIN}/quota"
 FIELD: Final = "object"
@@ -72,6 +73,8 @@ class _Run:
     stopping: bool = False
     at_once: bool = False
     told: set[int] = field(default_factory=set)
+    sent: dict[str, int] = field(default_factory=dict)
+    """Replicas of pods, by uid, whose place was sent."""
     resumed: bool = False
     over: bool = False
     unplaced_since: float | None = None
@@ -231,7 +234,7 @@ class Native:
             and after.checkpoint not in ("", before.checkpoint)
             and after.job
         ):
-            self._report(Checkpointed(JobId(after.job), after.run))
+            self._report(Checkpointed(JobId(after.job), after.run, milliseconds(after.checkpoint)))
 
     def _pod_changed(self, key: Key, before: PodView | None, after: PodView | None) -> None:
         with self._lock:
@@ -352,16 +355,17 @@ class Native:
             self._finish(run, Lost(run.job, run.run, run.all, "the object was suspended by somebody else"))
 
     def _place(self, run: _Run, pods: list[PodView]) -> None:
-        for pod, replica in free_spots(pods, run.name, run.spots):
+        for pod, replica in free_spots(pods, run.name, run.spots, run.sent):
+            run.sent[pod.uid] = replica  # before the answer, which may get lost
+            patch = placing(pod, run.name, replica, run.spots[replica].node)
             try:
-                self._cluster.merge(
-                    PODS,
-                    pod.key.namespace,
-                    pod.key.name,
-                    placing(pod, run.name, replica, run.spots[replica].node),
-                )
-            except (Missing, Clash):
-                continue  # it is gone, or another: the next change tells
+                self._cluster.merge(PODS, pod.key.namespace, pod.key.name, patch)
+            except ClusterError as error:
+                if error.transient:
+                    raise
+                del run.sent[pod.uid]  # refused: it is gone, or another; the next change tells
+                if not isinstance(error, Missing | Clash):
+                    raise
         waiting = [pod.unplaced for pod in pods if pod.unplaced and pod.run == run.name]
         if not waiting:
             run.unplaced_since = None

@@ -35,6 +35,12 @@ class KubernetesOptions:
     """How long kube-scheduler may take to let a pod have its node before the job is queued again."""
     start_seconds: int = 600
     """How long a pod may fail to get its image, secrets or volumes before the job is queued again."""
+    resources: bool = True
+    """Whether quotas and workspaces are read from resources, where the cluster knows these."""
+    login: str = "off"
+    """What names of the cluster's users are here: `name` or `email` of a member; `off`: they cannot log in by them."""
+    login_prefix: str = ""
+    """What the API server puts before names of people, such as `oidc:`."""
 
     def namespace(self, workspace: str) -> str:
         """The namespace of a workspace; names of namespaces have lower case letters, digits and dashes."""
