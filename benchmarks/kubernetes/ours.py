@@ -119,6 +119,7 @@ def _age(server: Server, world: World, names: dict[str, str], *, knows_ages: boo
                 record = json.loads(text)
                 saved = now_ms - 1000 * ages[names[job]] if knows_ages else None
                 record |= {"started_ms": now_ms - 2 * HOUR_MS, "checkpoint_ms": saved}
+                record["core"][0 if isinstance(record["core"], list) else "started_ms"] = now_ms - 2 * HOUR_MS
                 store.execute("UPDATE jobs SET record = ? WHERE id = ?", (json.dumps(record), job))
     began = time.perf_counter()
     server.start()
