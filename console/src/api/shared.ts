@@ -10,11 +10,13 @@ export const whoamiQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export const quotasQuery = queryOptions({
+/** The quotas that the reader sees, and what is above them as stubs. */
+export const treeQuery = queryOptions({
   queryKey: keys.quotas,
   queryFn: ({ signal }) => call("get", "/api/v1/quotas", { signal }),
-  select: (answer) => answer.items,
 });
+
+export const quotasQuery = queryOptions({ ...treeQuery, select: (answer) => answer.items });
 
 export const jobQuery = (id: string) =>
   queryOptions({

@@ -2,13 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { jobQuery } from "../../api/shared";
+import { jobQuery, treeQuery } from "../../api/shared";
 import type { Explanation, Job } from "../../api/types";
 import { PreviewPanel } from "../../components/PreviewPanel";
 import { Rules, ReasonLine, Tried, capital } from "../../components/ReasonList";
 import { Answered } from "../../components/StateBlock";
 import { JobRef, QuotaRef, When } from "../../components/chips";
 import { count, gpus, number, work } from "../../formats";
+import { pathOf } from "./path";
 import { explanationQuery, exposureQuery } from "./queries";
 import { Story } from "./HistoryTab";
 
@@ -96,6 +97,10 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
         </p>
       )}
       <dl className="kv">
+        <dt>Path</dt>
+        <dd>
+          <Path job={job} />
+        </dd>
         <dt>Place</dt>
         <dd>
           {told.position === null ? "not in the queue" : `${told.position} in ${job.quota}`}
@@ -135,6 +140,24 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
         <dd>{told.next_try}</dd>
       </dl>
     </section>
+  );
+}
+
+function Path({ job }: { job: Job }) {
+  const tree = useQuery(treeQuery).data;
+  if (tree === undefined) return null;
+  const each = Math.max(0, ...job.groups.map((one) => one.gpus));
+  return (
+    <>
+      {pathOf(tree, job.quota, Math.max(each, (job.gpus / Math.max(1, job.replicas)) * job.core_replicas)).map((step, place) => (
+        <span key={step.quota}>
+          {place > 0 ? <span className="dim"> › </span> : null}
+          <span className="nowrap">
+            {step.quota} {number(step.free)} of {number(step.min)} free {step.fits ? <span className="good">✓</span> : <span className="bad">✗</span>}
+          </span>
+        </span>
+      ))}
+    </>
   );
 }
 

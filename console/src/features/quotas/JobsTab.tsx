@@ -2,6 +2,7 @@
 import { Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { call } from "../../api/client";
 import { keys } from "../../api/keys";
 import type { Job } from "../../api/types";
@@ -30,8 +31,38 @@ const RUNNING: Column<Job>[] = [
   { key: "claim", title: "Claim", cell: (job) => <span className={job.claim === "idle" ? "chip warn" : "dim"}>{job.claim}</span> },
   { key: "runs", title: "Runs", cell: (job) => (job.started_ms === null ? "–" : <Ago from={job.started_ms} />) },
   { key: "owner", title: "Owner", cell: (job) => job.owner },
-  { key: "exposure", title: "Could be taken", cell: (job) => <Go to={jobPath(job.id)}>by whom?</Go> },
 ];
+
+/** By how many rules each running job could be taken, asked once for the first hundred rows. */
+function useExposures(jobs: readonly Job[]): ReadonlyMap<string, number> {
+  const ids = jobs.slice(0, 100).map((job) => job.id).sort();
+  const asked = useQuery({
+    queryKey: ["jobs", "exposures", ids],
+    queryFn: ({ signal }) => call("get", "/api/v1/exposures", { query: { job: ids }, signal }),
+    enabled: ids.length > 0,
+  });
+  return useMemo(() => new Map((asked.data?.items ?? []).map((one) => [one.job, one.items.length])), [asked.data]);
+}
+
+function RunningTable({ jobs }: { jobs: readonly Job[] }) {
+  const exposures = useExposures(jobs);
+  const columns = useMemo<Column<Job>[]>(
+    () => [
+      ...RUNNING,
+      {
+        key: "exposure",
+        title: "Could be taken",
+        cell: (job) => {
+          const rules = exposures.get(job.id);
+          if (rules === 0) return <span className="dim">by nobody</span>;
+          return <Go to={jobPath(job.id)}>{rules === undefined ? "by whom?" : `by ${count(rules, "rule")}`}</Go>;
+        },
+      },
+    ],
+    [exposures],
+  );
+  return <DataTable label="Running jobs" columns={columns} rows={jobs} rowId={(job) => job.id} />;
+}
 
 function Why({ job }: { job: Job }) {
   return (
@@ -67,7 +98,7 @@ export function JobsTab() {
               <h2>{count(waiting.length, "job waits", "jobs wait")}</h2>
               {waiting.length === 0 ? null : <DataTable label="Waiting jobs" columns={WAITING} rows={waiting} rowId={(job) => job.id} />}
               <h2>{count(running.length, "job runs", "jobs run")}</h2>
-              {running.length === 0 ? null : <DataTable label="Running jobs" columns={RUNNING} rows={running} rowId={(job) => job.id} />}
+              {running.length === 0 ? null : <RunningTable jobs={running} />}
             </>
           );
         }}

@@ -3,10 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import { keys } from "../../api/keys";
 
-export const treeQuery = queryOptions({
-  queryKey: keys.quotas,
-  queryFn: ({ signal }) => call("get", "/api/v1/quotas", { signal }),
-});
+export { treeQuery } from "../../api/shared";
 
 export const historyQuery = (quota: string) =>
   queryOptions({
