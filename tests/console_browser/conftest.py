@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from console import build, chromium
 from tests.console_browser.world import World
@@ -18,6 +18,7 @@ QUIET = [
 ]  # fmt: skip
 ARTEFACTS = Path(os.environ.get("QUOTATREE_ARTEFACTS", Path(__file__).parents[2] / "test-console"))
 SignIn = Callable[..., Page]
+expect.set_options(timeout=20_000)  # a busy machine is no failure
 
 
 @pytest.fixture(scope="session")

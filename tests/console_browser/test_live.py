@@ -42,7 +42,7 @@ def test_a_lost_connection_is_told_and_heals(sign_in, world: World):
     page = sign_in("admin", "/quotas/Quota1.1")
     expect(page.get_by_text("live", exact=True)).to_be_visible()
     world.stop()
-    expect(page.get_by_role("alert")).to_contain_text("connection to the server is lost")
+    expect(page.get_by_text("The connection to the server is lost")).to_be_visible()
     expect(page.get_by_role("region", name="Figures")).to_contain_text("of 48 GPU used")
     world.start()
     expect(page.get_by_text("live", exact=True)).to_be_visible(timeout=60_000)
