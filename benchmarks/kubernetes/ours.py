@@ -110,6 +110,8 @@ def _age(server: Server, world: World, names: dict[str, str], *, knows_ages: boo
 
     An hour is not waited for: the store is told so while no server runs. Returns how long the new one took to lead.
     """
+    # A run that is confirmed only by the new process would begin anew there, and look as if it had nothing to lose.
+    _until(lambda: _confirmed(server) == len(names), "all runs are confirmed")
     server.stop()
     ages = {work.name: work.checkpoint_age_seconds for work in world.low}
     now_ms = time.time_ns() // 1_000_000
@@ -124,6 +126,12 @@ def _age(server: Server, world: World, names: dict[str, str], *, knows_ages: boo
     began = time.perf_counter()
     server.start()
     return time.perf_counter() - began
+
+
+def _confirmed(server: Server) -> int:
+    with sqlite3.connect(server.home / "data" / "quotatree.db") as store:
+        found = store.execute("SELECT COUNT(*) FROM runs WHERE confirmed_ms IS NOT NULL AND ended_ms IS NULL")
+        return int(found.fetchone()[0])
 
 
 def _arrive(
