@@ -28,7 +28,9 @@ from tests.property import happenings, worlds
 from tests.property.walk import Walk, begin
 
 STEPS = 12
-"""Pairs of plans in one walk."""
+"""Moments of one walk at which plans are made."""
+AT_ONCE = 20
+"""Plans that may follow each other at one moment: each that put a start off asks for the next (S8)."""
 WORLDS = (worlds.world, worlds.world, worlds.several_trees)
 
 
@@ -45,13 +47,26 @@ def walk_twice(seed: int, met: Counter[str]) -> None:
         afresh = restore(snapshot(walk.state))
         if worlds.chance(random, 40):
             met["questions asked before a plan"] += ask(random, walk)
+        where = f"seed {seed}, step {number}"
+        plan_twice(walk, afresh, met, where)
+        again = plan(restore(snapshot(walk.state)), walk.now_ms)
+        assert not again.decisions, f"{where}: planning again decides {again.decisions}"
+
+
+def plan_twice(walk: Walk, afresh: State, met: Counter[str], where: str) -> None:
+    """Plan both states until no plan asks to be followed at once; every pair of plans must be the same."""
+    for _ in range(AT_ONCE):
         lived, restored = plan(walk.state, walk.now_ms), plan(afresh, walk.now_ms)
-        assert lived.decisions == restored.decisions, f"seed {seed}, step {number}: not the same decisions"
-        assert snapshot(walk.state) == snapshot(afresh), f"seed {seed}, step {number}: not the same state"
+        assert lived.decisions == restored.decisions, f"{where}: not the same decisions"
+        assert snapshot(walk.state) == snapshot(afresh), f"{where}: not the same state"
         met["plans compared"] += 1
         met.update(kind(decision) for decision in lived.decisions)
-        again = plan(restore(snapshot(walk.state)), walk.now_ms)
-        assert not again.decisions, f"seed {seed}, step {number}: planning again decides {again.decisions}"
+        if lived.next_wakeup_ms != walk.now_ms:
+            return
+        assert lived.decisions, f"{where}: a plan that decides nothing asks for the next at once"
+        met["plans that ask for the next at once"] += 1
+        afresh = restore(snapshot(walk.state))
+    raise AssertionError(f"{where}: {AT_ONCE} plans follow each other at once")
 
 
 def let_time_pass(random: Random, walk: Walk) -> None:
