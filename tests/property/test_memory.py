@@ -30,13 +30,16 @@ def test_a_restored_state_plans_as_the_one_that_lived_through_it_all(chunk: int)
     met: Counter[str] = Counter()
     for seed in range(chunk * 100_000, chunk * 100_000 + WALKS):
         walk_twice(seed, met)
-    assert met["plans compared"] == WALKS * STEPS
+    assert met["plans compared"] - met["plans that ask for the next at once"] == WALKS * STEPS
     assert met["questions asked before a plan"] >= ENOUGH
 
 
-@pytest.mark.parametrize("seed", [758])
+@pytest.mark.parametrize("seed", [758, 5941])
 def test_walks_that_went_wrong_once(seed: int) -> None:
-    """758: a victim was let stay, its preemptor stood elsewhere, and another victim would have had room again (P8, P10)."""
+    """758: a victim was let stay, its preemptor stood elsewhere, and another victim would have had room again (P8, P10).
+
+    5941: a start was put off, and only the next plan makes it (S8).
+    """
     walk_twice(seed, Counter())
 
 

@@ -10,7 +10,7 @@ ClientError
     ├── Forbidden      the rights do not suffice
     ├── NotFound       there is no such thing, or it is not for this user
     ├── Conflict       somebody else changed it first
-    ├── TooMany        too many failed logins: wait
+    ├── TooMany        too many failed logins, or too many at once: wait
     ├── Pending        a login that has not been confirmed yet
     └── Unavailable    nothing can be written now; nothing was changed
 """
@@ -109,6 +109,7 @@ BY_CODE: Final[Mapping[str, type[ApiError]]] = {
     "KeyReused": Conflict,
     "PreconditionFailed": Conflict,
     "PreconditionRequired": Conflict,
+    "TooMany": TooMany,
     "TooManyFailures": TooMany,
     "LoginPending": Pending,
     "ProviderFailed": Unavailable,
