@@ -40,7 +40,7 @@ from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Clause, Protections, Signature, surplus_below
 from quotatree.core.search.free_index import free_index
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.placement import find_places
+from quotatree.core.search.placement import bounded_by_pools, find_places
 from quotatree.core.search.victims import Found, NotFound, Request, Why, search
 from quotatree.core.state import State
 
@@ -477,7 +477,8 @@ class Attempt:
         """Return the failure with what must change before the job is tried again.
 
         That is room in the full quota if `short` tells of one and nothing else could help, else whatever may help in the
-        tree. Several shapes are sought one after the other, which may find more where less is free: then it is any change.
+        tree. Several shapes are sought one after the other, and so are places and victims in pools that the root shares,
+        which may find more where less is free: then it is any change.
         """
         if short is not None and not self._job.running and self._depends_on_tree():
             short = None
@@ -486,7 +487,8 @@ class Attempt:
         ):
             short = None  # the quota has room, but it is reserved or kept for a guard: a release there need not help
         tree = self._quota.tree
-        change = self._state.change if len({shape for _, shape in self._wanted}) > 1 else None
+        one_by_one = len({shape for _, shape in self._wanted}) > 1 or bounded_by_pools(self._root)
+        change = self._state.change if one_by_one else None
         failure = Failure(reason, tree.version, short, retry_at_ms, tree.rights, change)
         return Failed(failure, tuple(self._tried))
 

@@ -102,6 +102,7 @@ class _Planner(Surroundings):
         self._ordering = Ordering(state, now_ms, trees)
         self._waits: dict[JobId, say.Wait] = {}
         self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, and the last change by then
+        self._resting_on_all: list[WaitClass] = []  # their failures: any change makes them void
         self._settled: set[JobId] = set()  # victims whose preemption was counted
         self._net_effects: list[_NetEffect] = []  # before each time that victims were let stay
         self._returns = 0  # how often the plan went back to an earlier point; see _go_back
@@ -133,7 +134,24 @@ class _Planner(Surroundings):
 
     def _between_rounds(self) -> bool:
         """Do what follows once no job can be helped; return True if a job may be helped after that."""
-        return self._fail_over_limit() or self._finish_holds() or self._guards() or self._last_pass()
+        return (
+            self._fail_over_limit()
+            or self._finish_holds()
+            or self._look_again()
+            or self._guards()
+            or self._last_pass()
+        )
+
+    def _look_again(self) -> bool:
+        """Let classes whose failure any change makes void be tried again; return whether there are any (S9)."""
+        found = False
+        for cls in self._resting_on_all:
+            failed = cls.failed
+            if cls.members and failed is not None and failed.change not in (None, self._state.change):
+                self._ordering.touch(cls.quota)
+                found = True
+        self._resting_on_all.clear()
+        return found
 
     def _last_pass(self) -> bool:
         """Let jobs whose start was postponed finish their holds or run idle, now that no other job can be helped.
@@ -342,6 +360,8 @@ class _Planner(Surroundings):
 
     def _remember(self, cls: WaitClass, job: Job, failure: Failure) -> None:
         self._state.remember(cls, failure)
+        if failure.change is not None:
+            self._resting_on_all.append(cls)
         if failure.reason.code is Code.StopsAtIdle:
             self._idle_hopes.append((cls, self._state.change))
         self._ordering.drop(cls)
