@@ -42,7 +42,10 @@ def test_a_waiting_job_is_explained_to_its_team_and_to_nobody_else(server: Serve
     server.submit(gpus=4, seconds=None)
     waits = server.submit(gpus=4)
     told = ask(server, queries.explain("ann", waits))
-    assert (told.position, [reason.code.name for reason in told.reasons][:1]) == (1, ["OwnQuotaFull"])
+    assert (told.told.position, [reason.code.name for reason in told.told.reasons][:1]) == (
+        1,
+        ["OwnQuotaFull"],
+    )
     with pytest.raises(NotFound):
         ask(server, queries.explain("eve", waits))
 

@@ -23,6 +23,7 @@ ANSWERS: Final = (
             Item(None, Problem("Refused", "must be 1..9", "priority", 12, "P1")),
         )
     ),
+    Answer("team-b", 1, notice="all jobs run as one user"),
 )
 
 

@@ -130,7 +130,7 @@ def in_any_order(made: say.Plan) -> list[str]:
 @pytest.mark.parametrize("same_memory", [True, False])
 def test_a_restored_state_decides_the_same_for_ever_after(same_memory: bool) -> None:
     seen = Seen()
-    for seed in range(max(WALKS, 40) * 8):
+    for seed in range(max(WALKS, 40) * 16):
         try:
             go_on_side_by_side(seed, same_memory=same_memory, seen=seen)
         except Exception as problem:

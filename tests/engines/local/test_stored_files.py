@@ -40,6 +40,7 @@ from quotatree.engines.local.host.environment import MARK, mark
 from quotatree.engines.local.host.users import User
 from quotatree.engines.local.proxy.backends import Backend, Backends, Health
 from quotatree.engines.local.proxy.process import obey
+from quotatree.engines.local.server import disk_use
 from quotatree.engines.local.server.birth import write_spec
 from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.engines.local.server.known import _HEARERS, KnownRun, read_run
@@ -128,12 +129,17 @@ def test_how_an_older_supervisor_ends_is_understood(run: RunDir, line: int, repo
     assert known.over
 
 
-def test_orders_are_written_as_older_supervisors_read_them(engine: LocalEngine, run: RunDir) -> None:
+def test_orders_are_written_as_older_supervisors_read_them(
+    engine: LocalEngine, run: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path(run.orders).unlink()
     engine._runs[KEY] = KnownRun(*KEY, Module.EAS, run)
     engine.start(StartOrder(*KEY, Module.EAS, REPLICAS, PROGRAM, 30_000))
     engine.stop(StopOrder(*KEY, 30_000))
     engine.restart(RestartOrder(*KEY, "again-1"))
+    engine._runs[KEY].replicas = {0}
+    monkeypatch.setattr(disk_use, "used_bytes", lambda _: 3 * 2**20)
+    engine.end_large_jobs(2)
     written = Path(run.orders).read_text(encoding="utf-8")
     assert re.sub(r'"at_ms":\d{13}', '"at_ms":1700000000000', written) == golden_text("run/orders")
 

@@ -107,7 +107,8 @@ def answer_body(answer: Answer) -> dict[str, Any]:
         {"id": item.id} if item.problem is None else {"problem": _problem_body(item.problem)}
         for item in answer.items
     ]
-    return {"id": answer.id, "version": answer.version, "items": items}
+    notice = {"notice": answer.notice} if answer.notice else {}
+    return {"id": answer.id, "version": answer.version, "items": items, **notice}
 
 
 def _problem_body(problem: Problem) -> dict[str, Any]:
@@ -122,7 +123,7 @@ def answer_from(body: dict[str, Any]) -> Answer:
         do.Item(item.get("id"), _problem_from(item["problem"]) if "problem" in item else None)
         for item in body["items"]
     )
-    return Answer(body["id"], body["version"], items)
+    return Answer(body["id"], body["version"], items, notice=body.get("notice", ""))
 
 
 def _problem_from(body: dict[str, Any]) -> Problem:
