@@ -55,6 +55,8 @@ TITLES: Final = {
     "loop": "`[loop]`: the one writer",
     "keep": "`[keep]`: what is not kept for ever",
     "planner": "`[planner]`: what an operator may tune of the rules",
+    "users": "`[users]`: as which unix users jobs run on this machine",
+    "kubernetes": "`[kubernetes]`: jobs as pods of a cluster",
     "oidc": "`[oidc]`: log in with an identity provider",
 }
 

@@ -2,6 +2,7 @@
 
 from docs import generate_api, generate_openapi, generate_settings
 from quotatree.api.problems import PROBLEMS
+from quotatree.api.settings import SETTINGS
 
 
 def test_the_committed_description_is_the_applications():
@@ -28,3 +29,4 @@ def test_every_problem_that_a_route_may_answer_with_has_a_status_of_the_table():
 
 def test_the_page_of_settings_is_up_to_date():
     assert generate_settings.PAGE.read_text(encoding="utf-8") == generate_settings.page()
+    assert {setting.key.rpartition(".")[0] for setting in SETTINGS} == set(generate_settings.TITLES)

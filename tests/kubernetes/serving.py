@@ -40,7 +40,11 @@ class Server:
         self._token: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._client: Client | None = None
-        self._environment = {"QUOTATREE_LOOP_LEASE": "2s", **(environment or {})}
+        self._environment = {
+            "QUOTATREE_LOOP_LEASE": "2s",
+            "QUOTATREE_KUBERNETES_LOST_SECONDS": "10",
+            **(environment or {}),
+        }
         if database is not None:
             self._environment["QUOTATREE_DATABASE"] = database
         self._command = [sys.executable, "-ISc", MORTAL, "-m", "quotatree", "serve", "--engine", "kubernetes"]

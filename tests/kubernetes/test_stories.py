@@ -189,6 +189,7 @@ def test_an_etcd_that_is_gone_for_ten_seconds_changes_nothing(small: Story):
         waiting = small.submit("waiting", "b", 8)
     small.runs(waiting, 120)
     assert small.phase(running) == "Running"
+    assert small.job(running)["run"] == 1, "nobody took the nodes for lost"
     assert small.broken_promises([running, waiting]) == []
 
 

@@ -80,6 +80,27 @@ def test_a_cordoned_and_a_not_ready_node_say_so():
     assert not node_view(sick, OPTIONS).ready
 
 
+def test_a_node_that_is_not_ready_gets_nothing_new_and_is_lost_only_after_a_while():
+    """R5: after an outage of the control plane every node is not ready for some seconds, and everything on it runs."""
+    sick = node()
+    sick["status"]["conditions"][0] |= {"status": "Unknown", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    view = node_view(sick, OPTIONS)
+    assert view.unready_ms is not None
+    since = view.unready_ms
+    now = [since + 1_000]
+    inventory = Inventory(10_000, lambda: now[0])
+    seen = inventory.node_changed(None, view)
+    assert seen is not None
+    assert (seen.ready, seen.cordoned, inventory.lost_in_ms(view.spec.name)) == (True, True, 9_000)
+    now[0] = since + 10_000
+    seen = inventory.seen(view.spec.name)
+    assert seen is not None
+    assert (seen.ready, inventory.lost_in_ms(view.spec.name)) == (False, 0)
+    back = inventory.node_changed(view, node_view(node(), OPTIONS))
+    assert back is not None
+    assert (back.ready, back.cordoned) == (True, False)
+
+
 def test_our_pods_and_those_that_are_over_are_not_foreign():
     assert foreign_pod(pod(), OPTIONS) is None
     assert foreign_pod(foreign("done", 1, phase="Succeeded"), OPTIONS) is None

@@ -73,6 +73,7 @@ PRIORITY: Final = 1_000
 SHORTEST_GRACE_SECONDS: Final = 1
 """A grace of 0 would take the pod out of the API while its containers may still run."""
 RESTART_LOOK_SECONDS: Final = 1.0
+OCCUPIED_LOOK_SECONDS: Final = 0.3
 LONGEST_SECONDS: Final = 10**9
 
 
@@ -84,11 +85,12 @@ class KubernetesEngine:
         self._options = options
         self._lock = threading.RLock()
         self._runs = Runs()
-        self._inventory = Inventory()
+        self._inventory = Inventory(options.lost_seconds * 1000, lambda: time.time_ns() // 1_000_000)
         self._dry_run = DryRun(cluster, options, self._namespace)
         self._namespaces: set[str] = set()
         self._leftovers: dict[str, ForeignPod] = {}  # pods of forgotten runs that are not gone yet, by uid
         self._place = Place("", cluster.host)
+        self._closing = threading.Event()
         self._report: Callable[[Report], None] | None = None
         self._workers = Workers(self._settle, WORKERS)
         self._nodes: Informer[NodeView] | None = None
@@ -214,6 +216,7 @@ class KubernetesEngine:
         return read_log(self._cluster, where, offset, limit, over=view.over, container=view.container)
 
     def close(self) -> None:
+        self._closing.set()
         with self._lock:
             self._report = None
         for informer in (self._nodes, self._pods):
@@ -237,11 +240,27 @@ class KubernetesEngine:
         return pod_view(pod, self._options.gpu_resources) or foreign_pod(pod, self._options)
 
     def _node_changed(self, key: Key, before: NodeView | None, after: NodeView | None) -> None:
-        del key
         with self._lock:
             told = self._inventory.node_changed(before, after)
         if told is not None:
             self._tell(told)
+        self._look_later(key.name)
+
+    def _look_later(self, node: str) -> None:
+        """Have a node that is not ready told as lost when it has been so for long enough."""
+        with self._lock:
+            waits_ms = self._inventory.lost_in_ms(node)
+        if waits_ms and not self._closing.is_set():
+            later = threading.Timer(waits_ms / 1000 + 0.05, self._node_overdue, [node])
+            later.daemon = True
+            later.start()
+
+    def _node_overdue(self, node: str) -> None:
+        with self._lock:
+            told = self._inventory.seen(node)
+        if told is not None and not self._closing.is_set():
+            self._tell(told)
+            self._look_later(node)
 
     def _pod_changed(
         self, key: Key, before: PodView | ForeignPod | None, after: PodView | ForeignPod | None
@@ -297,6 +316,10 @@ class KubernetesEngine:
                 for number, wanted in sorted(run.wanted.items())
                 if number not in run.created and (number not in run.pods or run.pods[number][1].phase == LOST)
             ]
+            blocked = bool(missing) and self._still_occupied(run, {replica.node for _, _, replica in missing})
+        if blocked:
+            self._workers.mark(run.job, OCCUPIED_LOOK_SECONDS)
+            return
         for number, order, replica in missing:
             try:
                 self._create(run, order, replica, first=number == missing[0][0])
@@ -309,6 +332,22 @@ class KubernetesEngine:
                 continue
             with self._lock:
                 run.created.add(number)
+
+    def _still_occupied(self, run: Run, nodes: set[str]) -> bool:
+        """Return whether an earlier run of the job lives where it can be reached, or forgotten runs live on these nodes.
+
+        After a node that seemed lost came back, pods of the run it took along are still there: nothing may run twice, and no
+        GPU is given twice, so what comes next waits until they are gone (A7). A pod on a node that is lost is not waited for.
+        """
+        earlier = [
+            view
+            for other in self._runs.of_job(run.job)
+            if other.number < run.number
+            for _, view in other.living
+        ]
+        if any(not view.node or self._inventory.ready(view.node) for view in earlier):
+            return True
+        return any(left.node in nodes for left in self._leftovers.values())
 
     def _create(self, run: Run, order: StartOrder, replica: ReplicaOrder, first: bool) -> None:
         program = parse(order.program, order.module)

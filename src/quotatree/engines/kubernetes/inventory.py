@@ -1,6 +1,13 @@
-"""Which nodes are there, and what do others use of each? Kept up to date by what informers tell. No I/O."""
+"""Which nodes are there, and what do others use of each? Kept up to date by what informers tell. No I/O.
+
+A node that is not ready may be back at once: after an outage of the control plane all nodes are not ready for some seconds, while
+everything on them runs on. So at first nothing new is put on it, as if it were cordoned, and it counts as lost (R5) only when it
+has not been ready for as long as the settings say.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from quotatree.core import WHOLE_GPU, ZERO, Resources
 from quotatree.engines.base import NodeSeen
@@ -8,7 +15,10 @@ from quotatree.engines.kubernetes.node_reading import ForeignPod, NodeView
 
 
 class Inventory:
-    def __init__(self) -> None:
+    def __init__(self, lost_ms: int = 0, clock_ms: Callable[[], int] = lambda: 0) -> None:
+        """`lost_ms`: a node that was not ready for so long is lost. `clock_ms`: the time since the epoch."""
+        self._lost_ms = lost_ms
+        self._clock_ms = clock_ms
         self._nodes: dict[str, NodeView] = {}
         self._foreign: dict[str, Resources] = {}
         self._pods: dict[str, int] = {}
@@ -45,10 +55,24 @@ class Inventory:
             return None
         use = self._foreign.get(name, ZERO)
         unusable = replace_gpus(use, use.gpu_milli + view.unusable * WHOLE_GPU)
+        if self.lost_in_ms(name):
+            return NodeSeen(view.spec, True, True, unusable)
         return NodeSeen(view.spec, view.ready, view.cordoned, unusable)
+
+    def lost_in_ms(self, name: str) -> int:
+        """In how many milliseconds a node that is not ready will count as lost; 0 if it is ready, gone, or lost already."""
+        view = self._nodes.get(name)
+        if view is None or view.ready or view.unready_ms is None:
+            return 0
+        return max(0, min(self._lost_ms, view.unready_ms + self._lost_ms - self._clock_ms()))
 
     def all(self) -> tuple[NodeSeen, ...]:
         return tuple(found for name in sorted(self._nodes) if (found := self.seen(name)) is not None)
+
+    def ready(self, node: str) -> bool:
+        """Whether a node is there and ready."""
+        view = self._nodes.get(node)
+        return view is not None and view.ready
 
     def gpu_resource(self, node: str) -> str | None:
         """What GPUs are called on a node; None if it is not there."""

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from quotatree.core import WHOLE_GPU, NodeSpec, Resources
 from quotatree.engines.kubernetes.kinds import Object
 from quotatree.engines.kubernetes.options import DOMAIN, KubernetesOptions
+from quotatree.engines.kubernetes.pod_reading import milliseconds
 from quotatree.engines.kubernetes.pod_request import WrongRequest, shape_of
 from quotatree.engines.kubernetes.quantities import mib, milli
 
@@ -18,13 +19,17 @@ OVER: Final = ("Succeeded", "Failed")
 
 
 class NodeView(NamedTuple):
-    """A node as its object says. `unusable`: GPUs that it has and does not offer; `resource`: what they are called."""
+    """A node as its object says. `unusable`: GPUs that it has and does not offer; `resource`: what they are called.
+
+    `unready_ms`: since when it is not ready, in milliseconds since the epoch; None if it is, or does not say.
+    """
 
     spec: NodeSpec
     ready: bool
     cordoned: bool
     unusable: int
     resource: str
+    unready_ms: int | None = None
 
 
 class ForeignPod(NamedTuple):
@@ -53,9 +58,11 @@ def node_view(node: Object, options: KubernetesOptions) -> NodeView:
         memory_mib=_amount(offered, "memory", mib),
         labels=_kept(labels, options),
     )
+    condition = _ready_condition(status)
+    ready = condition.get("status") == "True"
     return NodeView(
-        spec, _ready(status), bool((node.get("spec") or {}).get("unschedulable")),
-        gpus - _count(offered, resource), resource,
+        spec, ready, bool((node.get("spec") or {}).get("unschedulable")), gpus - _count(offered, resource), resource,
+        None if ready else milliseconds(str(condition.get("lastTransitionTime", ""))),
     )  # fmt: skip
 
 
@@ -76,10 +83,8 @@ def foreign_pod(pod: Object, options: KubernetesOptions) -> ForeignPod | None:
     )
 
 
-def _ready(status: Object) -> bool:
-    return any(
-        one.get("type") == "Ready" and one.get("status") == "True" for one in status.get("conditions") or ()
-    )
+def _ready_condition(status: Object) -> Object:
+    return next((one for one in status.get("conditions") or () if one.get("type") == "Ready"), {})
 
 
 def _kept(labels: dict[str, str], options: KubernetesOptions) -> tuple[tuple[str, str], ...]:

@@ -33,6 +33,8 @@ class KubernetesOptions:
     """Kinds of objects that users make themselves and that are run when their turn comes."""
     bind_seconds: int = 60
     """How long kube-scheduler may take to let a pod have its node before the job is queued again."""
+    lost_seconds: int = 60
+    """How long a node may be not ready before it counts as lost and its jobs are queued again."""
     start_seconds: int = 600
     """How long a pod may fail to get its image, secrets or volumes before the job is queued again."""
     resources: bool = True
