@@ -43,7 +43,7 @@ def test_a_service_stands_behind_one_address_and_counts_replicas_that_are_ready(
         module="EAS",
         program={"image": IMAGE, "port": 9000, "health": "/ok"},
     )
-    told.becomes(service, "Running")
+    told.runs(service)
     until(lambda: told.server.client.jobs.endpoint(service)["ready"] == 2, "both are ready")
     address = told.server.client.jobs.endpoint(service)["address"]
     assert address == f"http://{service}-1.{TEAM}.svc:9000"
@@ -53,7 +53,7 @@ def test_a_service_stands_behind_one_address_and_counts_replicas_that_are_ready(
 
 def test_a_notebook_keeps_its_volume_through_a_stop_and_has_a_token_of_its_own(told: Story):
     notebook = told.submit("lab", "root", 1, module="DSW", program={"image": IMAGE, "storage": "1Gi"})
-    told.becomes(notebook, "Running")
+    until(lambda: told.pods(notebook) != [], "its pod was made")
     claim = f"/api/v1/namespaces/{TEAM}/persistentvolumeclaims/{notebook}"
     uid = told.cluster.api.get(claim)["metadata"]["uid"]
     assert len(told.server.client.jobs.endpoint(notebook)["token"] or "") > 20
@@ -92,7 +92,7 @@ def test_what_others_run_is_taken_off_and_shown(told: Story):
     until(lambda: told.job(job)["reason"] is not None, "it was tried")
     assert told.phase(job) == "Waiting"
     told.cluster.api.delete("/api/v1/namespaces/default/pods/theirs")
-    told.becomes(job, "Running")
+    told.runs(job)
 
 
 def foreign(story: Story) -> float:
@@ -102,7 +102,7 @@ def foreign(story: Story) -> float:
 def test_what_still_runs_on_a_node_that_comes_back_has_its_gpus_until_it_is_gone(told: Story):
     """R5, A7: the job runs elsewhere meanwhile, and nobody else is given what its old pod has."""
     job = told.submit("long", "root", 8, grace="20s")
-    told.becomes(job, "Running")
+    told.runs(job)
     (old,) = told.pods(job)
     node = old["spec"]["nodeName"]
     told.cluster.nodes.lose(node)
@@ -119,7 +119,7 @@ def test_a_pod_that_never_leaves_keeps_only_its_own_preemptor_waiting(story: Beg
     told.tree(16, {}, self_level={"high": "6-9", "low": "1-5"})
     low = [told.submit(f"low{n}", "root", 8, priority=1) for n in range(2)]
     for job in low:
-        told.becomes(job, "Running")
+        told.runs(job)
     told.play(told.pods(low[0])[0], stuck="true")
     told.play(told.pods(low[1])[0], leaves_after="0s")
     high = [told.submit(f"high{n}", "root", 8, priority=9) for n in range(2)]
