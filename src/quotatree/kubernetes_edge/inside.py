@@ -157,7 +157,7 @@ def _unowned(quota: Any) -> Any:
 def _read(model: type[T], body: object) -> T:
     """The body as the API reads it. Raises WrongManifest, which names the first field that is wrong."""
     try:
-        return model.model_validate(body)  # type: ignore[attr-defined, no-any-return]
+        return model.model_validate(body)  # type: ignore[attr-defined, no-any-return]  # T is any model of the API
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
