@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from quotatree.core.model.job import Claim, least_asked_for, total_request
+from quotatree.core.model.job import Claim, Job, least_asked_for, total_request
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota, QuotaId, loan, squeezed, unused
@@ -97,29 +97,35 @@ def module_totals(state: State, quotas: Container[str]) -> dict[Module, ModuleTo
                 total.regular_milli += cls.standing[GPU]
             if cls.kind is UnitKind.CORE:
                 total.running_jobs += sum(len(bucket) for bucket in cls.buckets.values())
-    for name, quota in state.waiting_quotas.items():
-        for alike in quota.queue.classes.values() if name in quotas else ():
-            first = state.jobs[alike.members[0][1]]
-            if not first.running:
-                found[first.spec.module].waiting_jobs += len(alike.members)
-                found[first.spec.module].waiting_milli += alike.request.gpu_milli * len(alike.members)
+    for name, quota in state.quotas.items():
+        for first, request, jobs in _waiting(state, quota) if name in quotas else ():
+            total = found[first.spec.module]
+            total.waiting_jobs += jobs
+            total.waiting_milli += request.gpu_milli * jobs
     return found
 
 
 def _queued(state: State, quota: Quota) -> tuple[Resources, int]:
-    """Return what waiting jobs of the quota itself ask for, and their number.
+    """Return what waiting jobs of the quota itself ask for, and their number."""
+    queued, number = ZERO, 0
+    for _, request, jobs in _waiting(state, quota):
+        queued, number = queued.plus(request.times(jobs)), number + jobs
+    return queued, number
 
-    They are counted by class: a queue may be ten thousand long, and figures are asked for often.
+
+def _waiting(state: State, quota: Quota) -> Iterator[tuple[Job, Resources, int]]:
+    """Yield who waits at the quota itself: one of them, what each of them asks for, and how many are alike.
+
+    They are counted by class: a queue may be ten thousand long, and figures are asked for often. Who backs off after
+    starts that came to nothing stands in no queue, and waits all the same.
     """
-    queued, jobs = ZERO, 0
     for alike in quota.queue.classes.values():
-        if not state.jobs[alike.members[0][1]].running:
-            queued = queued.plus(alike.request.times(len(alike.members)))
-            jobs += len(alike.members)
+        first = state.jobs[alike.members[0][1]]
+        if not first.running:
+            yield first, alike.request, len(alike.members)
     for job in state.put_off.values():
         if job.quota is quota and job.retry_ms:
-            queued, jobs = queued.plus(total_request(job, least_asked_for(job))), jobs + 1
-    return queued, jobs
+            yield job, total_request(job, least_asked_for(job)), 1
 
 
 def _free(quota: Quota) -> Resources:

@@ -8,7 +8,7 @@ from quotatree.core.explanation import explain
 from quotatree.core.model.job import Job, Phase
 from quotatree.core.model.policy import Module
 from quotatree.core.planning.plan import plan
-from quotatree.core.quota_figures import quota_report
+from quotatree.core.quota_figures import module_totals, quota_report
 from quotatree.core.reasons import Code
 from quotatree.core.snapshots import restore, snapshot
 from tests.core.building import World
@@ -59,6 +59,7 @@ def test_a_job_that_pauses_neither_blocks_nor_takes_and_the_plan_knows_when_to_l
     (reason,) = explain(world.state, job.id, world.now_ms).reasons
     assert (reason.code, dict(reason.facts)["losses"]) == (Code.LostAtStart, "2")
     assert quota_report(world.state, "r").queued_jobs == 1, "it still wants its GPUs"
+    assert module_totals(world.state, {"r"})[Module.DLC].waiting_milli == 8000
     world.event(ev.JobEnded(other.id, Phase.SUCCEEDED))
     assert world.plan(job.retry_ms - 1) == []
     assert world.plan(job.retry_ms) == [("Start", "j")]

@@ -166,6 +166,14 @@ def test_gpus_on_which_work_stands_do_not_go_and_free_ones_do() -> None:
     assert state.nodes[0].whole_free == 0
 
 
+def test_devices_that_go_with_an_ill_one_among_them_are_not_counted_for_others_r6() -> None:
+    state = cluster(4)
+    others(state, 4)
+    happens(state, ev.DeviceChanged("n0", 3, healthy=False))
+    happens(state, ev.NodeAltered(replace(state.nodes[0].spec, gpus=2)))
+    assert (state.nodes[0].foreign_devices, state.nodes[0].ill) == (frozenset({0, 1}), frozenset())
+
+
 def test_a_node_changes_its_pool_only_while_nothing_stands_on_it() -> None:
     state = cluster(2)
     job = submit(state, "runs", "r", (1, 1000))

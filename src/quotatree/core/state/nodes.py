@@ -119,11 +119,11 @@ class NodeChanges(Facts):
 
     def alter_node(self, node: Node, spec: NodeSpec) -> None:
         """Give a node other properties. Nobody stands on, or leaves, devices that go; for another pool, on none at all."""
+        for device in sorted(d for d in node.ill if d >= spec.gpus):
+            self.set_device(node, device, healthy=True)
         self._count_foreign(
             node, node.foreign, frozenset(d for d in node.foreign_devices if d < spec.gpus), node.crowded
         )
-        for device in sorted(d for d in node.ill if d >= spec.gpus):
-            self.set_device(node, device, healthy=True)
         before = node.spec
 
         def become(spec: NodeSpec) -> None:
