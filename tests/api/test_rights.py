@@ -80,6 +80,7 @@ ROWS = [
     Row("POST", "/quota-transfers",                  "200  200  403  403  403  403  403  404  404  401", {"source": "a", "target": "b", "amount": {"gpus": 0.001}, "mode": "lazy"}),
     Row("GET", "/quotas/{quota}/usage",              "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/queue",              "200  200  200  200  200  200  200  404  404  401"),
+    Row("GET", "/quotas/{quota}/users",              "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/history",            "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/policies",           "200  200  200  200  200  200  200  404  404  401"),
     Row("PUT", "/quotas/{quota}/policies",           "200  200  403  403  403  403  403  404  404  401", {}, headers={"If-Match": "*"}),

@@ -652,6 +652,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/quotas/{quota}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Quota Users
+         * @description Who uses the quota and waits for how much of it, largest use first; those of other teams as one row without names.
+         */
+        get: operations["get_quota_users_api_v1_quotas__quota__users_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/summary": {
         parameters: {
             query?: never;
@@ -3439,6 +3459,40 @@ export interface components {
             free: components["schemas"]["AmountsOut"];
         };
         /**
+         * QuotaUserOut
+         * @description What the jobs of a user in one workspace have and wait for now. `user` and `workspace` are null in the one row that sums
+         *     everybody whose jobs the reader may not see.
+         *
+         *     `regular_gpus` counts holds, as the quota does; `waiting_gpus` is the least that would do. Over all rows they add up to
+         *     the figures of the quota. `oldest_waiting_since_ms` is null while nothing waits.
+         */
+        QuotaUserOut: {
+            /** User */
+            user: string | null;
+            /** Workspace */
+            workspace: string | null;
+            /** Running Jobs */
+            running_jobs: number;
+            /** Regular Gpus */
+            regular_gpus: number;
+            /** Idle Gpus */
+            idle_gpus: number;
+            /** Waiting Jobs */
+            waiting_jobs: number;
+            /** Waiting Gpus */
+            waiting_gpus: number;
+            /** Oldest Waiting Since Ms */
+            oldest_waiting_since_ms: number | null;
+        };
+        /**
+         * QuotaUsers
+         * @description Largest use first.
+         */
+        QuotaUsers: {
+            /** Items */
+            items: components["schemas"]["QuotaUserOut"][];
+        };
+        /**
          * Quotas
          * @description Parents before their children. `ancestors` stand above `items` and are not for the reader, but for these figures.
          */
@@ -5166,6 +5220,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    get_quota_users_api_v1_quotas__quota__users_get: {
+        parameters: {
+            query?: {
+                /** @description also the quotas below */
+                below?: boolean;
+            };
+            header?: never;
+            path: {
+                quota: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaUsers"];
                 };
             };
         };

@@ -21,7 +21,8 @@ from quotatree.client.jobs import Jobs
 from quotatree.client.nodes import Nodes, Pools
 from quotatree.client.people import Logins, Tokens, Users
 from quotatree.client.priorities import Priorities
-from quotatree.client.quotas import Quotas, Simulations
+from quotatree.client.quotas import Quotas
+from quotatree.client.simulations import Simulations
 from quotatree.client.transport import Transport
 from quotatree.client.workspaces import Webhooks, Workspaces
 

@@ -22,6 +22,11 @@ class Quotas(Noun):
         """The jobs that wait in the quota, in order."""
         return self._pages(f"/quotas/{name(quota)}/queue", {}, most)
 
+    def users(self, quota: str, *, below: bool = False) -> Sequence[t.QuotaUserOut]:
+        """Who uses the quota and waits for how much, largest use first. `below`: with the quotas below it."""
+        found: t.QuotaUsers = self._http.get(f"/quotas/{name(quota)}/users", {"below": below or None})
+        return found["items"]
+
     def create(self, quota: t.QuotaIn, *, key: str | None = None) -> t.Done:
         done: t.Done = self._http.create("/quotas", quota, key)
         return done
@@ -76,25 +81,4 @@ class Quotas(Noun):
 
     def dismiss(self, quota: str, user: str) -> t.Done:
         done: t.Done = self._http.change("DELETE", f"/quotas/{name(quota)}/admins/{name(user)}")
-        return done
-
-
-class Simulations(Noun):
-    def start(self, wanted: t.SimulationIn) -> t.SimulationMade:
-        """Queue a what-if run: stored jobs are replayed with other policies or another tree."""
-        made: t.SimulationMade = self._http.change("POST", "/simulations", wanted)
-        return made
-
-    def list(self) -> Sequence[t.SimulationOut]:
-        found: t.Simulations = self._http.get("/simulations")
-        return found["items"]
-
-    def get(self, simulation: str) -> t.SimulationOut:
-        """One run with its progress, and its results as far as there are any."""
-        found: t.SimulationOut = self._http.get(f"/simulations/{name(simulation)}")
-        return found
-
-    def delete(self, simulation: str) -> t.Done:
-        """Forget a run; one that waits or plays is cancelled."""
-        done: t.Done = self._http.change("DELETE", f"/simulations/{name(simulation)}")
         return done

@@ -973,6 +973,30 @@ class QuotaStub(TypedDict):
     free: AmountsOut
 
 
+class QuotaUserOut(TypedDict):
+    """What the jobs of a user in one workspace have and wait for now. `user` and `workspace` are null in
+    the one row that sums everybody whose jobs the reader may not see.
+
+    `regular_gpus` counts holds, as the quota does; `waiting_gpus` is the least that would do. Over all
+    rows they add up to the figures of the quota. `oldest_waiting_since_ms` is null while nothing waits.
+    """
+
+    user: str | None
+    workspace: str | None
+    running_jobs: int
+    regular_gpus: float
+    idle_gpus: float
+    waiting_jobs: int
+    waiting_gpus: float
+    oldest_waiting_since_ms: int | None
+
+
+class QuotaUsers(TypedDict):
+    """Largest use first."""
+
+    items: list[QuotaUserOut]
+
+
 class Quotas(TypedDict):
     """Parents before their children. `ancestors` stand above `items` and are not for the reader, but for
     these figures.
