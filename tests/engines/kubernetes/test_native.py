@@ -265,7 +265,7 @@ def test_another_server_finds_the_run_with_its_places():
     found._object_changed(Key("team", "train"), None, object_view(BATCH_JOB, scene.thing))
     [running] = found.observe().running
     assert (running.job, running.run, running.replicas) == (JOB, 1, (0, 1))
-    assert [spot.node for spot in found._runs[JOB].spots] == ["a", "b"]
+    assert [spot.node for spot in found._known.runs[JOB].spots] == ["a", "b"]
 
 
 def test_a_change_that_somebody_else_made_first_is_tried_again():
@@ -273,7 +273,7 @@ def test_a_change_that_somebody_else_made_first_is_tried_again():
     scene.cluster.broken = Clash(409, "Conflict", "changed")
     scene.start()
     scene.cluster.broken = None
-    scene.native._work._due[JOB] = 0
+    scene.native._work.mark(JOB)
     scene.work()
     assert scene.thing["spec"]["suspend"] is False
 
@@ -283,7 +283,7 @@ def test_a_cluster_that_is_away_is_asked_again_later():
     scene.cluster.broken = ClusterError(0, "", "away")
     scene.start()
     assert scene.reports == []
-    assert JOB in scene.native._work._due
+    assert JOB in scene.native._work._due._due
 
 
 @pytest.mark.parametrize(

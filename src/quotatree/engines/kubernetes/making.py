@@ -1,0 +1,51 @@
+"""How is something made in the cluster that may be there already? Making it twice makes one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import structlog
+
+from quotatree.engines.kubernetes import pod_building as build
+from quotatree.engines.kubernetes.client import Cluster
+from quotatree.engines.kubernetes.errors import Clash, Denied
+from quotatree.engines.kubernetes.kinds import NAMESPACES, PRIORITY_CLASSES, Kind, Object
+
+log = structlog.get_logger(__name__)
+
+PRIORITY: Final = 1_000
+
+
+class Maker:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._namespaces: set[str] = set()
+
+    def make(self, kind: Kind, namespace: str | None, body: Object) -> None:
+        """Make an object unless there is one of its name."""
+        try:
+            self._cluster.create(kind, namespace, body)
+        except Clash:
+            return
+
+    def namespace(self, name: str) -> None:
+        if name not in self._namespaces:
+            self.make(NAMESPACES, None, {"metadata": {"name": name, "labels": {build.MANAGED: build.OURS}}})
+            self._namespaces.add(name)
+
+    def namespace_gone(self, name: str) -> None:
+        """Somebody has deleted it: it is made anew when it is needed."""
+        self._namespaces.discard(name)
+
+    def priority_class(self, name: str) -> None:
+        """Make the PriorityClass of our pods; without the right to, it is left to whoever installs us."""
+        body: Object = {
+            "metadata": {"name": name, "labels": {build.MANAGED: build.OURS}},
+            "value": PRIORITY,
+            "preemptionPolicy": "Never",
+            "description": "Jobs of QuotaTree, which decides itself who gives way to whom.",
+        }
+        try:
+            self.make(PRIORITY_CLASSES, None, body)
+        except Denied as denied:
+            log.info("priority_class_not_made", error=str(denied))
