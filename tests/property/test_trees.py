@@ -7,7 +7,6 @@ stand on further pools of its own tree.
 from __future__ import annotations
 
 from random import Random
-from typing import Final
 
 import pytest
 
@@ -33,22 +32,14 @@ WALKS = by_profile(quick=4, deep=12, long=1500)
 STEPS = 14
 
 
-OPEN: Final = frozenset({30_010})
-"""Walks on which a promise is known to be broken; each has its test below, which fails until that is mended."""
-
-
-@pytest.mark.xfail(
-    reason="P8 for two shapes in a shared pool: a surplus replica goes that need not", strict=True
-)
-def test_a_job_of_two_shapes_in_a_shared_pool_takes_nothing_it_does_not_need() -> None:
+def test_surplus_that_gave_way_for_a_loan_stays_where_the_victims_are_enough_p8() -> None:
+    """A walk on which a job of two shapes took a core and, for a loan that it then did not need, a surplus replica."""
     walk_with_all_checks(30_010, worlds.several_trees)
 
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_every_promise_holds_with_several_trees(chunk: int) -> None:
     for seed in range(chunk * 10_000, chunk * 10_000 + WALKS):
-        if seed in OPEN:
-            continue
         try:
             walk_with_all_checks(seed, worlds.several_trees)
         except Exception as problem:

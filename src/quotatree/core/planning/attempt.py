@@ -27,6 +27,7 @@ from quotatree.core.planning.attempt_facts import (
     why_short,
 )
 from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_for_leaving
+from quotatree.core.planning.loan_surplus import surplus_on_loan
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import (
@@ -37,10 +38,12 @@ from quotatree.core.planning.steps import (
     signature_of,
 )
 from quotatree.core.reasons import Code, Reason, Step, because
-from quotatree.core.search.eligible import Clause, Protections, Signature, surplus_below
+from quotatree.core.search.eligible import Clause, Signature
 from quotatree.core.search.free_index import free_index
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools, find_places
+from quotatree.core.search.proof import proved
+from quotatree.core.search.trial import with_companions
 from quotatree.core.search.victims import Found, NotFound, Request, Why, search
 from quotatree.core.state import State
 
@@ -211,8 +214,7 @@ class Attempt:
         beyond = any(more[i] > 0 and self._quota.used[i] + more[i] > bound for i, bound in self._quota.named)
         gave_way = bool(self._given_way)
         if gave_way:  # others are tried in the state as it was
-            self._state.rollback_to(self._before)
-            self._given_way.clear()
+            self._take_back_surplus()
         overtaken = self._around.overtakes(self._job, Resources(*more), beyond)
         self._before = self._state.mark()
         if gave_way and not overtaken:
@@ -288,9 +290,9 @@ class Attempt:
             if isinstance(found, Found) and found.highest <= best.highest:
                 cheapest = min(found.cost_without_ladder, best.cost_without_ladder)
                 found = replace(found, cost_without_ladder=cheapest)
-                return self._take(narrower, asked.signature, found)
+                return self._take(narrower, asked, found)
             self._not_enough(narrower, because(Code.NoLawfulSet, step=narrower.value))
-        return self._take(step, request.signature, best)
+        return self._take(step, request, best)
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
@@ -300,13 +302,13 @@ class Attempt:
             request = self._search_request(step, clauses, loan_allowed, spared=spared)
             found = search(request)
             if isinstance(found, Found):
-                return self._take(step, request.signature, found)
+                return self._take(step, request, found)
         request = self._search_request(step, clauses, loan_allowed)
         found = search(request)
         if isinstance(found, NotFound):
             self._not_enough(step, self._why_nobody(step, found.reason))
             return None
-        return self._take(step, request.signature, found)
+        return self._take(step, request, found)
 
     def _search_request(
         self,
@@ -346,10 +348,12 @@ class Attempt:
             gives_way=gives_way,
         )
 
-    def _take(self, step: Step, signature: Signature, found: Found) -> Decided | Overtaken:
+    def _take(self, step: Step, request: Request, found: Found) -> Decided | Overtaken:
         if self._overtaken(found.units):
             return Overtaken()
-        preemption, evictions = self._evict(step, signature, found)
+        if self._given_way:
+            self._let_surplus_stay(request, found)
+        preemption, evictions = self._evict(step, request.signature, found)
         reason = self._why_started(step, found, list(preemption.victims))
         places = self._places()
         if places is None:
@@ -400,29 +404,40 @@ class Attempt:
         )
 
     def _clear_surplus(self) -> None:
-        """Let surplus of the quota and below leave, the newest first, as far as the start would put that on loan (P12)."""
-        state, quota, now_ms = self._state, self._quota, self._now_ms
-        if not quota.tree.surplus_units:
-            return
-        over = [
-            max(0, quota.used[i] + self._request[i] - b) if self._request[i] else 0 for i, b in quota.named
-        ]
-        left = dict(zip((i for i, _ in quota.named), over, strict=True))
-        signature = signature_of(state, self._job, Step.IDLE, (), quota)
-        protections = Protections(signature, Overlay(state))
-        chosen: list[Unit] = []
-        for unit in sorted(surplus_below(state, quota), key=lambda u: (-u.started_ms, u.name)):
-            helps = any(amount > 0 and unit.footprint[i] for i, amount in left.items())
-            if helps and protections.allow([*chosen, unit]):
-                chosen.append(unit)
-                for i in left:
-                    left[i] -= unit.footprint[i]
-        for unit in chosen:
+        """Let the surplus leave that the start would put on loan (P12)."""
+        if self._quota.tree.surplus_units:
+            self._give_way(surplus_on_loan(self._state, self._job, self._request))
+
+    def _give_way(self, surplus: list[Unit]) -> None:
+        state, now_ms = self._state, self._now_ms
+        signature = signature_of(state, self._job, Step.IDLE, (), self._quota)
+        for unit in surplus:
             freed, why = eviction_frees(unit), self._why_taken(signature, unit)
             eviction = effects.evict(state, unit, now_ms, why, self._job.id, True, settled=False)
             self._given_way.append((victim_cost(unit, eviction, freed), eviction, unit))
-        for shrunk in dict.fromkeys(unit.job for unit in chosen):
+        for shrunk in dict.fromkeys(unit.job for unit in surplus):
             settle(state, shrunk, now_ms)
+
+    def _let_surplus_stay(self, request: Request, found: Found) -> None:
+        """Let surplus that gave way before a loan stay, dearest first, where the victims alone are enough (P8)."""
+        leaves = {unit: victim.cost for victim, _, unit in self._given_way}
+        self._take_back_surplus()
+        on_loan = surplus_on_loan(self._state, self._job, self._request, found.units)
+        for unit in sorted(leaves, key=lambda u: (-leaves[u], u.started_ms, u.name)):
+            if unit in on_loan:
+                continue
+            rest = Overlay(self._state)
+            for other in leaves:
+                if other is not unit and other not in with_companions(list(found.units)):
+                    rest.take(other)
+            if proved(request, rest, found):
+                del leaves[unit]
+        self._give_way(list(leaves))
+
+    def _take_back_surplus(self) -> None:
+        """Return to the state before surplus gave way."""
+        self._state.rollback_to(self._before)
+        self._given_way.clear()
 
     # -- why ---------------------------------------------------------------------------------------------------
 
