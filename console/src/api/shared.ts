@@ -2,6 +2,7 @@
 import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { call } from "./client";
 import { keys } from "./keys";
+import { isConflict } from "./problems";
 import type { Preview, PreviewIn, WhoAmI } from "./types";
 
 export const whoamiQuery = queryOptions({
@@ -46,14 +47,16 @@ export function preview(changes: PreviewIn["changes"], signal?: AbortSignal): Pr
   return call("post", "/api/v1/previews", signal === undefined ? { body: { changes } } : { body: { changes }, signal });
 }
 
-/** A change of something: when it is done, everything on screen that it may concern is asked anew. */
+/** A change of something: when it is done, or refused since there is a newer version, what it may concern is asked anew first. */
 export function useChange<V>(act: (value: V) => Promise<unknown>, stale: readonly (readonly unknown[])[], done?: (value: V) => void) {
   const client = useQueryClient();
+  const renew = () => Promise.all(stale.map((queryKey) => client.invalidateQueries({ queryKey })));
   return useMutation({
     mutationFn: act,
     onSuccess: async (_, value) => {
-      await Promise.all(stale.map((queryKey) => client.invalidateQueries({ queryKey })));
+      await renew();
       done?.(value);
     },
+    onError: (error) => (isConflict(error) ? renew() : undefined),
   });
 }

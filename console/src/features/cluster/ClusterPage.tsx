@@ -49,7 +49,7 @@ export function ClusterPage() {
                 </li>
               </ul>
               <Grid nodes={all} devices={devices} by={by} colours={colours} onChoose={setChosen} chosen={chosen} />
-              {chosen === null ? null : <NodePanel node={all.find((one) => one.name === chosen)} devices={devices.get(chosen) ?? []} onClose={() => setChosen(null)} />}
+              {all.flatMap((one) => (one.name === chosen ? [<NodePanel key={one.name} node={one} devices={devices.get(one.name) ?? []} onClose={() => setChosen(null)} />] : []))}
               <NodeTable nodes={all} onChoose={setChosen} />
             </div>
           )

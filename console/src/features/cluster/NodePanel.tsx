@@ -4,18 +4,28 @@ import { useState } from "react";
 import { call } from "../../api/client";
 import { sentence } from "../../api/problems";
 import { can } from "../../api/rights";
-import { useChange } from "../../api/shared";
 import type { Node } from "../../api/types";
+import { Conflict, type Lines } from "../../components/Conflict";
 import { PreviewPanel } from "../../components/PreviewPanel";
 import { JobRef } from "../../components/chips";
+import { useDraft } from "../../components/useDraft";
 import type { Device } from "./colours";
 
+type Verb = "cordon" | "uncordon" | "drain";
 const PATHS = { cordon: "/api/v1/nodes/{node}/cordon", uncordon: "/api/v1/nodes/{node}/uncordon", drain: "/api/v1/nodes/{node}/drain" } as const;
+const BECOMES: Record<Verb, string> = { cordon: "Cordoned", uncordon: "Ready", drain: "Draining" };
+const stateLine = (state: string): Lines => [["state", state]];
 
-export function NodePanel({ node, devices, onClose }: { node: Node | undefined; devices: readonly Device[]; onClose: () => void }) {
+export function NodePanel({ node, devices, onClose }: { node: Node; devices: readonly Device[]; onClose: () => void }) {
   const [draining, setDraining] = useState(false);
-  const act = useChange((verb: keyof typeof PATHS) => call("post", PATHS[verb], { path: { node: node?.name ?? "" }, version: node?.version ?? 0 }), [["nodes"], ["jobs"], ["quotas"]], () => setDraining(false));
-  if (node === undefined) return null;
+  const change = useDraft<Node, Verb>({
+    now: node,
+    version: (one) => one.version,
+    read: () => "uncordon",
+    send: (base, verb) => call("post", PATHS[verb], { path: { node: base.name }, version: base.version }),
+    stale: [["nodes"], ["jobs"], ["quotas"]],
+    done: () => setDraining(false),
+  });
   const jobs = [...new Set(devices.flatMap((one) => (one.job === null ? [] : [one.job])))];
   return (
     <section className="card stack" aria-label={`Node ${node.name}`}>
@@ -27,11 +37,11 @@ export function NodePanel({ node, devices, onClose }: { node: Node | undefined; 
           {can(node, "manage-nodes") ? (
             <>
               {node.state === "Ready" ? (
-                <Button variant="default" loading={act.isPending} onClick={() => act.mutate("cordon")}>
+                <Button variant="default" loading={change.pending} onClick={() => change.act("cordon")}>
                   Cordon
                 </Button>
               ) : (
-                <Button variant="default" loading={act.isPending} onClick={() => act.mutate("uncordon")}>
+                <Button variant="default" loading={change.pending} onClick={() => change.act("uncordon")}>
                   Make ready
                 </Button>
               )}
@@ -47,12 +57,13 @@ export function NodePanel({ node, devices, onClose }: { node: Node | undefined; 
           </Button>
         </div>
       </div>
-      {act.error === null ? null : <div className="notice bad" role="alert">{sentence(act.error)}</div>}
+      {change.clash ? <Conflict base={stateLine(change.base.state)} theirs={stateLine(node.state)} mine={stateLine(BECOMES[change.draft])} onTheirs={change.takeTheirs} onMine={() => change.act(change.draft)} goOn="Do mine anyway" /> : null}
+      {change.error === null ? null : <div className="notice bad" role="alert">{sentence(change.error)}</div>}
       {draining ? (
         <div className="stack">
           <PreviewPanel title="If drained now" changes={[{ change: "node-state", node: node.name, state: "Draining" } as never]} />
           <div className="row">
-            <Button loading={act.isPending} onClick={() => act.mutate("drain")}>
+            <Button loading={change.pending} onClick={() => change.act("drain")}>
               Drain {node.name}
             </Button>
             <Button variant="default" onClick={() => setDraining(false)}>

@@ -1,16 +1,17 @@
 // The policies of a quota: refused while typing if they cannot be, and what they would do before they are saved.
 import { Button, NativeSelect, Switch, TextInput } from "@mantine/core";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { call } from "../../api/client";
-import { isConflict, sentence } from "../../api/problems";
-import { quotasQuery, useChange } from "../../api/shared";
+import { sentence } from "../../api/problems";
+import { quotasQuery } from "../../api/shared";
 import type { Quota } from "../../api/types";
 import { Conflict } from "../../components/Conflict";
 import { ModuleChoice } from "../../components/ModuleChoice";
 import { PreviewPanel } from "../../components/PreviewPanel";
 import { Empty } from "../../components/StateBlock";
+import { useDraft } from "../../components/useDraft";
 import { NEW_SELF, bodyOf, draftOf, lines, problems, type Draft } from "./draft";
 import { SelfLevelForm } from "./SelfLevelForm";
 
@@ -32,26 +33,20 @@ function began(quota: Quota, search: { child?: string; self?: string }): Draft {
 function Editor({ quota }: { quota: Quota }) {
   const search = useSearch({ from: "/inside/quotas/$quota/policy" });
   const navigate = useNavigate();
-  const client = useQueryClient();
-  const [base, setBase] = useState(quota);
-  const [draft, setDraft] = useState<Draft>(() => began(quota, search));
+  const edit = useDraft<Quota, Draft>({
+    now: quota,
+    version: (one) => one.version,
+    read: draftOf,
+    send: (from, next) => call("put", "/api/v1/quotas/{quota}/policies", { path: { quota: from.id }, body: bodyOf(next, from), version: from.version }),
+    stale: [["quotas"], ["quota", quota.id]],
+    done: () => void navigate({ to: "/quotas/$quota", params: { quota: quota.id } }),
+    began: began(quota, search),
+  });
+  const { base, draft, set: setDraft } = edit;
   const wrong = problems(draft);
   const valid = Object.keys(wrong).length === 0;
   const body = useMemo(() => bodyOf(draft, base), [draft, base]);
   const changed = JSON.stringify(body) !== JSON.stringify(bodyOf(draftOf(base), base));
-  const done = () => void navigate({ to: "/quotas/$quota", params: { quota: quota.id } });
-  const save = useChange(
-    () => call("put", "/api/v1/quotas/{quota}/policies", { path: { quota: base.id }, body, version: base.version }),
-    [["quotas"], ["quota", quota.id]],
-    done,
-  );
-  const conflict = isConflict(save.error);
-  if (conflict) void client.invalidateQueries({ queryKey: ["quotas"], refetchType: "active" }, { cancelRefetch: false });
-  const rebase = (next: Draft) => {
-    setBase(quota);
-    setDraft(next);
-    save.reset();
-  };
   const setSelf = (place: number, next: Draft["self"][number] | null) =>
     setDraft({ ...draft, self: draft.self.flatMap((one, at) => (at === place ? (next === null ? [] : [next]) : [one])) });
   return (
@@ -60,16 +55,14 @@ function Editor({ quota }: { quota: Quota }) {
         <h1>Policy of {quota.id}</h1>
         <span className="dim">version {base.version}</span>
       </div>
-      {conflict && quota.version !== base.version ? (
-        <Conflict base={lines(draftOf(base))} theirs={lines(draftOf(quota))} mine={lines(draft)} onTheirs={() => rebase(draftOf(quota))} onMine={() => rebase(draft)} />
-      ) : null}
+      {edit.clash ? <Conflict base={lines(draftOf(base))} theirs={lines(draftOf(quota))} mine={lines(draft)} onTheirs={edit.takeTheirs} onMine={edit.goOn} /> : null}
       <div className="cards" style={{ maxWidth: 1160 }}>
         <form
           className="card stack"
           aria-label="Policy"
           onSubmit={(event) => {
             event.preventDefault();
-            save.mutate(undefined);
+            edit.save();
           }}
         >
           <Switch label="Child-level preemption" checked={draft.child.enabled} onChange={(e) => setDraft({ ...draft, child: { ...draft.child, enabled: e.currentTarget.checked } })} />
@@ -96,9 +89,9 @@ function Editor({ quota }: { quota: Quota }) {
             data={["intelligent", "fifo", "traverse", "balance"]}
             onChange={(e) => setDraft({ ...draft, strategy: e.currentTarget.value })}
           />
-          {save.error !== null && !conflict ? <div className="notice bad" role="alert">{sentence(save.error)}</div> : null}
+          {edit.error === null ? null : <div className="notice bad" role="alert">{sentence(edit.error)}</div>}
           <div className="row">
-            <Button type="submit" disabled={!valid || !changed} loading={save.isPending}>
+            <Button type="submit" disabled={!valid || !changed} loading={edit.pending}>
               Save
             </Button>
             <Link to="/quotas/$quota" params={{ quota: quota.id }}>

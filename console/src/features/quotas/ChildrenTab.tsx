@@ -1,5 +1,5 @@
 // How a quota is divided: new children, new sizes, and GPUs moved between two of them with one sum.
-import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { call } from "../../api/client";
 import { sentence } from "../../api/problems";
@@ -10,17 +10,11 @@ import { DataTable, type Column } from "../../components/DataTable";
 import { QuotaBar } from "../../components/QuotaBar";
 import { figuresOf, scaleOf } from "../../components/bar";
 import { QuotaRef } from "../../components/chips";
-import { PreviewPanel } from "../../components/PreviewPanel";
 import { number, share } from "../../formats";
+import { Scale } from "./Scale";
 import { Transfer } from "./Transfer";
+import { STALE } from "./scaling";
 import { useChildren, useQuota } from "./useQuota";
-
-export const STALE = [["quotas"], ["quota"], ["jobs"]] as const;
-export const MODES = [
-  { value: "refuse", label: "refuse below what is used" },
-  { value: "lazy", label: "lazy: shrink as work ends" },
-  { value: "reclaim", label: "reclaim: evict until it fits" },
-];
 
 export function ChildrenTab() {
   const quota = useQuota();
@@ -44,38 +38,6 @@ export function ChildrenTab() {
       {can(quota, "scale-quota") || movable.length > 0 ? <Scale quotas={can(quota, "scale-quota") ? [quota, ...movable] : movable} /> : null}
       {can(quota, "create-child-quota") ? <NewChild parent={quota} free={(quota.min.gpus ?? 0) - given} /> : null}
     </div>
-  );
-}
-
-function Scale({ quotas }: { quotas: Quota[] }) {
-  const [id, setId] = useState(quotas[0]?.id ?? "");
-  const quota = quotas.find((one) => one.id === id) ?? quotas[0];
-  const [to, setTo] = useState("");
-  const [mode, setMode] = useState<"refuse" | "lazy" | "reclaim">("refuse");
-  const amount = Number(to);
-  const valid = to.trim() !== "" && Number.isFinite(amount) && amount >= 0 && amount !== quota?.min.gpus;
-  const pools = Object.keys(quota?.draws ?? {});
-  const size = quota?.parent === null ? { draws: { [pools[0] ?? "default"]: { gpus: amount } } } : { min: { gpus: amount } };
-  const save = useChange(
-    () => call("post", "/api/v1/quotas/{quota}/scale", { path: { quota: id }, body: { ...size, mode } as never, version: quota?.version ?? 0 }),
-    STALE,
-    () => setTo(""),
-  );
-  if (quota === undefined) return null;
-  return (
-    <section className="card stack" aria-label="Scale">
-      <h2>Scale</h2>
-      <div className="row" style={{ alignItems: "flex-end" }}>
-        <NativeSelect label="Quota" data={quotas.map((one) => one.id)} value={id} onChange={(e) => setId(e.currentTarget.value)} />
-        <TextInput label={`GPUs, now ${number(quota.min.gpus)}`} inputMode="numeric" value={to} onChange={(e) => setTo(e.currentTarget.value)} style={{ width: 120 }} />
-        <NativeSelect label="If less" data={MODES} value={mode} onChange={(e) => setMode(e.currentTarget.value as "lazy")} />
-        <Button disabled={!valid} loading={save.isPending} onClick={() => save.mutate(undefined)}>
-          Scale
-        </Button>
-      </div>
-      {save.error === null ? null : <div className="notice bad" role="alert">{sentence(save.error)}</div>}
-      {valid ? <PreviewPanel title="If scaled now" changes={[{ change: "scale", quota: id, ...size, mode } as never]} /> : null}
-    </section>
   );
 }
 

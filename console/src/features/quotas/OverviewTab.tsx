@@ -5,12 +5,13 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { call } from "../../api/client";
 import { sentence } from "../../api/problems";
 import { can } from "../../api/rights";
-import { useChange } from "../../api/shared";
 import type { Quota } from "../../api/types";
+import { Conflict, type Lines } from "../../components/Conflict";
 import { Answered } from "../../components/StateBlock";
 import { QuotaBar } from "../../components/QuotaBar";
 import { figuresOf } from "../../components/bar";
 import { QuotaRef, When } from "../../components/chips";
+import { useDraft } from "../../components/useDraft";
 import { count, number } from "../../formats";
 import { historyQuery } from "./queries";
 import { useQuota } from "./useQuota";
@@ -81,10 +82,14 @@ function Numbers({ quota }: { quota: Quota }) {
 function Switches({ quota }: { quota: Quota }) {
   const navigate = useNavigate();
   const may = can(quota, "update-quota");
-  const change = useChange(
-    (lending: boolean) => call("patch", "/api/v1/quotas/{quota}", { path: { quota: quota.id }, body: { lending }, version: quota.version }),
-    [["quotas"], ["quota", quota.id]],
-  );
+  const lending = useDraft<Quota, boolean>({
+    now: quota,
+    version: (one) => one.version,
+    read: (one) => one.lending,
+    send: (base, next) => call("patch", "/api/v1/quotas/{quota}", { path: { quota: base.id }, body: { lending: next }, version: base.version }),
+    stale: [["quotas"], ["quota", quota.id]],
+  });
+  const lendingLine = (on: boolean): Lines => [["idle lending", on ? "on" : "off"]];
   const edit = (search: { child?: string; self?: string }) => () => void navigate({ to: "/quotas/$quota/policy", params: { quota: quota.id }, search });
   const childOn = quota.child_level?.enabled ?? false;
   const selfOn = quota.self_level.some((one) => one.enabled);
@@ -105,7 +110,7 @@ function Switches({ quota }: { quota: Quota }) {
       <div className="switchline">
         <span className="strong">Idle lending</span>
         {may ? (
-          <Switch aria-label="Idle lending" checked={quota.lending} onChange={(e) => change.mutate(e.currentTarget.checked)} disabled={change.isPending} />
+          <Switch aria-label="Idle lending" checked={quota.lending} onChange={(e) => lending.act(e.currentTarget.checked)} disabled={lending.pending} />
         ) : (
           <OnOff on={quota.lending} />
         )}
@@ -121,7 +126,8 @@ function Switches({ quota }: { quota: Quota }) {
         {may ? <EditLink quota={quota.id} /> : <span />}
       </div>
       <Protections quota={quota} />
-      {change.error === null ? null : <div className="notice bad" role="alert">{sentence(change.error)}</div>}
+      {lending.clash ? <Conflict base={lendingLine(lending.base.lending)} theirs={lendingLine(quota.lending)} mine={lendingLine(lending.draft)} onTheirs={lending.takeTheirs} onMine={() => lending.act(lending.draft)} goOn="Do mine anyway" /> : null}
+      {lending.error === null ? null : <div className="notice bad" role="alert">{sentence(lending.error)}</div>}
     </section>
   );
 }

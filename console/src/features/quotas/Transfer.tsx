@@ -3,54 +3,76 @@ import { Button, NativeSelect } from "@mantine/core";
 import { useState } from "react";
 import { call } from "../../api/client";
 import { sentence } from "../../api/problems";
-import { useChange } from "../../api/shared";
 import type { Quota } from "../../api/types";
+import { Conflict, type Lines } from "../../components/Conflict";
 import { PreviewPanel } from "../../components/PreviewPanel";
+import { useDraft } from "../../components/useDraft";
 import { number } from "../../formats";
-import { MODES, STALE } from "./ChildrenTab";
+import { MODES, STALE, sizeLine, type Mode } from "./scaling";
 
 export function Transfer({ quotas }: { quotas: Quota[] }) {
   const [first, setFirst] = useState(quotas[0]?.id ?? "");
   const [second, setSecond] = useState(quotas[1]?.id ?? "");
-  const [moved, setMoved] = useState(0); // GPUs from the second to the first; below 0 the other way
-  const [mode, setMode] = useState<"refuse" | "lazy" | "reclaim">("refuse");
-  const one = quotas.find((quota) => quota.id === first);
-  const two = quotas.find((quota) => quota.id === second);
-  const a = one?.min.gpus ?? 0;
-  const b = two?.min.gpus ?? 0;
-  const body = {
-    source: moved > 0 ? second : first,
-    target: moved > 0 ? first : second,
-    amount: { gpus: Math.abs(moved) },
-    mode,
-  };
-  const save = useChange(() => call("post", "/api/v1/quota-transfers", { body }), STALE, () => setMoved(0));
-  const names = quotas.map((quota) => quota.id);
-  const valid = moved !== 0 && first !== second;
-  const choose = (set: (id: string) => void) => (id: string) => {
-    set(id);
-    setMoved(0);
-  };
+  const one = quotas.find((quota) => quota.id === first) ?? quotas[0];
+  const two = quotas.find((quota) => quota.id === second) ?? quotas[1];
+  if (one === undefined || two === undefined) return null;
   return (
     <section className="card stack" aria-label="Transfer">
+      <Between key={`${one.id} ${two.id}`} pair={{ one, two }} names={quotas.map((quota) => quota.id)} onFirst={setFirst} onSecond={setSecond} />
+    </section>
+  );
+}
+
+type Pair = { one: Quota; two: Quota };
+type Draft = { moved: number; mode: Mode }; // GPUs from the second to the first; below 0 the other way
+
+/** The lines of a pair, before anything is moved or after. */
+function lines({ one, two }: Pair, moved = 0): Lines {
+  return [sizeLine(one, (one.min.gpus ?? 0) + moved), sizeLine(two, (two.min.gpus ?? 0) - moved)];
+}
+
+function bodyOf({ one, two }: Pair, { moved, mode }: Draft) {
+  return { source: moved > 0 ? two.id : one.id, target: moved > 0 ? one.id : two.id, amount: { gpus: Math.abs(moved) }, mode };
+}
+
+type BetweenProps = { pair: Pair; names: string[]; onFirst: (id: string) => void; onSecond: (id: string) => void };
+
+function Between({ pair, names, onFirst, onSecond }: BetweenProps) {
+  const edit = useDraft<Pair, Draft>({
+    now: pair,
+    version: ({ one, two }) => `${one.version} ${two.version}`,
+    read: () => ({ moved: 0, mode: "refuse" }),
+    send: (base, draft) => call("post", "/api/v1/quota-transfers", { body: bodyOf(base, draft), version: (draft.moved > 0 ? base.two : base.one).version }),
+    stale: STALE,
+  });
+  const { base, draft } = edit;
+  const { moved, mode } = draft;
+  const a = base.one.min.gpus ?? 0;
+  const b = base.two.min.gpus ?? 0;
+  const body = bodyOf(base, draft);
+  const valid = moved !== 0 && pair.one.id !== pair.two.id;
+  const move = (by: number) => edit.set({ ...draft, moved: by });
+  return (
+    <>
       <div className="row apart">
         <h2>Move GPUs between two children</h2>
         <span className="dim small">sum {number(a + b)} GPU</span>
       </div>
       <div className="sliders">
-        <Side names={names} id={first} onId={choose(setFirst)} before={a} now={a + moved} most={a + b} onNow={(value) => setMoved(value - a)} />
-        <Side names={names} id={second} onId={choose(setSecond)} before={b} now={b - moved} most={a + b} onNow={(value) => setMoved(b - value)} />
+        <Side names={names} id={pair.one.id} onId={onFirst} before={a} now={a + moved} most={a + b} onNow={(value) => move(value - a)} />
+        <Side names={names} id={pair.two.id} onId={onSecond} before={b} now={b - moved} most={a + b} onNow={(value) => move(b - value)} />
       </div>
       <div className="row" style={{ alignItems: "flex-end" }}>
-        <NativeSelect label="If more is used than stays" data={MODES} value={mode} onChange={(e) => setMode(e.currentTarget.value as "lazy")} />
-        <Button disabled={!valid} loading={save.isPending} onClick={() => save.mutate(undefined)}>
+        <NativeSelect label="If more is used than stays" data={MODES} value={mode} onChange={(e) => edit.set({ ...draft, mode: e.currentTarget.value as Mode })} />
+        <Button disabled={!valid} loading={edit.pending} onClick={() => edit.save()}>
           {valid ? `Move ${number(Math.abs(moved))} GPU to ${body.target}` : "Move"}
         </Button>
       </div>
-      {first === second ? <div className="bad small">choose two different quotas</div> : null}
-      {save.error === null ? null : <div className="notice bad" role="alert">{sentence(save.error)}</div>}
+      {pair.one.id === pair.two.id ? <div className="bad small">choose two different quotas</div> : null}
+      {edit.clash ? <Conflict base={lines(base)} theirs={lines(pair)} mine={lines(base, moved)} onTheirs={edit.takeTheirs} onMine={edit.goOn} /> : null}
+      {edit.error === null ? null : <div className="notice bad" role="alert">{sentence(edit.error)}</div>}
       {valid ? <PreviewPanel title="If moved now" changes={[{ change: "transfer", ...body } as never]} /> : null}
-    </section>
+    </>
   );
 }
 

@@ -1,18 +1,16 @@
 // The scheduling centre of a workspace in one quota (W3): modules, roles, amounts, ceilings, longest run and wait.
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { call } from "../../api/client";
 import { keys } from "../../api/keys";
-import { isConflict, sentence } from "../../api/problems";
+import { sentence } from "../../api/problems";
 import { can } from "../../api/rights";
-import { useChange } from "../../api/shared";
-import type { Centre, CentreIn, Workspace } from "../../api/types";
+import type { Centre, Workspace } from "../../api/types";
+import { Conflict } from "../../components/Conflict";
 import { ModuleChoice } from "../../components/ModuleChoice";
 import { Answered } from "../../components/StateBlock";
-import { readTimes, writeTimes } from "./times";
-
-const ROLES = ["owner", "admin", "operator", "developer"];
+import { useDraft } from "../../components/useDraft";
+import { NEW_AMOUNT, NEW_CEILING, SUBMITTING, bodyOf, draftOf, lines, type CentreDraft } from "./centre";
 
 export function CentreForm({ workspace, quota }: { workspace: Workspace; quota: string }) {
   const path = { workspace: workspace.id, quota };
@@ -22,93 +20,82 @@ export function CentreForm({ workspace, quota }: { workspace: Workspace; quota: 
   });
   return (
     <section className="card stack" aria-label={`Scheduling centre in ${quota}`}>
-      <Answered query={centre}>{(found) => <Form key={found.version} centre={found} may={can(workspace, "set-centre")} />}</Answered>
+      <Answered query={centre}>{(found) => <Form centre={found} may={can(workspace, "set-centre")} />}</Answered>
     </section>
   );
 }
 
-type Row = { who: string; priorities: string; gpus: string };
-
 function Form({ centre, may }: { centre: Centre; may: boolean }) {
-  const [modules, setModules] = useState<string[]>(centre.modules.length === 0 ? ["DLC", "DSW", "EAS"] : centre.modules);
-  const [roles, setRoles] = useState<string[]>(centre.roles.length === 0 ? ROLES : centre.roles);
-  const [amounts, setAmounts] = useState<Row[]>(centre.amounts.map((one) => ({ ...one, gpus: String(one.gpus) })));
-  const [ceilings, setCeilings] = useState(centre.ceilings.map((one) => ({ who: one.who, priority: String(one.priority) })));
-  const [run, setRun] = useState(writeTimes(centre.longest_run));
-  const [wait, setWait] = useState(writeTimes(centre.longest_wait));
-  const body = {
-    modules: modules.length === 3 ? [] : modules,
-    roles: roles.length === 4 ? [] : roles,
-    amounts: amounts.map((one) => ({ ...one, gpus: Number(one.gpus) })),
-    ceilings: ceilings.map((one) => ({ who: one.who, priority: Number(one.priority) })),
-    longest_run: readTimes(run),
-    longest_wait: readTimes(wait),
-  } as unknown as CentreIn;
-  const path = { workspace: centre.workspace, quota: centre.quota };
-  const save = useChange(() => call("put", "/api/v1/workspaces/{workspace}/quotas/{quota}/centre", { path, body, version: centre.version }), [["workspace", centre.workspace]]);
-  const set = <T,>(list: T[], place: number, part: Partial<T>) => list.map((one, at) => (at === place ? { ...one, ...part } : one));
+  const edit = useDraft<Centre, CentreDraft>({
+    now: centre,
+    version: (one) => one.version,
+    read: draftOf,
+    send: (base, draft) =>
+      call("put", "/api/v1/workspaces/{workspace}/quotas/{quota}/centre", { path: { workspace: base.workspace, quota: base.quota }, body: bodyOf(draft), version: base.version }),
+    stale: [["workspace", centre.workspace]],
+  });
+  const { base, draft } = edit;
+  const { modules, roles, amounts, ceilings } = draft;
+  const set = (part: Partial<CentreDraft>) => edit.set({ ...draft, ...part });
+  const replaced = <T,>(list: T[], place: number, part: Partial<T>) => list.map((one, at) => (at === place ? { ...one, ...part } : one));
   return (
     <form
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate(undefined);
+        edit.save();
       }}
     >
       <div className="row apart">
         <h2>{centre.quota}</h2>
-        <span className="dim small">{centre.version === 0 ? "never set: everything is allowed" : `version ${centre.version}`}</span>
+        <span className="dim small">{base.version === 0 ? "never set: everything is allowed" : `version ${base.version}`}</span>
       </div>
       <fieldset className="plainset stack" disabled={!may}>
         <legend className="visually-hidden">Rules in {centre.quota}</legend>
-        <ModuleChoice label="Modules" value={modules} onChange={setModules} error={modules.length === 0 ? "choose at least one module" : undefined} />
+        <ModuleChoice label="Modules" value={modules} onChange={(next) => set({ modules: next })} error={modules.length === 0 ? "choose at least one module" : undefined} />
         <fieldset className="plainset">
           <legend>Roles that may submit</legend>
           <div className="row">
-            {ROLES.map((role) => (
-              <Checkbox key={role} label={role} checked={roles.includes(role)} onChange={(e) => setRoles(ROLES.filter((one) => (one === role ? e.currentTarget.checked : roles.includes(one))))} />
+            {SUBMITTING.map((role) => (
+              <Checkbox key={role} label={role} checked={roles.includes(role)} onChange={(e) => set({ roles: SUBMITTING.filter((one) => (one === role ? e.currentTarget.checked : roles.includes(one))) })} />
             ))}
           </div>
         </fieldset>
         {amounts.map((one, place) => (
           <div className="row" key={place} style={{ alignItems: "flex-end" }}>
-            <TextInput label="Amount: role or member" value={one.who} onChange={(e) => setAmounts(set(amounts, place, { who: e.currentTarget.value }))} />
-            <TextInput label="Priorities" value={one.priorities} onChange={(e) => setAmounts(set(amounts, place, { priorities: e.currentTarget.value }))} style={{ width: 90 }} />
-            <TextInput label="GPUs at most" value={one.gpus} inputMode="decimal" onChange={(e) => setAmounts(set(amounts, place, { gpus: e.currentTarget.value }))} style={{ width: 110 }} />
-            {may ? <button type="button" className="linkish small" onClick={() => setAmounts(amounts.filter((_, at) => at !== place))}>Remove</button> : null}
+            <TextInput label="Amount: role:… or user:…" value={one.who} onChange={(e) => set({ amounts: replaced(amounts, place, { who: e.currentTarget.value }) })} />
+            <TextInput label="Priorities" value={one.priorities} onChange={(e) => set({ amounts: replaced(amounts, place, { priorities: e.currentTarget.value }) })} style={{ width: 90 }} />
+            <TextInput label="GPUs at most" value={one.gpus} inputMode="decimal" onChange={(e) => set({ amounts: replaced(amounts, place, { gpus: e.currentTarget.value }) })} style={{ width: 110 }} />
+            {may ? <button type="button" className="linkish small" onClick={() => set({ amounts: amounts.filter((_, at) => at !== place) })}>Remove</button> : null}
           </div>
         ))}
         {ceilings.map((one, place) => (
           <div className="row" key={place} style={{ alignItems: "flex-end" }}>
-            <TextInput label="Ceiling: role or member" value={one.who} onChange={(e) => setCeilings(set(ceilings, place, { who: e.currentTarget.value }))} />
-            <TextInput label="Priority at most" value={one.priority} onChange={(e) => setCeilings(set(ceilings, place, { priority: e.currentTarget.value }))} style={{ width: 120 }} />
-            {may ? <button type="button" className="linkish small" onClick={() => setCeilings(ceilings.filter((_, at) => at !== place))}>Remove</button> : null}
+            <TextInput label="Ceiling: role:… or user:…" value={one.who} onChange={(e) => set({ ceilings: replaced(ceilings, place, { who: e.currentTarget.value }) })} />
+            <TextInput label="Priority at most" value={one.priority} onChange={(e) => set({ ceilings: replaced(ceilings, place, { priority: e.currentTarget.value }) })} style={{ width: 120 }} />
+            {may ? <button type="button" className="linkish small" onClick={() => set({ ceilings: ceilings.filter((_, at) => at !== place) })}>Remove</button> : null}
           </div>
         ))}
         {may ? (
           <div className="row">
-            <Button variant="default" onClick={() => setAmounts([...amounts, { who: "developer", priorities: "1-9", gpus: "16" }])}>
+            <Button variant="default" onClick={() => set({ amounts: [...amounts, NEW_AMOUNT] })}>
               Add an amount
             </Button>
-            <Button variant="default" onClick={() => setCeilings([...ceilings, { who: "developer", priority: "5" }])}>
+            <Button variant="default" onClick={() => set({ ceilings: [...ceilings, NEW_CEILING] })}>
               Add a ceiling
             </Button>
           </div>
         ) : null}
         <div className="pair">
-          <TextInput label="Longest run" placeholder="24h, or DLC 24h, DSW 8h" value={run} onChange={(e) => setRun(e.currentTarget.value)} />
-          <TextInput label="Longest wait" placeholder="2h, or DSW 2h" value={wait} onChange={(e) => setWait(e.currentTarget.value)} />
+          <TextInput label="Longest run" placeholder="24h, or DLC 24h, DSW 8h" value={draft.run} onChange={(e) => set({ run: e.currentTarget.value })} />
+          <TextInput label="Longest wait" placeholder="2h, or DSW 2h" value={draft.wait} onChange={(e) => set({ wait: e.currentTarget.value })} />
         </div>
       </fieldset>
-      {save.error === null ? null : (
-        <div className="notice bad" role="alert">
-          {isConflict(save.error) ? "Somebody else saved these rules meanwhile; load the page again to see theirs. " : ""}
-          {sentence(save.error)}
-        </div>
-      )}
+      {edit.clash ? <Conflict base={lines(draftOf(base))} theirs={lines(draftOf(centre))} mine={lines(draft)} onTheirs={edit.takeTheirs} onMine={edit.goOn} /> : null}
+      {edit.error === null ? null : <div className="notice bad" role="alert">{sentence(edit.error)}</div>}
       {may ? (
         <div>
-          <Button type="submit" disabled={modules.length === 0 || roles.length === 0} loading={save.isPending}>
+          <Button type="submit" disabled={modules.length === 0 || roles.length === 0} loading={edit.pending}>
             Save
           </Button>
         </div>

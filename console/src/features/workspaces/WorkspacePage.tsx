@@ -8,8 +8,10 @@ import { sentence } from "../../api/problems";
 import { can } from "../../api/rights";
 import { quotasQuery, useChange, workspacesQuery } from "../../api/shared";
 import type { Workspace } from "../../api/types";
+import { Conflict, type Lines } from "../../components/Conflict";
 import { Empty } from "../../components/StateBlock";
 import { QuotaRef } from "../../components/chips";
+import { useDraft } from "../../components/useDraft";
 import { CentreForm } from "./CentreForm";
 
 const TABS = [
@@ -34,7 +36,7 @@ export function WorkspacePage({ tab }: { tab: "members" | "quotas" | "centre" })
     <div className="page">
       <div className="head">
         <h1>{found.id}</h1>
-        <span className="dim">{found.description}</span>
+        {can(found, "update-workspace") ? <About key={found.id} workspace={found} /> : <span className="dim">{found.description}</span>}
       </div>
       <nav className="tabs" aria-label="Parts of the workspace">
         {TABS.map(([to, name]) => (
@@ -53,6 +55,54 @@ export const BoundPage = () => <WorkspacePage tab="quotas" />;
 export const CentrePage = () => <WorkspacePage tab="centre" />;
 
 const STALE = [["workspaces"], ["workspace"]];
+
+function About({ workspace }: { workspace: Workspace }) {
+  const [open, setOpen] = useState(false);
+  const edit = useDraft<Workspace, string>({
+    now: workspace,
+    version: (one) => one.version,
+    read: (one) => one.description,
+    send: (base, description) => call("patch", "/api/v1/workspaces/{workspace}", { path: { workspace: base.id }, body: { description }, version: base.version }),
+    stale: STALE,
+    done: () => setOpen(false),
+  });
+  const line = (text: string): Lines => [["description", text || "none"]];
+  const leave = () => {
+    edit.takeTheirs();
+    setOpen(false);
+  };
+  if (!open)
+    return (
+      <span className="row">
+        <span className="dim">{workspace.description}</span>
+        <button className="linkish small" onClick={() => setOpen(true)}>
+          {workspace.description === "" ? "Describe it" : "Edit"}
+        </button>
+      </span>
+    );
+  return (
+    <form
+      className="grow stack tight"
+      aria-label="Description"
+      onSubmit={(event) => {
+        event.preventDefault();
+        edit.save();
+      }}
+    >
+      <div className="row">
+        <TextInput aria-label="Description" value={edit.draft} onChange={(e) => edit.set(e.currentTarget.value)} autoFocus style={{ flex: 1, maxWidth: 480 }} />
+        <Button type="submit" loading={edit.pending} disabled={edit.draft === edit.base.description}>
+          Save
+        </Button>
+        <Button variant="default" onClick={leave}>
+          Cancel
+        </Button>
+      </div>
+      {edit.clash ? <Conflict base={line(edit.base.description)} theirs={line(workspace.description)} mine={line(edit.draft)} onTheirs={edit.takeTheirs} onMine={edit.goOn} /> : null}
+      {edit.error === null ? null : <div className="notice bad" role="alert">{sentence(edit.error)}</div>}
+    </form>
+  );
+}
 
 function Members({ workspace }: { workspace: Workspace }) {
   const [user, setUser] = useState("");
