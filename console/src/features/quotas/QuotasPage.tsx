@@ -1,7 +1,8 @@
 // The heart: the tree on the left, one quota on the right.
 import "./quotas.css";
 import { useQuery } from "@tanstack/react-query";
-import { Outlet, useParams } from "@tanstack/react-router";
+import { Navigate, Outlet, useParams } from "@tanstack/react-router";
+import type { Quota } from "../../api/types";
 import { Answered, Empty } from "../../components/StateBlock";
 import { treeQuery } from "./queries";
 import { QuotaTree } from "./QuotaTree";
@@ -25,7 +26,7 @@ export function QuotasPage() {
         ) : (
           <div className="quotas">
             <QuotaTree quotas={answer.items} stubs={"ancestors" in answer ? (answer.ancestors as Stub[]) : NONE} selected={quota} />
-            <div className="qdetail">{quota === undefined ? <Hint /> : <Outlet />}</div>
+            <div className="qdetail">{quota === undefined ? <First quotas={answer.items} /> : <Outlet />}</div>
           </div>
         )
       }
@@ -33,13 +34,9 @@ export function QuotasPage() {
   );
 }
 
-function Hint() {
-  return (
-    <>
-      <h1>Quotas</h1>
-      <p className="dim" style={{ marginTop: 8 }}>
-        Choose a quota to see who uses it, who waits, and what its policies are.
-      </p>
-    </>
-  );
+/** Nobody asked for one: the first that stands in the tree, so that its switches are one click away. */
+function First({ quotas }: { quotas: readonly Quota[] }) {
+  const seen = new Set(quotas.map((one) => one.id));
+  const first = quotas.find((one) => one.parent === null || !seen.has(one.parent));
+  return first === undefined ? null : <Navigate to="/quotas/$quota" params={{ quota: first.id }} replace />;
 }
