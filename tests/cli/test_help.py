@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from quotatree.cli import COMMANDS
+from quotatree.cli import COMMANDS, SHORT
 from tests.cli.try_out.story import run
 
 
@@ -31,3 +31,10 @@ def test_help_lists_the_commands_without_importing_them():
 
 def test_an_unknown_command_is_a_usage_error():
     assert run("dance").exit_code == 2
+
+
+@pytest.mark.parametrize("word", SHORT)
+def test_other_words_for_commands_lead_to_them(word: str):
+    """`quotatree ps` is `quotatree get jobs`."""
+    assert run(word, "--help").output == run(*SHORT[word], "--help").output
+    assert word not in COMMANDS

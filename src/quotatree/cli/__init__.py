@@ -54,10 +54,7 @@ SECTIONS: Final = {
         "apply": ("quotatree.cli.change.apply", "Make pools, nodes, quotas and workspaces what a file says."),
         "scale": ("quotatree.cli.change.quota_verbs", "Give a quota another size."),
         "transfer": ("quotatree.cli.change.quota_verbs", "Move capacity from one quota to its sibling."),
-        "policies": (
-            "quotatree.cli.change.policies",
-            "Show and set a quota's policies, also in PAI's spelling.",
-        ),
+        "policy": ("quotatree.cli.change.policy", "Show, switch and set a quota's policies."),
         "priorities": ("quotatree.cli.change.priorities", "Show and set names for priorities."),
         "return-loan": ("quotatree.cli.change.quota_verbs", "Take a quota back to its min now."),
         "delete": ("quotatree.cli.change.delete", "Delete quotas, workspaces or webhooks."),
@@ -68,6 +65,7 @@ SECTIONS: Final = {
     "Sign in": {
         "login": ("quotatree.cli.sign_in.login", "Log in to a server and remember it."),
         "logout": ("quotatree.cli.sign_in.login", "Forget a login."),
+        "context": ("quotatree.cli.sign_in.context", "List, switch and remove logins."),
         "whoami": ("quotatree.cli.sign_in.login", "Say who one is there, with which roles."),
         "console": ("quotatree.cli.sign_in.login", "Print an address that opens the console, signed in."),
         "token": ("quotatree.cli.sign_in.people", "Make and revoke tokens."),
@@ -98,6 +96,16 @@ SECTIONS: Final = {
     },
 }
 NAMED: Final = {"open": "open_job"}  # a function must not be called like one of Python's own
+SHORT: Final = {
+    "ps": ("get", "jobs"),
+    "policies": ("policy",),
+    "contexts": ("context", "list"),
+    **{
+        noun: ("get", noun)
+        for noun in ("jobs", "quotas", "workspaces", "nodes", "pools", "tokens", "webhooks")
+    },
+}
+"""Other words for commands: what one types without thinking. They are not listed."""
 COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 
@@ -117,6 +125,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        args = [*SHORT.get(args[0], (args[0],)), *args[1:]]
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn, TypeVar
 
 import click
+
+from quotatree.cli.table_layout import fitted_lines, table_lines, terminal_width, widths_of
 
 EXIT_FAILED: Final = 1
 EXIT_BAD_INPUT: Final = 2
@@ -19,22 +21,6 @@ EXIT_UNAVAILABLE: Final = 6
 EXIT_INTERRUPTED: Final = 130
 
 FORMATS: Final = ("table", "wide", "json", "yaml", "name", "csv")
-STYLES: Final[Mapping[str, str]] = {
-    "Running": "green",
-    "Succeeded": "green",
-    "Ready": "green",
-    "ok": "green",
-    "Waiting": "yellow",
-    "Held": "yellow",
-    "OnHold": "yellow",
-    "Cordoned": "yellow",
-    "Draining": "yellow",
-    "warning": "yellow",
-    "Failed": "red",
-    "Lost": "red",
-    "bad": "red",
-}
-"""Words that have a colour wherever they are a whole cell."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -89,24 +75,13 @@ def echo_csv(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: b
 
 
 def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: bool = True) -> None:
-    """Print rows in aligned columns; the last column is not padded."""
+    """Print rows in aligned columns; the last column is not padded. A terminal that is too narrow gets narrower columns."""
+    room = terminal_width()
     shown = [header, *rows]
-    for line in table_lines(shown, widths_of(shown))[0 if headers else 1 :]:
-        click.echo(line)
-
-
-def widths_of(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-
-
-def table_lines(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """One line for each row. A cell that is longer than its column pushes aside the rest of its own line only."""
-    lines = []
-    for row in rows:
-        cells = [_cell(cell, cell.ljust(width)) for cell, width in zip(row, widths, strict=False)]
-        lines.append("  ".join([*cells, _cell(row[-1], row[-1])]).rstrip())
-    return lines
-
-
-def _cell(text: str, padded: str) -> str:
-    return click.style(padded, fg=STYLES[text]) if text in STYLES else padded
+    if room is None:
+        groups = [[line] for line in table_lines(shown, widths_of(shown))]
+    else:
+        groups = fitted_lines(header, rows, room)
+    for lines in groups[0 if headers else 1 :]:
+        for line in lines:
+            click.echo(line)

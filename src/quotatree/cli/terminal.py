@@ -11,6 +11,7 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from quotatree.cli.bars import BAR_WIDTH, LEGEND, Figures, tree_lines
+from quotatree.cli.cells import padded, width
 
 PIPED_WIDTH: Final = 120
 SHORTEST_BAR: Final = 12
@@ -25,7 +26,7 @@ def console() -> Console:
 
 def print_tree(out: Console, quotas: Sequence[Figures], title: str | None = None) -> None:
     lines = tree_lines(quotas)
-    labels = max(len(line.label) for line in lines)
+    labels = max(width(line.label) for line in lines)
     bars = max(len(line.bar) for line in lines)
     room = out.width - labels - max(len(line.figures) for line in lines) - 4
     if out.is_terminal and bars > room:  # the bars give way, so that no line is broken
@@ -34,7 +35,7 @@ def print_tree(out: Console, quotas: Sequence[Figures], title: str | None = None
     if title is not None:
         out.print(Text(title, style="bold"))
     for line in lines:
-        row = Text(line.label.ljust(labels) + "  ")
+        row = Text(padded(line.label, labels) + "  ")
         for mark in line.bar:
             row.append(mark, style=BAR_STYLES[mark])
         row.append(" " * (bars - len(line.bar)) + "  " + line.figures)

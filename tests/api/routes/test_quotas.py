@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.api.serving import Api
+from tests.api.serving import Api, wait_for
 
 
 def test_who_sees_one_quota_sees_what_bounds_it_from_above(api: Api):
@@ -32,11 +32,16 @@ def test_a_quota_says_what_its_reader_may_do_to_it(api: Api):
 
 
 def test_the_version_of_a_quota_counts_settings_only(api: Api):
-    """What runs, waits, or is taken back must not make a save fail."""
+    """What runs, waits, or is taken back must not make a save fail (P3, P15)."""
+    policy = {"self_level": {"high": "6-9", "low": "1-5"}}
+    assert api.ask("PATCH", "/api/v1/quotas/a", json=policy).status_code == 200
     before = api.get("/quotas/a").json()["version"]
-    job = api.submit(gpus=2)
-    api.wait_phase(job, "Running")
-    api.post("/quotas/a/return-loan")
+    for priority in (1, 7):  # the second stands on what b leaves unused
+        api.wait_phase(api.submit(gpus=4, priority=priority, grace="0s"), "Running")
+    assert api.get("/quotas/a").json()["usage"]["loan"]["gpus"] == 4
+    returned = api.post("/quotas/a/return-loan")
+    assert (returned.status_code, returned.json()["version"]) == (200, before)
+    wait_for(lambda: api.get("/quotas/a").json()["usage"]["loan"]["gpus"] == 0)
     assert api.get("/quotas/a").json()["version"] == before
     changed = {"description": "new"}
     done = api.ask("PATCH", "/api/v1/quotas/a", json=changed, headers={"If-Match": f'"{before}"'})

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 )
 @click.option("--scale", metavar="QUOTA=GPUS[:MODE]", help="Scale a quota; MODE is refuse, lazy or reclaim.")
 @click.option(
-    "--policy", type=click.Path(path_type=Path), metavar="POLICYFILE",
-    help="Save the policies of a quota that stand in this file, and tell whose running work they expose.",
+    "--policy", metavar="[QUOTA=]FILE",
+    help="Save the policies of a quota that stand in this file, as `policy set` does, and tell whose running work they expose.",
 )  # fmt: skip
 @click.option(
     "--transfer", metavar="SOURCE:TARGET=GPUS[:MODE]", help="Server only: move capacity to a sibling."
@@ -39,7 +39,7 @@ def preview(
     job: str | None,
     submit: Path | None,
     scale: str | None,
-    policy: Path | None,
+    policy: str | None,
     at_ms: int | None,
     output: str,
     remote: Remote,
@@ -56,7 +56,15 @@ def preview(
                 fail(f"--{name}: not with FILE", EXIT_BAD_INPUT)
         from quotatree.cli.try_out.preview_file import preview_file
 
-        preview_file(file, job, submit=submit, scale=scale, policy=policy, at_ms=at_ms, output=output)
+        preview_file(
+            file,
+            job,
+            submit=submit,
+            scale=scale,
+            policy=None if policy is None else Path(policy),
+            at_ms=at_ms,
+            output=output,
+        )
         return
     if at_ms is not None:
         fail("--at: only with FILE", EXIT_BAD_INPUT)
@@ -81,7 +89,7 @@ def _changes(
     client: Client,
     submit: Path | None,
     scale: str | None,
-    policy: Path | None,
+    policy: str | None,
     transfer: str | None,
     delete: str | None,
     cancel: str | None,
@@ -103,7 +111,9 @@ def _changes(
             }
         )
     if policy is not None:
-        changes.append(_policy(policy))
+        from quotatree.cli.change.policy_file import named_policy_file
+
+        changes.append(named_policy_file(policy).preview())
     if drain is not None:
         changes.append({"change": "node-state", "node": drain, "state": "Draining"})
     if delete is not None:
@@ -137,13 +147,3 @@ def _scaling(client: Client, text: str) -> Any:
     return {
         "change": "scale", "quota": name, "mode": mode, **scaled(client.quotas.get(name), {"gpus": amount}, None)
     }  # fmt: skip
-
-
-def _policy(path: Path) -> Any:
-    from quotatree.cli.documents import read_document
-
-    data = read_document(path)
-    if not isinstance(data, dict) or "quota" not in data or len(data) < 2:
-        fail(f"{path}: must have quota, and what changes about it, such as child_level", EXIT_BAD_INPUT)
-    to = {name: value for name, value in data.items() if name != "quota"}
-    return {"change": "update-quota", "quota": data["quota"], "to": to}

@@ -19,10 +19,9 @@ from quotatree.cli.output import (
     echo_table,
     fail,
     formats_option,
-    table_lines,
-    widths_of,
 )
 from quotatree.cli.remote import Remote, patiently, remote_options
+from quotatree.cli.table_layout import table_lines, widths_of
 
 if TYPE_CHECKING:
     from quotatree.client import Client

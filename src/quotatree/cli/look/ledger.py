@@ -17,9 +17,9 @@ from quotatree.cli.output import (
     echo_table,
     fail,
     formats_option,
-    table_lines,
 )
 from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.table_layout import table_lines
 from quotatree.cli.words import gpu_seconds, moment
 
 EVENT_WIDTHS = (6, 19, 18, 12, 12)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from quotatree.cli.policy_words import child_level_words, self_level_words
 from quotatree.cli.words import age, gpu_seconds, gpus, moment
 
 if TYPE_CHECKING:
@@ -105,21 +106,6 @@ def _regular(quota: Any) -> float:
     return float(usage["used_own"].get("gpus", 0) + usage["used_below"].get("gpus", 0))
 
 
-def _policies(policies: list[Any]) -> str:
-    return "; ".join(_policy(policy) for policy in policies) or "-"
-
-
-def _policy(value: Any) -> str:
-    if value is None:
-        return "-"
-    off = "" if value["enabled"] else " (off)"
-    modules = ",".join(value["modules"])
-    if "priorities" in value:
-        return f"{value['priorities']} {modules}{off}"
-    whom = "any over lower" if "any" in value else f"{value['high']} over {value['low']}"
-    return f"{whom} {modules} in {value['scope']}{off}"
-
-
 def _members(workspace: Any) -> str:
     return ",".join(f"{one['user']}:{one['role']}" for one in workspace["members"])
 
@@ -182,8 +168,8 @@ NOUNS: Final = (
             Column("FREE", lambda quota: gpus(quota["usage"]["free"])),
             Column("QUEUED", lambda quota: str(quota["usage"]["queued_jobs"])),
             Column("STRATEGY", _key("strategy")),
-            Column("SELF-LEVEL", lambda quota: _policies(quota["self_level"]), wide=True),
-            Column("CHILD-LEVEL", lambda quota: _policy(quota["child_level"])),
+            Column("SELF-LEVEL", lambda quota: self_level_words(quota["self_level"]), wide=True),
+            Column("CHILD-LEVEL", lambda quota: child_level_words(quota["child_level"])),
             Column("VERSION", _key("version"), wide=True),
         ),
         lambda client, _: client.quotas.list(), lambda client, name: client.quotas.get(name),

@@ -125,21 +125,25 @@ def _given(token_file: Path | None) -> str:
 @click.option("--name", metavar="NAME", help="Forget this login; without it, the current one.")
 def logout(name: str | None) -> None:
     """Forget a login; a token that `login` made is revoked."""
+    forget(name or contexts.load().current)
+
+
+def forget(name: str) -> None:
+    """Forget the login of this name, and revoke its token if `login` made it. If there is none, the command ends."""
     from quotatree.client import Client
     from quotatree.client.errors import ClientError
 
     known = contexts.load()
-    wanted = name or known.current
-    context = known.known.get(wanted)
+    context = known.known.get(name)
     if context is None:
-        fail(f"not logged in as {wanted}", EXIT_NOT_FOUND)
+        fail(f"not logged in as {name}", EXIT_NOT_FOUND)
     if context.token_id:
         try:
             with Client(context.url, context.token) as client:
                 client.tokens.revoke(context.token_id)
         except ClientError as error:
             click.echo(f"warning: token {context.token_id} was not revoked: {error}", err=True)
-    contexts.save(known.without(wanted))
+    contexts.save(known.without(name))
     click.echo(f"logged out of {context.url}")
 
 
