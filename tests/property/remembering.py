@@ -25,12 +25,10 @@ from quotatree.core.reasons import Code
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.property import happenings, worlds
-from tests.property.walk import Walk, begin
+from tests.property.walk import AT_ONCE, Walk, begin
 
 STEPS = 12
 """Moments of one walk at which plans are made."""
-AT_ONCE = 20
-"""Plans that may follow each other at one moment: each that put a start off asks for the next (S8)."""
 WORLDS = (worlds.world, worlds.world, worlds.several_trees)
 
 

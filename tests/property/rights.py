@@ -304,7 +304,10 @@ def over_limit(model: Model, job: JobView) -> bool:
 
 
 def can_never_fit(model: Model, job: JobView) -> bool:
-    request = total(shape for _, shape in model.missing(job))
+    """Return whether the job would not fit if all others left. What runs of it does not leave for its further replicas."""
+    regular = [p for p in job.pieces() if p.kind != "hold" and p.claim is Claim.REGULAR]
+    stands = [place.shape for piece in regular for place in piece.places]
+    request = total([*stands, *(shape for _, shape in model.missing(job))])
     for quota in model.path(job.quota):
         if quota == job.quota and may_borrow(model, job):
             continue
@@ -314,9 +317,11 @@ def can_never_fit(model: Model, job: JobView) -> bool:
 
 
 def ready_nodes_hold(model: Model, job: JobView) -> bool:
-    """Return whether the replicas of each shape would have room on the ready nodes of the tree, if these were empty."""
+    """Return whether the replicas of each shape, those that run included, would have room on the ready nodes of the tree, if these
+    were empty."""
     pools = {pool for pool, _ in model.quotas[model.root(job.quota)].spec.draws}
-    shapes = [shape for _, shape in model.missing(job)]
+    runs = [place.shape for piece in job.pieces() if piece.kind != "hold" for place in piece.places]
+    shapes = [*runs, *(shape for _, shape in model.missing(job))]
     for shape in set(shapes):
         slots = 0
         for name, node in model.nodes.items():

@@ -40,6 +40,8 @@ def test_the_same_jobs_run_as_if_every_step_had_been_told(random: Random) -> Non
         assert walk.state.jobs[job_id].phase is not Phase.RUNNING, "a victim runs as if nothing had happened"
     walk.check_capacity()
     walk.check_accounting()
+    if net.next_wakeup_ms == walk.now_ms:
+        walk.plan_out(check=False)
     walk.check_steady()
 
 

@@ -28,7 +28,7 @@ class Promises(RuleBasedStateMachine):
     @initialize(random=RANDOM)
     def a_cluster_with_a_crowd_at_the_door(self, random: Random) -> None:
         self.walk = begin(random)
-        self.made = self.walk.plan()
+        self.made = self.walk.plan_out()
 
     def _happen(self, random: Random, *choices: happenings.Happening) -> None:
         assert self.walk is not None
@@ -36,7 +36,7 @@ class Promises(RuleBasedStateMachine):
             event = choice(random, self.walk.state, self.walk.now_ms)
             if event is not None:
                 self.walk.happen(event)
-        self.made = self.walk.plan()
+        self.made = self.walk.plan_out()
 
     @rule(random=RANDOM)
     def jobs_are_submitted(self, random: Random) -> None:

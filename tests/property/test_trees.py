@@ -73,7 +73,7 @@ def crowd_of_gangs(random: Random) -> None:
         if number == 0 or worlds.chance(random, 15):
             node = worlds.pick(random, *walk.state.nodes)
             walk.happen(ev.NodeChanged(node.spec.name, worlds.pick(random, *NodeState)))
-        walk.plan()
+        walk.plan_out()
         walk.check_steady()
         walk.wait(60_000)
         for job_id in list(walk.state.leaving_jobs):

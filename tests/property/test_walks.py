@@ -29,7 +29,7 @@ def test_every_promise_holds_on_seeded_walks(chunk: int) -> None:
 def walk_with_all_checks(seed: int, world: Callable[[Random], list[Event]] = worlds.world) -> Walk:
     random = Random(seed)
     walk = begin(random, world)
-    made = walk.plan()
+    made = walk.plan_out()
     for _ in range(STEPS):
         check(walk)
         walk.check_before_wakeup(made)

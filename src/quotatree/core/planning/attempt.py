@@ -6,6 +6,7 @@ how the attempt ends with it, or None: go on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -383,8 +384,7 @@ class Attempt:
             eviction = effects.evict(state, unit, now_ms, why, job.id, True, settled=False)
             victims.append(victim_cost(unit, eviction, freed))
             evictions.append(eviction)
-        for shrunk in dict.fromkeys(unit.job for unit in found.units):
-            settle(state, shrunk, now_ms)
+        self._settle((*(unit for *_, unit in self._given_way), *found.units))
         cleared = [eviction for _, eviction, _ in self._given_way]
         return self._ledger(step, victims, found), (*cleared, *evictions)
 
@@ -392,13 +392,14 @@ class Attempt:
         """Return the entry of the ledger: these victims, and the surplus that gave way before a loan."""
         before = [victim for victim, *_ in self._given_way]
         extra = sum(victim.cost for victim in before)
+        cost = extra + sum(v.cost for v in victims)
         return say.Preemption(
             preemptor=self._job.id,
             step=step,
             victims=(*before, *victims),
             demoted=tuple(u.job.id for u in found.units if u in found.demoted),
-            cost=extra + sum(v.cost for v in victims),
-            cost_without_ladder=extra + found.cost_without_ladder,
+            cost=cost,
+            cost_without_ladder=min(cost, extra + found.cost_without_ladder),
             highest_priority=found.highest,
             tried=tuple(self._tried),
         )
@@ -406,7 +407,9 @@ class Attempt:
     def _clear_surplus(self) -> None:
         """Let the surplus leave that the start would put on loan (P12)."""
         if self._quota.tree.surplus_units:
-            self._give_way(surplus_on_loan(self._state, self._job, self._request))
+            surplus = surplus_on_loan(self._state, self._job, self._request)
+            self._give_way(surplus)
+            self._settle(surplus)
 
     def _give_way(self, surplus: list[Unit]) -> None:
         state, now_ms = self._state, self._now_ms
@@ -415,11 +418,16 @@ class Attempt:
             freed, why = eviction_frees(unit), self._why_taken(signature, unit)
             eviction = effects.evict(state, unit, now_ms, why, self._job.id, True, settled=False)
             self._given_way.append((victim_cost(unit, eviction, freed), eviction, unit))
-        for shrunk in dict.fromkeys(unit.job for unit in surplus):
-            settle(state, shrunk, now_ms)
+
+    def _settle(self, gone: Iterable[Unit]) -> None:
+        for shrunk in dict.fromkeys(unit.job for unit in gone):
+            settle(self._state, shrunk, self._now_ms)
 
     def _let_surplus_stay(self, request: Request, found: Found) -> None:
-        """Let surplus that gave way before a loan stay, dearest first, where the victims alone are enough (P8)."""
+        """Let surplus that gave way before a loan stay, dearest first, where the victims alone are enough (P8).
+
+        What leaves all the same leaves together with the victims: each is told with its cost as everything still stands.
+        """
         leaves = {unit: victim.cost for victim, _, unit in self._given_way}
         self._take_back_surplus()
         on_loan = surplus_on_loan(self._state, self._job, self._request, found.units)
