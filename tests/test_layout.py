@@ -41,6 +41,7 @@ THROUGH = {
     "control/batch_rows.py": "control/test_walks.py",
     "control/decision_effects.py": "control/test_walks.py",
     "control/turn.py": "control/test_faults.py",
+    "control/world.py": "control/test_walks.py",
     "core/changes/quotas.py": "core/test_errors.py",
     "core/model/job.py": "core/test_errors.py",
     "core/quota_figures.py": "property/test_promises.py",
@@ -92,6 +93,7 @@ THROUGH = {
     "sim/workload.py": "cli/try_out/test_simulate.py",
     "store/migrations/*": "store/test_migrate.py",
     "store/pages.py": "store/test_reads.py",
+    "store/read_rows.py": "store/test_stored_rows.py",
     "store/rows.py": "store/test_stored_rows.py",
     "store/store.py": "store/test_write.py",
 }

@@ -53,6 +53,8 @@ ROWS = [
     Row("POST", "/jobs/{running}/checkpoint",        "200  404  200  200  200  200  403  404  404  401"),
     Row("PUT", "/jobs/{job}/min-replicas",           "200  404  200  200  200  200  403  404  404  401", {"min_replicas": 1}),
     Row("PUT", "/jobs/{job}/replicas",               "200  404  200  200  200  200  403  404  404  401", {"min_replicas": 1}),
+    Row("PUT", "/jobs/{job}/autoscale",              "422  404  422  422  422  422  403  404  404  401", {"min": 1, "max": 2, "target": 8}),  # a training job
+    Row("DELETE", "/jobs/{job}/autoscale",           "200  404  200  200  200  200  403  404  404  401"),
     Row("GET", "/jobs/{running}/logs",               "200  404  200  200  200  200  403  404  404  401"),
     Row("GET", "/jobs/{running}/endpoint",           "200  404  200  200  200  200  200  404  404  401"),
     Row("POST", "/jobs/{running}/stop",              "200  404  200  200  200  200  403  404  404  401"),

@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,7 +71,8 @@ class Local:
         if self.server.process.poll() is None:
             with self.client() as client:
                 for job in client.jobs.list(active=True):
-                    client.jobs.cancel(job["id"])
+                    if job["phase"] != "Cancelled":  # else it is leaving already
+                        client.jobs.cancel(job["id"])
                 until(lambda: not list(client.jobs.list(active=True)))
             self.server.end()
 
@@ -216,7 +219,69 @@ def test_a_service_is_resized_and_restarted(local: Local):
         until(lambda: client.jobs.endpoint(job)["ready"] == 2)
         assert client.jobs.get(job)["run"] == 1
     assert local.run("open", job).strip() == address
-    assert "--replicas, --min-replicas or --max-replicas" in local.run("resize", job, status=2)
+    assert "--replicas, --min-replicas, --max-replicas or --autoscale" in local.run("resize", job, status=2)
+    local.run("cancel", job)
+
+
+SLOW = (
+    "import http.server, os, time\n"
+    "class Slow(http.server.BaseHTTPRequestHandler):\n"
+    "    def do_GET(self):\n"
+    "        time.sleep(0.5 if self.path == '/work' else 0)\n"
+    "        self.send_response(200); self.send_header('Content-Length', '0'); self.end_headers()\n"
+    "    def log_message(self, *words): pass\n"
+    "http.server.ThreadingHTTPServer(('127.0.0.1', int(os.environ['QUOTATREE_PORT'])), Slow).serve_forever()\n"
+)
+
+
+class Clients:
+    """So many requests at any time, each half a second long."""
+
+    def __init__(self, address: str, count: int) -> None:
+        self._on = True
+        self.statuses: set[int] = set()
+        self._threads = [threading.Thread(target=self._ask, args=(address,)) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def _ask(self, address: str) -> None:
+        while self._on:
+            with urllib.request.urlopen(f"{address}work", timeout=30) as answer:
+                self.statuses.add(answer.status)
+
+    def stop(self) -> None:
+        self._on = False
+        for thread in self._threads:
+            thread.join()
+
+
+def test_a_service_follows_its_requests(local: Local):
+    """P16: a real server under real load; up within seconds, down after its wait, and every step told with its figures."""
+    job = local.submit(
+        "--module", "EAS", "--cpu", "0.1", "--grace", "2s", "--autoscale", "min=1,max=3,target=2,down_after=4s",
+        "--", sys.executable, "-c", SLOW,
+    )  # fmt: skip
+    address = local.run("open", job, "--wait").strip()
+    with local.client() as client:
+        assert client.jobs.get(job)["replicas"] == 1
+        clients = Clients(address, count=5)
+        try:
+            until(lambda: client.jobs.endpoint(job)["ready"] == 3)
+            assert "requests in flight)" in local.run("describe", "job", job)
+        finally:
+            clients.stop()
+        until(lambda: client.jobs.endpoint(job)["ready"] == 1)
+        assert clients.statuses == {200}
+        found = client.jobs.get(job)
+        assert found["autoscale"] == {"min": 1, "max": 3, "target": 2, "down_after": "4s"}
+        steps = [e["body"] for e in client.events.list(job=job) if e["kind"] == "job.autoscaled"]
+    assert steps[0]["before"] == 1
+    assert steps[0]["in_flight"] > 2
+    assert {(one["target"], one["min"], one["max"]) for one in steps} == {(2.0, 1, 3)}
+    assert (steps[-1]["after"], steps[-1]["over_seconds"]) == (1, 4.0)
+    assert f"{job} resized\n{job} follows its demand" in local.run("resize", job, "--replicas", "2")
+    assert "must be 1..3" in local.run("resize", job, "--replicas", "4", status=1)
+    assert "no more" in local.run("resize", job, "--autoscale", "off")
     local.run("cancel", job)
 
 

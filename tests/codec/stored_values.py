@@ -13,6 +13,7 @@ from quotatree.access.centre import Amount, Ceiling, Centre, ModuleTime
 from quotatree.access.roles import Role
 from quotatree.core import decisions as say
 from quotatree.core.decisions import Preemption, ReplicaPlace, StepTried, VictimCost
+from quotatree.core.model.autoscale import Autoscale
 from quotatree.core.model.job import Claim, Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels, Strategy
@@ -342,6 +343,8 @@ WAITS: Final = (say.Wait(JOB, because(Code.BehindHead, head="dlc-2", strategy="f
 
 # -- by file ---------------------------------------------------------------------------------------------------------
 
+AUTOSCALES: Final = (Autoscale(1, 4, 8_000), Autoscale(2, 3, 500, 60_000))
+
 GOLDEN: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "pool": (PoolRecord, POOLS),
     "node": (NodeRecord, NODES),
@@ -349,6 +352,7 @@ GOLDEN: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "job": (JobRecord, JOBS),
     "snapshot": (Snapshot, SNAPSHOTS),
     "centre": (Centre, CENTRES),
+    "autoscale": (Autoscale, AUTOSCALES),
     "preemption": (Preemption, PREEMPTIONS),
     "decision_start": (say.Decision, STARTS),
     "decision_hold": (say.Decision, HOLDS),

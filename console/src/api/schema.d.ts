@@ -208,6 +208,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{job}/autoscale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Autoscale
+         * @description Let the replicas of a service follow its demand within bounds (P16). What it wants outside of them is moved into them.
+         */
+        put: operations["set_autoscale_api_v1_jobs__job__autoscale_put"];
+        post?: never;
+        /**
+         * Drop Autoscale
+         * @description Follow demand no more: `replicas` stays as it is now (P16).
+         */
+        delete: operations["drop_autoscale_api_v1_jobs__job__autoscale_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{job}/min-replicas": {
         parameters: {
             query?: never;
@@ -1772,6 +1796,40 @@ export interface components {
             /** Next */
             next: string | null;
         };
+        /**
+         * AutoscaleIn
+         * @description Let `replicas` follow demand (P16): between `min` and `max`, so that each has `target` requests in flight.
+         *
+         *     `down_after`: for so long the demand must have been lower before replicas go.
+         */
+        AutoscaleIn: {
+            /** Min */
+            min: number;
+            /** Max */
+            max: number;
+            /**
+             * Target
+             * @example 8
+             */
+            target: number;
+            /**
+             * Down After
+             * @default 5m
+             * @example 1h30m
+             */
+            down_after?: string;
+        };
+        /** AutoscaleOut */
+        AutoscaleOut: {
+            /** Min */
+            min: number;
+            /** Max */
+            max: number;
+            /** Target */
+            target: number;
+            /** Down After */
+            down_after: string;
+        };
         /** BatchItem */
         BatchItem: {
             /** Id */
@@ -2122,7 +2180,8 @@ export interface components {
         };
         /**
          * EndpointOut
-         * @description `address` is null while there is none; `ready` is how many replicas of a service are healthy.
+         * @description `address` is null while there is none; `ready` is how many replicas of a service are healthy. `in_flight`: requests
+         *     that it has in flight, on average over the last seconds; null if that is not known.
          *
          *     `token` is null for those who may not open the job, and where none is needed.
          */
@@ -2133,6 +2192,8 @@ export interface components {
             token: string | null;
             /** Ready */
             ready: number;
+            /** In Flight */
+            in_flight: number | null;
         };
         /** EventOut */
         EventOut: {
@@ -2354,7 +2415,7 @@ export interface components {
         /**
          * JobIn
          * @description A job to be queued. `program` is what the engine runs, in its own words; what stands in it under `secrets` is never
-         *     shown again.
+         *     shown again. With `autoscale`, a service starts with `autoscale.min` replicas unless it says more.
          */
         JobIn: {
             /**
@@ -2424,6 +2485,7 @@ export interface components {
              * @default false
              */
             on_hold?: boolean;
+            autoscale?: components["schemas"]["AutoscaleIn"] | null;
             /**
              * Program
              * @default {}
@@ -2495,6 +2557,7 @@ export interface components {
             min_replicas: number | null;
             /** Max Replicas */
             max_replicas: number | null;
+            autoscale: components["schemas"]["AutoscaleOut"] | null;
             /** Idle */
             idle: string;
             /** Grace */
@@ -4574,6 +4637,54 @@ export interface operations {
                 "application/json": components["schemas"]["ReplicasIn"];
             };
         };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    set_autoscale_api_v1_jobs__job__autoscale_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AutoscaleIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    drop_autoscale_api_v1_jobs__job__autoscale_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {

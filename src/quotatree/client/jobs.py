@@ -126,6 +126,16 @@ class Jobs(Noun):
         done: t.Done = self._http.change("PUT", f"/jobs/{name(job)}/replicas", body)
         return done
 
+    def set_autoscale(self, job: str, autoscale: t.AutoscaleIn) -> t.Done:
+        """Let the replicas of a service follow its demand (P16)."""
+        done: t.Done = self._http.change("PUT", f"/jobs/{name(job)}/autoscale", autoscale)
+        return done
+
+    def drop_autoscale(self, job: str) -> t.Done:
+        """Follow demand no more; the replicas stay as they are now."""
+        done: t.Done = self._http.change("DELETE", f"/jobs/{name(job)}/autoscale")
+        return done
+
     def endpoint(self, job: str) -> t.EndpointOut:
         """Where the job can be reached; `address` is None while it cannot."""
         found: t.EndpointOut = self._http.get(f"/jobs/{name(job)}/endpoint")

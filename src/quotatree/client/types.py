@@ -74,6 +74,26 @@ class AuditPage(TypedDict):
     next: str | None
 
 
+class AutoscaleIn(TypedDict):
+    """Let `replicas` follow demand (P16): between `min` and `max`, so that each has `target` requests in
+    flight.
+
+    `down_after`: for so long the demand must have been lower before replicas go.
+    """
+
+    min: int
+    max: int
+    target: float
+    down_after: NotRequired[str]
+
+
+class AutoscaleOut(TypedDict):
+    min: int
+    max: int
+    target: float
+    down_after: str
+
+
 class BatchItem(TypedDict):
     id: str | None
     problem: Problem | None
@@ -254,6 +274,8 @@ class Done(TypedDict):
 
 class EndpointOut(TypedDict):
     """`address` is null while there is none; `ready` is how many replicas of a service are healthy.
+    `in_flight`: requests that it has in flight, on average over the last seconds; null if that is not
+    known.
 
     `token` is null for those who may not open the job, and where none is needed.
     """
@@ -261,6 +283,7 @@ class EndpointOut(TypedDict):
     address: str | None
     token: str | None
     ready: int
+    in_flight: float | None
 
 
 class EventOut(TypedDict):
@@ -384,7 +407,8 @@ class JobExposures(TypedDict):
 
 class JobIn(TypedDict):
     """A job to be queued. `program` is what the engine runs, in its own words; what stands in it under
-    `secrets` is never shown again.
+    `secrets` is never shown again. With `autoscale`, a service starts with `autoscale.min` replicas
+    unless it says more.
     """
 
     workspace: str
@@ -401,6 +425,7 @@ class JobIn(TypedDict):
     max_preemptions: NotRequired[int | None]
     requeue: NotRequired[bool]
     on_hold: NotRequired[bool]
+    autoscale: NotRequired[AutoscaleIn | None]
     program: NotRequired[dict[str, Any]]
 
 
@@ -438,6 +463,7 @@ class JobOut(TypedDict):
     groups: list[GroupOut]
     min_replicas: int | None
     max_replicas: int | None
+    autoscale: AutoscaleOut | None
     idle: str
     grace: str | None
     checkpoint_interval: str | None

@@ -1,4 +1,5 @@
-"""What must happen at a time although nobody says anything: longest run and wait (W3), and a grace that is over.
+"""What must happen at a time although nobody says anything: longest run and wait (W3), a grace that is over, and a look
+at the demand of a service that follows it (P16).
 
 A heap of times. An entry is a reason to look, nothing more: whether it still holds is found out when its time comes, so
 nothing need be taken out when a job ends or a batch is taken back.
@@ -17,6 +18,7 @@ class Kind(Enum):
     LONGEST_RUN = "longest run"
     LONGEST_WAIT = "longest wait"
     GRACE = "grace"
+    DEMAND = "demand"
 
 
 class Deadline(NamedTuple):

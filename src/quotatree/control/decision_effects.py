@@ -64,11 +64,16 @@ def start_order(world: World, job: Job, replicas: tuple[ReplicaOrder, ...]) -> S
 
 
 def watch_run(world: World, job: Job) -> None:
-    """Set the deadline of a running job's longest run, counted from the start of the run (W3)."""
+    """Set the deadline of a running job's longest run, counted from the start of the run (W3), and of the first look at
+    the demand of a service that follows it (P16)."""
+    if job.phase is not Phase.RUNNING:
+        return
+    since_ms = world.runs[job.id].started_ms
     limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_run(job.spec.module)
-    if limit_ms is not None and job.phase is Phase.RUNNING:
-        since_ms = world.runs[job.id].started_ms
+    if limit_ms is not None:
         world.deadlines.add(Deadline(since_ms + limit_ms, job.id, Kind.LONGEST_RUN, since_ms))
+    if world.cards[job.id].autoscale is not None:
+        world.deadlines.add(Deadline(since_ms, job.id, Kind.DEMAND, since_ms))
 
 
 def _watch_wait(world: World, job: Job) -> None:

@@ -8,6 +8,8 @@ KINDS: Final = frozenset(
     [
         "engine.orphan_stopped",
         "job.alarm",
+        "job.autoscale_set",
+        "job.autoscaled",
         "job.cancelled",
         "job.checkpointed",
         "job.demoted",

@@ -341,6 +341,7 @@ class Controller:
         for job in finished:
             apply(state, JobForgotten(job), self._now_ms)
             del world.cards[job]
+            world.demands.pop(job, None)
         wakeup_ms = outcome.next_wakeup_ms
         self._wakeup_ms = None if wakeup_ms is None else max(wakeup_ms, self._now_ms + 1)
         self._answer(outcome)

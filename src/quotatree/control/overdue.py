@@ -1,9 +1,11 @@
-"""What happens when a deadline comes: longest run, longest wait (W3), and a grace after which nobody has confirmed (P14)."""
+"""What happens when a deadline comes: longest run, longest wait (W3), a grace after which nobody has confirmed (P14), and
+a look at demand (P16)."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from quotatree.control.autoscaling import follow_demand
 from quotatree.control.deadlines import Deadline, Kind
 from quotatree.control.decision_effects import overdue
 from quotatree.control.turn import Turn
@@ -21,6 +23,8 @@ def meet(turn: Turn, deadline: Deadline) -> None:
         _longest_run(turn, job, deadline)
     elif deadline.kind is Kind.LONGEST_WAIT:
         _longest_wait(turn, job, deadline)
+    elif deadline.kind is Kind.DEMAND:
+        follow_demand(turn, job, deadline)
     else:
         _grace(turn, job, deadline)
 

@@ -14,7 +14,7 @@ from quotatree.access.errors import NotFound
 from quotatree.control.commands.values import Answer
 from quotatree.control.deadlines import Deadlines
 from quotatree.control.errors import Conflict
-from quotatree.core import Job, JobId, Quota, QuotaId, State
+from quotatree.core import Demand, Job, JobId, Quota, QuotaId, State
 from quotatree.store.load import Counters
 from quotatree.store.rows import Card, PlacementRow, RunRow, WebhookRow
 
@@ -53,6 +53,9 @@ class World:
     has_all_answers: bool = True  # False: the store may have more answers
     counters: Counters = field(default_factory=Counters)
     deadlines: Deadlines = field(default_factory=Deadlines)
+    demands: dict[JobId, Demand] = field(
+        default_factory=dict
+    )  # of services that follow theirs (P16); seen anew after a restart
 
     def job(self, job_id: str) -> tuple[Job, Card]:
         """The job and its card. Raises NotFound also for a job that is over, which only the store still has."""

@@ -25,6 +25,17 @@ from quotatree.core.explanation import (
     exposure,
     preview,
 )
+from quotatree.core.model.autoscale import (
+    DOWN_AFTER_MS,
+    MOST_TARGET,
+    Autoscale,
+    Demand,
+    Move,
+    Sample,
+    check_autoscale,
+    next_move,
+    with_sample,
+)
 from quotatree.core.model.job import (
     DEFAULT_GRACE_MS,
     FINAL_PHASES,
@@ -110,6 +121,8 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # Jobs.
     "Job", "JobId", "JobSpec", "ReplicaGroup", "Shape", "Placed", "Phase", "FINAL_PHASES", "Claim", "Idle",
     "DEFAULT_GRACE_MS", "least_asked_for", "resized_spec",
+    # Services that follow demand.
+    "Autoscale", "Demand", "Sample", "Move", "DOWN_AFTER_MS", "MOST_TARGET", "check_autoscale", "with_sample", "next_move",
     # Quotas and their policies.
     "Quota", "QuotaId", "QuotaSpec", "AmountLimit", "has_loan", "Module", "Priorities", "Scope", "SelfLevel",
     "SelfLevels", "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY",

@@ -29,6 +29,7 @@ class Capabilities:
     elastic: bool = True
     logs: bool = False  # what jobs print can be read
     endpoints: bool = False  # notebooks and services have an address
+    in_flight: bool = False  # how many requests a service has in flight is seen
     one_team: str = ""  # why jobs of different workspaces are not kept apart, and what to do; "": they are
     inventory: bool = False  # it says itself which nodes there are
 
@@ -213,12 +214,24 @@ class Observed:
     nodes: tuple[NodeSeen, ...] | None = None
 
 
+class InFlight(NamedTuple):
+    """Requests in flight in thousandths, on average over the last `span_ms`. Each figure of a run has another `number`."""
+
+    milli: int
+    span_ms: int
+    number: int
+
+
 class Endpoint(NamedTuple):
-    """Where a notebook or a service answers. `ready` is how many replicas of a service are healthy."""
+    """Where a notebook or a service answers. `ready` is how many replicas of a service are healthy.
+
+    `in_flight`: the latest figure; None if there is none of the last seconds, or this engine sees none.
+    """
 
     address: str
     token: str = ""
     ready: int = 0
+    in_flight: InFlight | None = None
 
 
 class LogPiece(NamedTuple):

@@ -9,7 +9,7 @@ from sqlalchemy import RowMapping
 
 from quotatree.access.values import TokenInfo, User
 from quotatree.codec import decode
-from quotatree.core import JobRecord, NodeRecord, PoolRecord, QuotaRecord
+from quotatree.core import Autoscale, JobRecord, NodeRecord, PoolRecord, QuotaRecord
 from quotatree.store import rows as r
 
 
@@ -30,7 +30,7 @@ def job_row(row: RowMapping) -> r.JobRow:
 
 
 def card_of(row: RowMapping) -> r.Card:
-    """A job's card, from the columns of its row and their JSON. Older rows have no `restart_key`."""
+    """A job's card, from the columns of its row and their JSON. Older rows have no `restart_key`, most no `autoscale`."""
     body = json.loads(row["card"])
     return r.Card(
         name=row["name"],
@@ -42,6 +42,7 @@ def card_of(row: RowMapping) -> r.Card:
         confirmed=tuple(body["confirmed"]),
         late_ms=body["late_ms"],
         restart_key=body.get("restart_key", ""),
+        autoscale=decode(Autoscale, body["autoscale"]) if "autoscale" in body else None,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quotatree.access.differences import Differences
-from quotatree.core import JobId, JobRecord, NodeRecord, Phase, PoolRecord, QuotaRecord
+from quotatree.core import Autoscale, JobId, JobRecord, NodeRecord, Phase, PoolRecord, QuotaRecord
 
 Json = dict[str, Any]
 
@@ -44,7 +44,7 @@ class Card:
     `confirmed` are the replicas of the present run that the engine has confirmed: after a crash, a missing replica is
     lost if it was confirmed, and is started again if not. `late_ms` is the start of the wait that was reported as too
     long; None: none was. `restart_key` names the last rolling restart of the present run, which is ordered again after a
-    crash; "": there was none.
+    crash; "": there was none. `autoscale`: how its `replicas` follow demand; None: they stay as its owner says (P16).
     """
 
     name: str
@@ -56,6 +56,7 @@ class Card:
     confirmed: tuple[int, ...] = ()
     late_ms: int | None = None
     restart_key: str = ""
+    autoscale: Autoscale | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,13 +116,16 @@ def _job(row: r.JobRow, at_ms: int) -> Values:
 
 def card_body(card: r.Card) -> r.Json:
     """The part of a card that is stored as JSON; the rest of it stands in columns."""
-    return {
+    body: r.Json = {
         "program": dict(card.program),
         "on_hold": card.on_hold,
         "confirmed": list(card.confirmed),
         "late_ms": card.late_ms,
         "restart_key": card.restart_key,
     }
+    if card.autoscale is not None:
+        body["autoscale"] = encode(card.autoscale)
+    return body
 
 
 def _run(row: r.RunRow, at_ms: int) -> Values:

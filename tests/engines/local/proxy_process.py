@@ -17,7 +17,8 @@ SOURCE = Path(__file__).parents[3] / "src"
 
 
 class Proxy:
-    def __init__(self, **health: Any) -> None:
+    def __init__(self, *, load_seconds: float | None = None, **health: Any) -> None:
+        self._load_seconds = load_seconds
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port: int = self.listening.getsockname()[1]
         self._health = {"interval_seconds": 0.05, **health}
@@ -28,7 +29,10 @@ class Proxy:
 
     def start(self) -> None:
         fd = self.listening.fileno()
-        options = json.dumps({"listen": fd, "health": self._health, "user": None})
+        said: dict[str, Any] = {"listen": fd, "health": self._health, "user": None}
+        if self._load_seconds is not None:  # supervisors of older versions do not ask for it
+            said["load_seconds"] = self._load_seconds
+        options = json.dumps(said)
         # By the name under which supervisors of older versions know it: they outlive an upgrade.
         code = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); from quotatree.engines.local.proxy import main; main()"
         self.process = subprocess.Popen(
@@ -60,6 +64,20 @@ class Proxy:
             self._unread += part
         line, _, self._unread = self._unread.partition(b"\n")
         return line
+
+    def hear_load(self, least: float, most: float) -> None:
+        """Read on until so many requests are told to be in flight."""
+        while not least * 1000 <= self.hear_any("load")["load"][0] <= most * 1000:
+            pass
+
+    def hear_any(self, what: str) -> dict[str, Any]:
+        """Read on until something of this kind was told."""
+        until = time.monotonic() + DEADLINE_SECONDS
+        while (line := self._line(until)) is not None:
+            self.told.append(json.loads(line))
+            if what in self.told[-1]:
+                return self.told[-1]
+        raise AssertionError(f"the proxy told nothing of {what}: {self.told}")
 
     def add(self, key: str, port: int) -> None:
         self.say(add=key, port=port)

@@ -16,6 +16,7 @@ import pytest
 from quotatree.engines.local.proxy import forward
 from quotatree.engines.local.proxy.backends import Backends, Health
 from quotatree.engines.local.proxy.forward import Client
+from quotatree.engines.local.proxy.load import Load
 from quotatree.engines.local.proxy.wire import Wire
 from tests.engines.local.backend import Replica
 from tests.engines.local.proxy_process import Proxy, eventually
@@ -343,3 +344,68 @@ def test_the_proxy_ends_when_its_supervisor_does():
     proxy = Proxy()
     proxy.end()  # closes its input
     assert proxy.process.returncode == 0
+
+
+# -- requests in flight (P16) ----------------------------------------------------------------------------------------
+
+
+def test_the_load_is_an_average_over_the_time_since_it_was_last_asked_for():
+    now = 100.0
+    load = Load(lambda: now)
+    with load.one():
+        now += 3.0
+        with load.one():
+            now += 1.0
+    now += 1.0
+    assert load.take() == (1000, 5000), "three seconds of one, one of two, one of none"
+    now += 2.0
+    assert load.take() == (0, 2000)
+
+
+def test_the_load_of_a_moment_is_what_is_in_flight_then():
+    load = Load(lambda: 7.0)
+    with load.one():
+        assert load.take() == (1000, 0)
+
+
+def test_requests_are_in_flight_from_their_head_to_their_answer_and_so_are_those_that_wait():
+    proxy = Proxy(load_seconds=0.1)
+    replica = Replica("a")
+    try:
+        proxy.hear_load(0, 0)
+        proxy.say(hold=20)
+        with ThreadPoolExecutor(5) as clients:
+            asked = [clients.submit(ask, proxy, "/slow") for _ in range(5)]
+            proxy.hear_load(4.9, 5.1)  # nobody is there to answer them
+            proxy.add("a", replica.port)
+            for _ in range(5):
+                assert replica.reached.acquire(timeout=20)
+            proxy.hear_load(4.9, 5.1)
+            replica.let_go.set()
+            assert {one.result()[0] for one in asked} == {200}
+        proxy.hear_load(0, 0)
+    finally:
+        proxy.end()
+        replica.end()
+
+
+def test_a_client_that_went_away_and_one_that_only_stays_connected_are_not_in_flight(one: Replica):
+    proxy = Proxy(load_seconds=0.1)
+    try:
+        proxy.add("a", one.port)
+        kept = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=20)
+        kept.request("GET", "/")
+        assert kept.getresponse().read()
+        gone = proxy.connect()
+        gone.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+        proxy.hear_load(0.9, 1.1)
+        gone.close()
+        proxy.hear_load(0, 0)
+        kept.close()
+    finally:
+        proxy.end()
+
+
+def test_a_supervisor_that_does_not_ask_for_the_load_hears_none(proxy: Proxy, one: Replica):
+    proxy.add("b", one.port)
+    assert not any("load" in told for told in proxy.told)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    Field,
+    PlainValidator,
+    StringConstraints,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from typing_extensions import TypedDict
 
 from quotatree.access.allowed import Allowed
@@ -30,7 +38,18 @@ from quotatree.api.models.fields import (
 from quotatree.api.problems import Problem
 from quotatree.control.commands.values import SubmitJob
 from quotatree.control.program_secrets import FIELD, sealed, shown
-from quotatree.core import DEFAULT_GRACE_MS, Idle, Module, Reason, ReplicaGroup, Shape, name_of
+from quotatree.core import (
+    DEFAULT_GRACE_MS,
+    DOWN_AFTER_MS,
+    MOST_TARGET,
+    Autoscale,
+    Idle,
+    Module,
+    Reason,
+    ReplicaGroup,
+    Shape,
+    name_of,
+)
 from quotatree.store.rows import JobRow, PlacementRow, RunRow
 
 
@@ -52,9 +71,39 @@ class GroupIn(Body):
         return ReplicaGroup(self.replicas, shape, self.name)
 
 
+def _as_requests(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST_TARGET:
+        raise ValueError(f"must be a number of requests above 0 and at most {MOST_TARGET}, such as 8")
+    milli = round(value * 1000)
+    if milli < 1 or abs(milli - value * 1000) > 1e-6 * milli:
+        raise ValueError("must be in steps of 0.001")
+    return milli
+
+
+Requests = Annotated[
+    int,
+    PlainValidator(_as_requests),
+    WithJsonSchema({"type": "number", "minimum": 0.001, "maximum": MOST_TARGET, "examples": [8]}),
+]
+
+
+class AutoscaleIn(Body):
+    """Let `replicas` follow demand (P16): between `min` and `max`, so that each has `target` requests in flight.
+
+    `down_after`: for so long the demand must have been lower before replicas go."""
+
+    min: ReplicaCount
+    max: ReplicaCount
+    target: Requests
+    down_after: Duration = Field(default=DOWN_AFTER_MS, json_schema_extra={"default": "5m"})
+
+    def value(self) -> Autoscale:
+        return Autoscale(self.min, self.max, self.target, self.down_after)
+
+
 class JobIn(Body):
     """A job to be queued. `program` is what the engine runs, in its own words; what stands in it under `secrets` is never
-    shown again."""
+    shown again. With `autoscale`, a service starts with `autoscale.min` replicas unless it says more."""
 
     workspace: Name
     quota: Name
@@ -72,6 +121,7 @@ class JobIn(Body):
     max_preemptions: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     requeue: bool = False
     on_hold: bool = False
+    autoscale: AutoscaleIn | None = None
     program: dict[str, Any] = Field(default={}, examples=[{"seconds": 60}])
 
     @field_validator("program")
@@ -89,7 +139,7 @@ class JobIn(Body):
             key=key,
             workspace=self.workspace,
             quota=self.quota,
-            groups=tuple(group.group() for group in self.groups),
+            groups=tuple(self._group(group) for group in self.groups),
             name=self.name,
             module=Module(self.module),
             priority=self.priority,
@@ -102,7 +152,13 @@ class JobIn(Body):
             requeue=self.requeue,
             on_hold=self.on_hold,
             program=sealed(self.program),
+            autoscale=None if self.autoscale is None else self.autoscale.value(),
         )
+
+    def _group(self, said: GroupIn) -> ReplicaGroup:
+        group = said.group()
+        follows = self.autoscale is not None and "replicas" not in said.model_fields_set
+        return replace(group, replicas=self.autoscale.min) if self.autoscale and follows else group
 
 
 class JobsIn(Body):
@@ -129,6 +185,24 @@ class ReplicasIn(Body):
         if self.replicas is None and self.min_replicas is None and self.max_replicas is None:
             raise ValueError("replicas, min_replicas or max_replicas must be given")
         return self
+
+
+class AutoscaleOut(TypedDict):
+    min: int
+    max: int
+    target: float
+    down_after: str
+
+
+def _autoscale_out(auto: Autoscale | None) -> AutoscaleOut | None:
+    if auto is None:
+        return None
+    return {
+        "min": auto.min_replicas,
+        "max": auto.max_replicas,
+        "target": number(auto.target_milli),
+        "down_after": span(auto.down_after_ms) or "0s",
+    }
 
 
 class ReasonOut(TypedDict):
@@ -201,6 +275,7 @@ class JobOut(TypedDict):
     groups: list[GroupOut]
     min_replicas: int | None
     max_replicas: int | None
+    autoscale: AutoscaleOut | None
     idle: str
     grace: str | None
     checkpoint_interval: str | None
@@ -308,6 +383,7 @@ def job_out(
         "groups": [_group_out(group) for group in spec.groups],
         "min_replicas": spec.min_replicas,
         "max_replicas": spec.max_replicas,
+        "autoscale": _autoscale_out(card.autoscale),
         "idle": spec.idle.value,
         "grace": span(spec.grace_ms),
         "checkpoint_interval": span(spec.checkpoint_interval_ms),

@@ -18,6 +18,7 @@ from quotatree.api.etags import Key, tagged
 from quotatree.api.models.answers import Done
 from quotatree.api.models.fields import Cursor, JobInPath, Limit, ModuleName, Moment, Names
 from quotatree.api.models.jobs import (
+    AutoscaleIn,
     BatchItem,
     JobIn,
     JobOut,
@@ -246,6 +247,8 @@ async def _do(caller: Caller, command: do.JobCommand) -> Response:
         row = await visible_job(caller, Action.SEE_JOB, command.job)
         raise Refused("job", row.id, "J5", f"is {row.phase} and over") from None
     done: Done = {"id": answer.id, "version": None}
+    if answer.notice:
+        done["notice"] = answer.notice
     return JSONResponse(done)
 
 
@@ -296,6 +299,20 @@ async def set_replicas(
         max_replicas=body.max_replicas,
     )
     return await _do(caller, command)
+
+
+@routes.put("/jobs/{job}/autoscale", response_model=Done)
+async def set_autoscale(
+    job: JobInPath, body: AutoscaleIn, caller: Annotated[Caller, needs(Action.RESIZE_JOB)]
+) -> Response:
+    """Let the replicas of a service follow its demand within bounds (P16). What it wants outside of them is moved into them."""
+    return await _do(caller, do.AutoscaleJob(actor=caller.user, job=job, autoscale=body.value()))
+
+
+@routes.delete("/jobs/{job}/autoscale", response_model=Done)
+async def drop_autoscale(job: JobInPath, caller: Annotated[Caller, needs(Action.RESIZE_JOB)]) -> Response:
+    """Follow demand no more: `replicas` stays as it is now (P16)."""
+    return await _do(caller, do.AutoscaleJob(actor=caller.user, job=job, autoscale=None))
 
 
 @routes.put("/jobs/{job}/min-replicas", response_model=Done)

@@ -16,7 +16,7 @@ from quotatree.access.errors import Forbidden, NotFound
 from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, authenticate, needs
 from quotatree.api.log_stream import PIECE_BYTES, Log, pieces, start_of_last_lines
-from quotatree.api.models.fields import JobInPath
+from quotatree.api.models.fields import JobInPath, number
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import visible_job
 from quotatree.control.errors import Unavailable
@@ -45,7 +45,8 @@ DESCRIBED: Final[dict[int | str, dict[str, Any]]] = {
 
 
 class EndpointOut(TypedDict):
-    """`address` is null while there is none; `ready` is how many replicas of a service are healthy.
+    """`address` is null while there is none; `ready` is how many replicas of a service are healthy. `in_flight`: requests
+    that it has in flight, on average over the last seconds; null if that is not known.
 
     `token` is null for those who may not open the job, and where none is needed.
     """
@@ -53,6 +54,7 @@ class EndpointOut(TypedDict):
     address: str | None
     token: str | None
     ready: int
+    in_flight: float | None
 
 
 @routes.get("/jobs/{job}/logs", response_class=StreamingResponse, responses=DESCRIBED)
@@ -128,13 +130,14 @@ async def get_endpoint(job: JobInPath, caller: Annotated[Caller, needs(Action.SE
     found = None
     if engine.capabilities.endpoints and row.phase == "Running":
         found = await _asked(caller, partial(engine.endpoint, row.id, row.run))
-    told: EndpointOut = {"address": None, "token": None, "ready": 0}
+    told: EndpointOut = {"address": None, "token": None, "ready": 0, "in_flight": None}
     if found is not None:
         opens = bool(found.token) and _may_open(caller, row)
         told = {
             "address": found.address,
             "token": found.token if opens else None,
             "ready": found.ready,
+            "in_flight": None if found.in_flight is None else number(found.in_flight.milli),
         }
     return JSONResponse(told)
 

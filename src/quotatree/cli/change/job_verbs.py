@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import click
 
+from quotatree.cli.change.autoscale_option import AUTOSCALE_FORM, AUTOSCALE_OR_OFF, OFF
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail, output_option
 from quotatree.cli.priority_option import PRIORITY
@@ -103,18 +104,46 @@ def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
 @click.option(
     "--max-replicas", type=click.IntRange(1), metavar="N", help="How many it can use if nobody else does."
 )
+@click.option(
+    "--autoscale",
+    type=AUTOSCALE_OR_OFF,
+    metavar=f"{AUTOSCALE_FORM}|off",
+    help="Let a service's replicas follow its requests, or no more.",
+)
 @remote_options
 def resize(
-    job: str, replicas: int | None, min_replicas: int | None, max_replicas: int | None, remote: Remote
+    job: str,
+    replicas: int | None,
+    min_replicas: int | None,
+    max_replicas: int | None,
+    autoscale: t.AutoscaleIn | str | None,
+    remote: Remote,
 ) -> None:
-    """Give JOB more or fewer replicas (P12)."""
-    if replicas is None and min_replicas is None and max_replicas is None:
-        fail("--replicas, --min-replicas or --max-replicas is missing", EXIT_BAD_INPUT)
+    """Give JOB more or fewer replicas (P12), or let them follow its demand (P16).
 
-    def do(client: Client, name: str) -> object:
-        return client.jobs.resize(name, min_replicas, replicas=replicas, max_replicas=max_replicas)
+    A service that follows its demand can be resized within its bounds, and goes on from there.
+    """
+    sizes = {"replicas": replicas, "min_replicas": min_replicas, "max_replicas": max_replicas}
+    said = any(value is not None for value in sizes.values())
+    if not said and autoscale is None:
+        fail("--replicas, --min-replicas, --max-replicas or --autoscale is missing", EXIT_BAD_INPUT)
 
-    _each(remote, [job], do, "resized")
+    def do(client: Client, name: str) -> str:
+        done: list[t.Done] = []
+        if autoscale == OFF:
+            done.append(client.jobs.drop_autoscale(name))
+        if said:
+            done.append(client.jobs.resize(name, **sizes))
+        if autoscale is not None and not isinstance(autoscale, str):
+            done.append(client.jobs.set_autoscale(name, autoscale))
+        return "".join(f"\n{one['notice']}" for one in done if one.get("notice"))
+
+    _each(
+        remote,
+        [job],
+        do,
+        "resized" if said else "follows its demand no more" if autoscale == OFF else "follows its demand",
+    )
 
 
 @click.command("open")
@@ -127,10 +156,12 @@ def open_job(job: str, wait: bool, output: str, remote: Remote) -> None:
     with remote.client() as client:
         name = job_id(client, job)
         found = client.jobs.endpoint(name)
-        while wait and found["address"] is None:
-            phase = client.jobs.get(name)["phase"]
-            if phase in OVER:
-                fail(f"{name} is {phase}", EXIT_FAILED)
+        while wait:
+            told = client.jobs.get(name)
+            if found["address"] is not None and (told["module"] != "EAS" or found["ready"]):
+                break
+            if told["phase"] in OVER:
+                fail(f"{name} is {told['phase']}", EXIT_FAILED)
             time.sleep(WAIT_SECONDS)
             found = client.jobs.endpoint(name)
         if output == "json":
@@ -179,8 +210,8 @@ def _each(remote: Remote, names: Sequence[str], do: Callable[[Client, str], obje
         for name in names:
             try:
                 job = job_id(client, name)
-                do(client, job)
-                click.echo(f"{job} {done}")
+                notice = do(client, job)
+                click.echo(f"{job} {done}{notice if isinstance(notice, str) else ''}")
             except ApiError as error:
                 click.echo(f"quotatree: {name}: {text_of(error)}", err=True)
                 status = status or status_of(error) or EXIT_FAILED

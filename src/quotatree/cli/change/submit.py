@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from quotatree.cli.change.autoscale_option import AUTOSCALE, AUTOSCALE_FORM
 from quotatree.cli.change.job_file import OF_A_GROUP, read_jobs
 from quotatree.cli.change.program import program_options, with_program
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
@@ -37,6 +38,12 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
 @click.option("--replicas", type=int, metavar="N", help="How many replicas it wants.")
 @click.option("--min-replicas", type=int, metavar="N", help="How many of them start together or not at all.")
 @click.option("--max-replicas", type=int, metavar="N", help="How many it can use while nobody else does.")
+@click.option(
+    "--autoscale",
+    type=AUTOSCALE,
+    metavar=AUTOSCALE_FORM,
+    help="Let a service's replicas follow its requests.",
+)
 @click.option("--model", "models", multiple=True, metavar="NAME", help="On this GPU model; may be repeated.")
 @click.option(
     "--module",

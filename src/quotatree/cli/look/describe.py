@@ -85,7 +85,7 @@ def _job_more(client: Client, job: Any) -> dict[str, Any]:
     if job["phase"] == "Running":
         endpoint = client.jobs.endpoint(job["id"])
         if endpoint["address"] is not None:  # its token is told by `open` alone
-            more["endpoint"] = {"address": endpoint["address"], "ready": endpoint["ready"]}
+            more["endpoint"] = {key: endpoint[key] for key in ("address", "ready", "in_flight")}
     if job["phase"] not in OVER:
         more["explanation"] = client.jobs.explain(job["id"])
         more["exposure"] = list(client.jobs.exposure(job["id"])) if job["phase"] == "Running" else []
@@ -120,7 +120,9 @@ def _job_lines(job: Any, more: dict[str, Any]) -> Iterable[str]:
     for key, value in job["program"].items():
         yield f"  program {key}: {_program_text(value)}"
     if "endpoint" in more:
-        yield f"  address: {more['endpoint']['address']} ({more['endpoint']['ready']} ready)"
+        at = more["endpoint"]
+        flight = "" if at["in_flight"] is None else f", {at['in_flight']:g} requests in flight"
+        yield f"  address: {at['address']} ({at['ready']} ready{flight})"
     if job["places"]:
         yield "replicas:"
     for place in job["places"]:

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
-from quotatree.control.commands import jobs, nodes, quotas, users, workspaces
+from quotatree.control.commands import jobs, nodes, quotas, sizes, users, workspaces
 from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Answer
 from quotatree.control.errors import KeyReused, Problem
@@ -26,7 +26,8 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.HoldJob: jobs.hold,
     do.ReleaseJob: jobs.release,
     do.CheckpointJob: jobs.checkpoint,
-    do.ResizeJob: jobs.resize,
+    do.ResizeJob: sizes.resize,
+    do.AutoscaleJob: sizes.autoscale,
     do.ResubmitJob: jobs.resubmit,
     do.RestartService: jobs.restart_service,
     do.CreateQuota: quotas.create,

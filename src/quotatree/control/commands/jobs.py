@@ -1,9 +1,11 @@
-"""Commands about jobs: submit, cancel, stop, priority, hold and release, checkpoint, resize, resubmit, restart (W1-W5, P12, P14)."""
+"""Commands about jobs: submit, cancel, stop, priority, hold and release, checkpoint, resubmit, restart (W1-W5, P14). `sizes` has those
+about replicas."""
 
 from __future__ import annotations
 
 import re
 import secrets
+from dataclasses import replace
 from typing import Any, Final
 
 from quotatree.access.check import OnJob
@@ -14,6 +16,7 @@ from quotatree.control.commands.values import Answer, Item
 from quotatree.control.errors import problem_of
 from quotatree.control.turn import Turn
 from quotatree.core import (
+    Autoscale,
     Code,
     Job,
     JobId,
@@ -23,7 +26,7 @@ from quotatree.core import (
     QuotaTreeError,
     Refused,
     because,
-    resized_spec,
+    check_autoscale,
 )
 from quotatree.core import events as ev
 from quotatree.engines.base import Program, RestartOrder
@@ -43,12 +46,12 @@ def new_id(module: Module) -> JobId:
 def submit(turn: Turn, command: do.SubmitJob) -> Answer:
     spec = _checked_spec(turn, command)
     turn.apply(ev.JobSubmitted(spec))
-    turn.put_card(spec.id, Card(command.name, command.actor, command.program))
+    turn.put_card(spec.id, Card(command.name, command.actor, command.program, autoscale=command.autoscale))
     if command.on_hold:
         _put_on_hold(turn, spec.id)
     body = {"name": command.name, "priority": spec.priority, "module": spec.module.value}
     turn.tell("job.submitted", body, job=spec.id)
-    return _done(turn, command, "job.submit", turn.state.jobs[spec.id], **body)
+    return done(turn, command, "job.submit", turn.state.jobs[spec.id], **body)
 
 
 def submit_many(turn: Turn, command: do.SubmitJobs) -> Answer:
@@ -89,30 +92,45 @@ def _checked_spec(turn: Turn, asked: do.SubmitJob) -> JobSpec:
         requeue=asked.requeue,
         subjects=subjects_of(directory, asked.actor, asked.workspace),
     )
-    _check_engine(turn, spec, asked.program)
+    check_engine(turn, spec, asked.program)
+    if asked.autoscale is not None:
+        check_demand(turn, asked.autoscale, spec, asked.program)
     return spec
 
 
-def _check_engine(turn: Turn, spec: JobSpec, program: Program) -> None:
+def check_engine(turn: Turn, spec: JobSpec, program: Program) -> None:
     refused = turn.engine.refuses(spec, program)
     if refused is not None:
         raise Refused("program", sorted(program), "E2", refused)  # names only: the values may be secrets
 
 
+def check_demand(turn: Turn, auto: Autoscale, spec: JobSpec, program: Program) -> None:
+    """Raise Refused unless the job can follow its demand in these bounds, and this engine sees the demand."""
+    check_autoscale(auto, spec)
+    can = turn.engine.capabilities
+    if not can.in_flight:
+        raise Refused(
+            "autoscale", can.name, "E2",
+            f"the {can.name} engine does not see how many requests a service has in flight: say replicas and max_replicas instead",
+        )  # fmt: skip
+    largest = replace(spec.groups[0], replicas=auto.max_replicas)
+    check_engine(turn, replace(spec, groups=(largest,)), program)
+
+
 def cancel(turn: Turn, command: do.CancelJob) -> Answer:
-    job = _allowed(turn, command, Action.CANCEL_JOB)
+    job = allowed(turn, command, Action.CANCEL_JOB)
     turn.apply(ev.JobCancelled(job.id))
     turn.tell("job.cancelled", {}, job=job.id)
-    return _done(turn, command, "job.cancel", job)
+    return done(turn, command, "job.cancel", job)
 
 
 def stop(turn: Turn, command: do.StopJob) -> Answer:
-    job = _allowed(turn, command, Action.STOP_JOB)
+    job = allowed(turn, command, Action.STOP_JOB)
     if turn.world.cards[job.id].on_hold:
         raise Refused("job", job.id, "P14", "is on hold: there is nothing to stop")
     turn.apply(ev.JobStopped(job.id, because(Code.StoppedByOwner)))
     turn.tell("job.stopped", {"reason": Code.StoppedByOwner.name}, job=job.id)
-    return _done(turn, command, "job.stop", job)
+    return done(turn, command, "job.stop", job)
 
 
 def set_priority(turn: Turn, command: do.SetPriority) -> Answer:
@@ -122,16 +140,16 @@ def set_priority(turn: Turn, command: do.SetPriority) -> Answer:
     before = job.priority
     turn.apply(ev.JobPriorityChanged(job.id, command.priority))
     turn.tell("job.priority", {"before": before, "after": command.priority}, job=job.id)
-    return _done(turn, command, "job.priority", job, before=before, after=command.priority)
+    return done(turn, command, "job.priority", job, before=before, after=command.priority)
 
 
 def hold(turn: Turn, command: do.HoldJob) -> Answer:
-    job = _allowed(turn, command, Action.HOLD_JOB)
+    job = allowed(turn, command, Action.HOLD_JOB)
     if job.phase not in (Phase.WAITING, Phase.HELD):
         raise Refused("job", job.id, "J5", f"is {job.phase.value}; only a waiting job can be put on hold")
     _put_on_hold(turn, job.id)
     turn.tell("job.on_hold", {}, job=job.id)
-    return _done(turn, command, "job.hold", job)
+    return done(turn, command, "job.hold", job)
 
 
 def _put_on_hold(turn: Turn, job: JobId) -> None:
@@ -140,55 +158,36 @@ def _put_on_hold(turn: Turn, job: JobId) -> None:
 
 
 def release(turn: Turn, command: do.ReleaseJob) -> Answer:
-    job = _allowed(turn, command, Action.HOLD_JOB)
+    job = allowed(turn, command, Action.HOLD_JOB)
     if not turn.world.cards[job.id].on_hold:
         raise Refused("job", job.id, "J5", f"is {job.phase.value}, not on hold")
     turn.apply(ev.JobResubmitted(job.id))
     turn.change_card(job.id, on_hold=False)
     turn.tell("job.released", {}, job=job.id)
-    return _done(turn, command, "job.release", job)
+    return done(turn, command, "job.release", job)
 
 
 def checkpoint(turn: Turn, command: do.CheckpointJob) -> Answer:
-    job = _allowed(turn, command, Action.CHECKPOINT_JOB)
+    job = allowed(turn, command, Action.CHECKPOINT_JOB)
     if job.phase is not Phase.RUNNING:
         raise Refused("job", job.id, "P6", f"is {job.phase.value}, not Running")
     turn.apply(ev.JobCheckpointed(job.id))
     turn.tell("job.checkpointed", {"run": job.run}, job=job.id)
-    return _done(turn, command, "job.checkpoint", job)
-
-
-def resize(turn: Turn, command: do.ResizeJob) -> Answer:
-    job = _allowed(turn, command, Action.RESIZE_JOB)
-    spec = resized_spec(job, command.replicas, command.min_replicas, command.max_replicas)
-    _check_engine(turn, spec, turn.world.cards[job.id].program)
-    before = _size(job)
-    turn.apply(ev.JobResized(job.id, command.min_replicas, command.replicas, command.max_replicas))
-    turn.tell("job.resized", {"before": before, "after": _size(job)}, job=job.id)
-    return _done(turn, command, "job.resize", job, before=before, after=_size(job))
-
-
-def _size(job: Job) -> dict[str, int]:
-    spec = job.spec
-    return {
-        "replicas": spec.wanted_replicas,
-        "min_replicas": job.core_replicas,
-        "max_replicas": spec.most_replicas,
-    }
+    return done(turn, command, "job.checkpoint", job)
 
 
 def resubmit(turn: Turn, command: do.ResubmitJob) -> Answer:
-    job = _allowed(turn, command, Action.RESTART_JOB)
+    job = allowed(turn, command, Action.RESTART_JOB)
     if turn.world.cards[job.id].on_hold:
         raise Refused("job", job.id, "P14", "is on hold: release it")
     turn.apply(ev.JobResubmitted(job.id))
     turn.tell("job.resubmitted", {}, job=job.id)
-    return _done(turn, command, "job.resubmit", job)
+    return done(turn, command, "job.resubmit", job)
 
 
 def restart_service(turn: Turn, command: do.RestartService) -> Answer:
     """Order a rolling restart. Two commands in one millisecond have the same key, and an engine restarts once for a key."""
-    job = _allowed(turn, command, Action.RESTART_JOB)
+    job = allowed(turn, command, Action.RESTART_JOB)
     if job.spec.module is not Module.EAS:
         raise Refused("job", job.id, "J1", f"is a {job.spec.module.value} job; only a service restarts")
     if job.phase is not Phase.RUNNING:
@@ -200,15 +199,15 @@ def restart_service(turn: Turn, command: do.RestartService) -> Answer:
     turn.change_card(job.id, restart_key=key)
     turn.order(RestartOrder(job.id, job.run, key))
     turn.tell("job.restarting", {"run": job.run}, job=job.id)
-    return _done(turn, command, "job.restart", job, run=job.run)
+    return done(turn, command, "job.restart", job, run=job.run)
 
 
-def _allowed(turn: Turn, command: do.JobCommand, action: Action) -> Job:
+def allowed(turn: Turn, command: do.JobCommand, action: Action) -> Job:
     job, card = turn.world.job(command.job)
     turn.allow(command.actor, action, OnJob(job.id, job.spec.workspace, card.owner))
     return job
 
 
-def _done(turn: Turn, command: do.Command, action: str, job: Job, **body: Any) -> Answer:
+def done(turn: Turn, command: do.Command, action: str, job: Job, **body: Any) -> Answer:
     turn.audit(command.actor, action, f"job:{job.id}", body, job.spec.workspace)
     return Answer(job.id)

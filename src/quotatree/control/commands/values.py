@@ -18,6 +18,7 @@ from quotatree.core import (
     DEFAULT_GRACE_MS,
     LOWEST_PRIORITY,
     UNBOUNDED,
+    Autoscale,
     Bounds,
     Idle,
     Module,
@@ -81,6 +82,7 @@ class SubmitJob(Command):
     requeue: bool = False
     on_hold: bool = False
     program: Mapping[str, Any] = field(default_factory=dict)
+    autoscale: Autoscale | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +134,13 @@ class ResizeJob(JobCommand):
     min_replicas: int | None = None
     replicas: int | None = None
     max_replicas: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoscaleJob(JobCommand):
+    """Let the replicas of a service follow its demand within bounds, or no more if None (P16)."""
+
+    autoscale: Autoscale | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, Restar
 from quotatree.engines.local.files import journal
 from quotatree.engines.local.host import process_tree
 from quotatree.engines.local.host.identity import stat
+from quotatree.engines.local.server import known
 from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.engines.local.supervisor import service
 from tests.engines.local.proxy_process import eventually
@@ -307,7 +308,11 @@ def test_the_engine_tells_where_a_service_answers_and_passes_orders_on(tmp_path:
     engine = LocalEngine(tmp_path / "engine", run_as=RUN_AS, limits=False)
     engine.open(reports.append)
     try:
-        assert engine.endpoint(JOB, 1) == address
+        again = engine.endpoint(JOB, 1)
+        assert again is not None
+        assert address is not None
+        assert again[:3] == address[:3]
+        eventually(lambda: (found := engine.endpoint(JOB, 1)) is not None and found.in_flight is not None)
         told = Path(engine._directory.run(JOB, 1).journal)
         engine.restart(RestartOrder(JOB, 1, "k"))
         eventually(lambda: told.read_text().count('"is":"ready"') == 4)
@@ -365,3 +370,42 @@ def ready(run: Run) -> set[int]:
         elif line["is"] == "unready":
             found.discard(line["replica"])
     return found
+
+
+def test_the_engine_tells_how_many_requests_are_in_flight_and_forgets_it_when_nobody_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """P16: from the proxy through the supervisor and the wake fifo; each figure has a number of its own."""
+    engine = LocalEngine(tmp_path / "engine", run_as=RUN_AS, limits=False)
+    engine.open(lambda report: None)
+    order = (ReplicaOrder(0, "here", (), Shape(0, 0, 0)),)
+    engine.start(StartOrder(JOB, 1, Module.EAS, order, {"command": SERVER}, 5000))
+    try:
+        eventually(lambda: (found := engine.endpoint(JOB, 1)) is not None and found.ready == 1)
+        found = engine.endpoint(JOB, 1)
+        assert found is not None
+        port = int(found.address.rstrip("/").rpartition(":")[2])
+
+        def ask() -> int:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            try:
+                connection.request("GET", "/slow?6")
+                return connection.getresponse().status
+            finally:
+                connection.close()
+
+        def in_flight() -> float:
+            at = engine.endpoint(JOB, 1)
+            return -1 if at is None or at.in_flight is None else at.in_flight.milli / 1000
+
+        with ThreadPoolExecutor(3) as clients:
+            asked = [clients.submit(ask) for _ in range(3)]
+            eventually(lambda: 2.9 <= in_flight() <= 3.1)
+            assert {one.result() for one in asked} == {200}
+        eventually(lambda: in_flight() == 0)
+        monkeypatch.setattr(known, "LOAD_LASTS_SECONDS", 0.0)
+        assert in_flight() == -1
+    finally:
+        engine.stop(StopOrder(JOB, 1, 5000))
+        eventually(lambda: engine.endpoint(JOB, 1) is None)
+        engine.close()

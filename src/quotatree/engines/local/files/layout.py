@@ -11,6 +11,8 @@ ENGINE_FILE = "engine.json"
 WAKE_FIFO = "wake"
 JOBS = "jobs"
 SEGMENT_SUFFIX = ".log"
+LOAD = "load"
+"""First word of a line in the wake fifo that tells a load; a line without it names a run that has news."""
 
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 

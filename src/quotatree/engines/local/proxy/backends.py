@@ -7,10 +7,13 @@ else by opening a connection. A draining one gets nothing new, and is reported o
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from quotatree.engines.local.proxy.load import Load
 
 HOST: Final = "127.0.0.1"
 FIRST_CHECK_SECONDS: Final = 0.02  # doubles up to the interval: a quick start is seen quickly
@@ -51,6 +54,7 @@ class Backends:
         self._choices = 0
         self._hold_until = 0.0
         self._held: set[asyncio.Future[None]] = set()
+        self.load = Load(time.monotonic)
 
     # -- what the supervisor says ------------------------------------------------------------------------------
 

@@ -100,6 +100,15 @@ class Client:
             self._http.receive_data(await self._wire.receive(wait_seconds))
 
     async def _answer(self, request: h11.Request) -> bool:
+        with self._backends.load.one():
+            outcome = await self._pass_on(request)
+        if outcome in ("answered", "tunnelled"):
+            return outcome == "answered" and await self._can_go_on()
+        if outcome == "broken":
+            return await self._problem(502, "BadGateway", "the replica broke off before it answered")
+        return await self._unavailable()
+
+    async def _pass_on(self, request: h11.Request) -> Outcome:
         tried: set[Key] = set()
         outcome: Outcome = "unsent"
         while (backend := self._backends.choose(tried)) is not None or await self._backends.soon():
@@ -108,14 +117,10 @@ class Client:
                 continue
             with self._backends.busy(backend):
                 outcome = await self._try(request, backend)
-            if outcome in ("answered", "tunnelled"):
-                return outcome == "answered" and await self._can_go_on()
-            if outcome == "broken" and not may_repeat(request):
+            if outcome in ("answered", "tunnelled") or (outcome == "broken" and not may_repeat(request)):
                 break
             tried.add(backend.key)
-        if outcome == "broken":
-            return await self._problem(502, "BadGateway", "the replica broke off before it answered")
-        return await self._unavailable()
+        return outcome
 
     async def _try(self, request: h11.Request, backend: Backend) -> Outcome:
         try:

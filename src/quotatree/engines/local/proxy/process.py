@@ -5,6 +5,7 @@ die and be started again. They speak in lines of JSON:
 
     in    {"add": key, "port": n}   {"drain": key}   {"remove": key}   {"hold": seconds}
     out   {"ready": key}   {"unready": key, "why": text}   {"drained": key}
+          {"load": [requests in flight in thousandths, over so many milliseconds]}, to a supervisor that asks for it
 
 The end of the input is the end of this process: it never outlives its supervisor, and does not notice the server.
 """
@@ -33,7 +34,8 @@ LAST_WORDS_SECONDS: Final = 0.5  # less than the supervisor waits
 
 
 def main() -> None:
-    """Run the proxy with the options in `argv[1]`: {"listen": fd, "health": {…}, "user": [uid, gid] or null}."""
+    """Run the proxy with the options in `argv[1]`: {"listen": fd, "health": {…}, "user": [uid, gid] or null, "load_seconds": how often
+    the load is told, or null}."""
     options = json.loads(sys.argv[1])
     _drop_rights(options.get("user"))
     # After the change of user, which clears it. The end of the pipe would do, unless a stray process inherited it.
@@ -41,10 +43,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the process that started us
     listening = socket.socket(fileno=options["listen"])
     with suppress(KeyboardInterrupt):
-        asyncio.run(serve(listening, Health(**options.get("health") or {})))
+        asyncio.run(serve(listening, Health(**options.get("health") or {}), options.get("load_seconds")))
 
 
-async def serve(listening: socket.socket, health: Health) -> None:
+async def serve(listening: socket.socket, health: Health, load_seconds: float | None = None) -> None:
     backends = Backends(health, _tell)
     clients: dict[asyncio.Task[None], Client] = {}
     most_clients = _open_files() // 2 - SPARE_FILES
@@ -60,9 +62,12 @@ async def serve(listening: socket.socket, health: Health) -> None:
 
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Wire(opened), sock=listening, backlog=BACKLOG)
+    telling = None if load_seconds is None else asyncio.create_task(_keep_telling(backends, load_seconds))
     async for order in _orders():
         obey(backends, order)
     server.close()
+    if telling is not None:
+        telling.cancel()
     talking = [task for task, client in clients.items() if client.talking]
     if talking:
         await asyncio.wait(talking, timeout=LAST_WORDS_SECONDS)
@@ -80,6 +85,12 @@ def obey(backends: Backends, order: dict[str, Any]) -> None:
             backends.hold(seconds)
         case _:
             raise ValueError(f"an order that the proxy does not know: {order}")
+
+
+async def _keep_telling(backends: Backends, seconds: float) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        _tell({"load": backends.load.take()})
 
 
 async def _orders() -> Any:

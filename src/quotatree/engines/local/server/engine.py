@@ -97,7 +97,9 @@ class LocalEngine:
     @property
     def capabilities(self) -> Capabilities:
         shared = self._premises.users.shared_by_all
-        return Capabilities("local", frozenset(Module), logs=True, endpoints=True, one_team=shared)
+        return Capabilities(
+            "local", frozenset(Module), logs=True, endpoints=True, in_flight=True, one_team=shared
+        )
 
     @property
     def place(self) -> Place:
@@ -127,7 +129,13 @@ class LocalEngine:
             cgroups.make_room()
             open_files.allow_many()
             self._nursery.warm_up()
-            watch = Watch(self._directory.wake, woken=self._woken, ended=self._ended, sweep=self._sweep)
+            watch = Watch(
+                self._directory.wake,
+                woken=self._woken,
+                load=self._loaded,
+                ended=self._ended,
+                sweep=self._sweep,
+            )
         except OSError as error:
             raise EngineUnavailable(f"{self._directory.path}: {error.strerror or error}") from error
         with self._state:
@@ -320,6 +328,12 @@ class LocalEngine:
     def _woken(self, keys: set[Key]) -> None:
         self._read_journals(keys)
         self._tell()
+
+    def _loaded(self, key: Key, in_flight_milli: int, span_ms: int) -> None:
+        with self._state:
+            run = self._runs.get(key)
+            if run is not None:
+                run.see_load(in_flight_milli, span_ms)
 
     def _sweep(self) -> None:
         """Find news and dead supervisors that no wake-up told of."""

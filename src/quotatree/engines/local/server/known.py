@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from quotatree.core import JobId, Module
 from quotatree.engines.base import (
@@ -20,6 +21,7 @@ from quotatree.engines.base import (
     Endpoint,
     Exited,
     Idled,
+    InFlight,
     Left,
     Lost,
     Outcome,
@@ -30,6 +32,8 @@ from quotatree.engines.local.files.layout import EngineDir, RunDir
 from quotatree.engines.local.host.identity import Identity
 
 Key = tuple[JobId, int]
+LOAD_LASTS_SECONDS: Final = 10.0
+"""A figure of the requests in flight that is older says nothing any more."""
 
 
 @dataclass(slots=True)
@@ -51,6 +55,8 @@ class KnownRun:
     lost_detail: str = ""
     notices: list[str] = field(default_factory=list)
     offset: int = 0
+    load: InFlight | None = None  # the latest figure, told at `loaded_at` of the monotonic clock
+    loaded_at: float = 0.0
 
     @property
     def key(self) -> Key:
@@ -60,7 +66,13 @@ class KnownRun:
     def endpoint(self) -> Endpoint | None:
         if self.address is None or self.over:
             return None
-        return Endpoint(*self.address, len(self.ready))
+        fresh = time.monotonic() - self.loaded_at < LOAD_LASTS_SECONDS
+        return Endpoint(*self.address, len(self.ready), self.load if fresh else None)
+
+    def see_load(self, in_flight_milli: int, span_ms: int) -> None:
+        number = 1 if self.load is None else self.load.number + 1
+        self.load = InFlight(in_flight_milli, span_ms, number)
+        self.loaded_at = time.monotonic()
 
     def read_on(self) -> list[Report]:
         """Take in what was written to the journal since the last call; return the reports that follow from it."""

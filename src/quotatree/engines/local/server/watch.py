@@ -1,6 +1,7 @@
 """How does the engine notice that something happened? A supervisor wakes it, or dies, or a second has passed.
 
-Supervisors write into a named pipe after every line of their journal; what gets lost there is found by the sweep.
+Supervisors write into a named pipe after every line of their journal; what gets lost there is found by the sweep. Those of
+services also write how many requests are in flight (`load JOB RUN THOUSANDTHS MILLISECONDS`), which nothing else keeps.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from typing import Final
 
 from quotatree.core import JobId
+from quotatree.engines.local.files.layout import LOAD
 from quotatree.engines.local.server.known import Key
 
 log = logging.getLogger(__name__)
@@ -24,7 +26,7 @@ READ_BYTES: Final = 65_536
 
 
 class Watch:
-    """A thread that calls `woken` with runs that may have news, `ended` with a run whose supervisor is gone, and `sweep`
+    """A thread that calls `woken` with runs that may have news, `load` with requests in flight and over how long, `ended` with a run whose supervisor is gone, and `sweep`
     every SWEEP_SECONDS.
     """
 
@@ -33,10 +35,12 @@ class Watch:
         fifo: str,
         *,
         woken: Callable[[set[Key]], None],
+        load: Callable[[Key, int, int], None],
         ended: Callable[[Key], None],
         sweep: Callable[[], None],
     ) -> None:
         self._woken = woken
+        self._load = load
         self._ended = ended
         self._sweep = sweep
         self._poll = select.epoll()
@@ -101,7 +105,15 @@ class Watch:
         except BlockingIOError:
             return set()
         *lines, self._torn = data.split(b"\n")
-        return {key for line in lines if (key := _key(line)) is not None}
+        keys = set()
+        for line in lines:
+            words = line.decode(errors="replace").split(" ")
+            if len(words) == 5 and words[0] == LOAD and _are_numbers(words[2:]):
+                run, in_flight_milli, span_ms = map(int, words[2:])
+                self._load((JobId(words[1]), run), in_flight_milli, span_ms)
+            elif _are_numbers(words[-1:]):
+                keys.add((JobId(" ".join(words[:-1])), int(words[-1])))
+        return keys
 
 
 def _open_fifo(path: str) -> int:
@@ -114,6 +126,5 @@ def _open_fifo(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def _key(line: bytes) -> Key | None:
-    job, _, run = line.decode(errors="replace").rpartition(" ")
-    return (JobId(job), int(run)) if run.isdecimal() else None
+def _are_numbers(words: list[str]) -> bool:
+    return all(word.isascii() and word.isdecimal() for word in words)

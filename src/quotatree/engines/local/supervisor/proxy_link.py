@@ -26,6 +26,8 @@ SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5
 CLOSE_SECONDS = 1.0
 FIRST_PAUSE_SECONDS = 0.05
+LOAD_SECONDS = 2.0
+"""How often the proxy tells how many requests are in flight."""
 
 
 class ProxyLink:
@@ -47,7 +49,9 @@ class ProxyLink:
         # Moved away from the low numbers that the files of the child get.
         self._listening_fd = fcntl.fcntl(listening.fileno(), fcntl.F_DUPFD_CLOEXEC, 10)
         listening.close()
-        self._options = json.dumps({"listen": LISTEN_FD, "health": health, "user": user})
+        self._options = json.dumps(
+            {"listen": LISTEN_FD, "health": health, "user": user, "load_seconds": LOAD_SECONDS}
+        )
         self._heard = heard
         self._began = began
         self._useless = useless

@@ -249,6 +249,9 @@ class Service:
 
     def _heard(self, message: dict[str, Any]) -> None:
         what, key = next(iter(message.items()))
+        if what == "load":
+            self._sup.tell_load(*key)
+            return
         member = self._members.get(int(str(key).partition(".")[0]))
         if member is None or member.key != key:
             return

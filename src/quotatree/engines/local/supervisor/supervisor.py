@@ -22,7 +22,7 @@ import sys
 import traceback
 
 from quotatree.engines.local.files import journal
-from quotatree.engines.local.files.layout import RunDir
+from quotatree.engines.local.files.layout import LOAD, RunDir
 from quotatree.engines.local.host import cgroups, environment, open_files, process_tree, users
 from quotatree.engines.local.host.identity import Identity, boot_id
 from quotatree.engines.local.supervisor import spawn
@@ -242,6 +242,11 @@ class Supervisor:
             self._notices.add(text)
             self.journal_add({"is": "notice", "text": text})
 
+    def tell_load(self, in_flight_milli: int, span_ms: int) -> None:
+        """Tell the engine how many requests were in flight on average. Nobody need hear it: the next figure follows soon."""
+        told = f"{LOAD} {self.spec['job']} {self.spec['run']} {int(in_flight_milli)} {int(span_ms)}"
+        _write_line(self.run_dir.engine.wake, told)
+
     def journal_add(self, entry: Entry) -> None:
         self._flush()
         self._journal.add(entry)
@@ -403,12 +408,16 @@ def _course(supervisor: Supervisor) -> Course:
 
 def wake(fifo: str, job: str, run: int) -> None:
     """Tell the engine that this run has news. It need not be there, and else looks by itself."""
+    _write_line(fifo, f"{job} {run}")
+
+
+def _write_line(fifo: str, line: str) -> None:
     try:
         fd = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return
     try:
-        os.write(fd, f"{job} {run}\n".encode())
+        os.write(fd, f"{line}\n".encode())
     except OSError:
         pass
     finally:
