@@ -2,10 +2,31 @@
 
 export const UNKNOWN = "–";
 
+// Made once: a formatter is dear to make, and a table of jobs uses three in each row.
+const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
+const FULL = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+const moments = new Map<string, Intl.DateTimeFormat>();
+
+function momentFormat(part: "time" | "day" | "year", zone: string | undefined): Intl.DateTimeFormat {
+  const key = `${part} ${zone ?? ""}`;
+  const known = moments.get(key);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat("en-GB", {
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    ...(zone === undefined ? {} : { timeZone: zone }),
+    ...(part === "time" ? { second: "2-digit" } : { day: "numeric", month: "short" }),
+    ...(part === "year" ? { year: "numeric" } : {}),
+  });
+  moments.set(key, made);
+  return made;
+}
+
 /** A number of GPUs with at most three decimals, thousands apart: 12, 0.5, 1,024. */
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN;
-  return value.toLocaleString("en", { maximumFractionDigits: 3 });
+  return NUMBER.format(value);
 }
 
 export function gpus(value: number | null | undefined): string {
@@ -46,17 +67,14 @@ const DAY_MS = 86_400_000;
 /** A moment in the reader's zone: "07:08:12" within a day, then "16 Nov 07:08", then with the year. */
 export function moment(atMs: number | null | undefined, nowMs: number, zone?: string): string {
   if (atMs === null || atMs === undefined) return UNKNOWN;
-  const at = new Date(atMs);
-  const base: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-  if (zone !== undefined) base.timeZone = zone;
-  if (Math.abs(nowMs - atMs) < DAY_MS) return at.toLocaleTimeString("en-GB", { ...base, second: "2-digit" });
-  const year = Math.abs(nowMs - atMs) > 300 * DAY_MS ? { year: "numeric" as const } : {};
-  return at.toLocaleString("en-GB", { ...base, ...year, day: "numeric", month: "short" }).replace(",", "");
+  const apart = Math.abs(nowMs - atMs);
+  if (apart < DAY_MS) return momentFormat("time", zone).format(atMs);
+  return momentFormat(apart > 300 * DAY_MS ? "year" : "day", zone).format(atMs).replace(",", "");
 }
 
 /** The whole moment with its zone, for a title. */
 export function fullMoment(atMs: number): string {
-  return new Date(atMs).toLocaleString("en-GB", { dateStyle: "full", timeStyle: "long" });
+  return FULL.format(atMs);
 }
 
 /** "1 job", "3 jobs". */

@@ -16,6 +16,7 @@ PAGES = {
     "overview": "/",
     "quota": "/quotas/Quota1",
     "quota-jobs": "/quotas/Quota1.1/jobs",
+    "quota-jobs-below": "/quotas/Quota1/jobs?below=true",
     "quota-children": "/quotas/Quota1/children",
     "quota-nodes": "/quotas/Quota1.1/nodes",
     "quota-users": "/quotas/Quota1/users",
@@ -40,6 +41,10 @@ PAGES = {
     "me": "/me",
     "nowhere": "/no/such/page",
 }
+
+TOO_WIDE = """() => [...document.querySelectorAll('html, .page, .qdetail, .card, .tablebox')]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => `${one.tagName} ${one.className} ${one.getAttribute('aria-label') ?? ''}: ${one.scrollWidth} in ${one.clientWidth}`)"""
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +72,28 @@ def test_axe_finds_nothing_on_any_page(sign_in, lively: World, theme, width):
     assert wrong == [], "\n".join(wrong)
 
 
+@pytest.mark.parametrize("width", [1200, 390])
+def test_nothing_is_wider_than_its_place(sign_in, lively: World, width):
+    page = sign_in("admin", "/", "light", width)
+    wide: list[str] = []
+    for name, path in PAGES.items():
+        arrive(page, address(lively, path))
+        page.screenshot(path=ARTEFACTS / f"{name}-light-{width}.png")
+        wide += [f"{name}: {one}" for one in page.evaluate(TOO_WIDE)]
+    assert wide == [], "\n".join(wide)
+
+
 def test_axe_finds_nothing_on_the_login_page(browser, world: World):
     page = browser.new_page(base_url=world.url)
     assert violations(page, "/login", "login-light-1440") == []
     page.close()
+
+
+def arrive(page: Page, path: str) -> None:
+    page.goto(path)
+    page.get_by_role("heading", level=1).or_(page.get_by_role("heading", level=2)).first.wait_for()
+    page.wait_for_load_state("load")
+    page.wait_for_timeout(400)
 
 
 def address(world: World, path: str) -> str:
@@ -82,10 +105,7 @@ def address(world: World, path: str) -> str:
 
 def violations(page: Page, path: str, picture: str) -> list[str]:
     """What axe finds on a page, and a picture of it among the artefacts."""
-    page.goto(path)
-    page.get_by_role("heading", level=1).or_(page.get_by_role("heading", level=2)).first.wait_for()
-    page.wait_for_load_state("load")
-    page.wait_for_timeout(400)
+    arrive(page, path)
     page.screenshot(path=ARTEFACTS / f"{picture}.png")
     page.evaluate(AXE.read_text())
     found: Any = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")

@@ -1,6 +1,6 @@
 // A table of any length: only the rows in sight are drawn, and under pointer or focus their order stays.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useRef, useState, type ReactNode } from "react";
+import { memo, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { count } from "../formats";
 import { frozen } from "./order";
 
@@ -11,6 +11,10 @@ export type Column<T> = {
   right?: boolean;
   width?: number | string;
   sort?: string;
+  /** Left out of a table narrower than half a screen ("wide"), or narrower than a telephone held upright ("medium"). */
+  from?: "medium" | "wide";
+  /** Takes what the others leave of the width, and cuts what does not fit. */
+  rest?: boolean;
 };
 
 type Props<T> = {
@@ -30,7 +34,7 @@ const FEW = 60;
 export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, onEnd, selected }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
   const [held, setHeld] = useState<string[] | null>(null);
-  const shown = held === null ? { rows: rows as T[], changes: 0 } : frozen(held, rows, rowId);
+  const shown = useMemo(() => (held === null ? { rows, changes: 0 } : frozen(held, rows, rowId)), [held, rows, rowId]);
   const hold = () => held === null && setHeld(rows.map(rowId));
   const many = shown.rows.length > FEW;
   const virtual = useVirtualizer({ count: shown.rows.length, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 8 });
@@ -87,7 +91,7 @@ const MemoRow = memo(function Row({ row, columns, selected }: { row: unknown; co
   return (
     <tr aria-selected={selected}>
       {columns.map((column) => (
-        <td key={column.key} className={column.right ? "right" : undefined}>
+        <td key={column.key} className={classes(column)}>
           {column.cell(row)}
         </td>
       ))}
@@ -95,19 +99,23 @@ const MemoRow = memo(function Row({ row, columns, selected }: { row: unknown; co
   );
 });
 
+function classes({ right, from, rest }: { right?: boolean; from?: string; rest?: boolean }): string | undefined {
+  return [right && "right", from && `from-${from}`, rest && "rest"].filter(Boolean).join(" ") || undefined;
+}
+
 function Title<T>({ column, sort, onSort }: { column: Column<T>; sort: string | undefined; onSort: ((sort: string) => void) | undefined }) {
   const name = column.sort;
   const style = column.width === undefined ? {} : { width: column.width };
   if (name === undefined || onSort === undefined)
     return (
-      <th scope="col" className={column.right ? "right" : undefined} style={style}>
+      <th scope="col" className={classes(column)} style={style}>
         {column.title || <span className="visually-hidden">actions</span>}
       </th>
     );
   const up = sort === name;
   const down = sort === `-${name}`;
   return (
-    <th scope="col" className={column.right ? "right" : undefined} style={style} aria-sort={up ? "ascending" : down ? "descending" : "none"}>
+    <th scope="col" className={classes(column)} style={style} aria-sort={up ? "ascending" : down ? "descending" : "none"}>
       <button onClick={() => onSort(down ? name : `-${name}`)}>
         {column.title} {up ? "↑" : down ? "↓" : ""}
       </button>

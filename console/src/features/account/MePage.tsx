@@ -52,9 +52,9 @@ function Tokens({ user }: { user: string }) {
   const revoke = useChange((id: string) => call("delete", "/api/v1/tokens/{token}", { path: { token: id } }), [keys.tokens(user)]);
   const columns: Column<Token>[] = [
     { key: "name", title: "Token", cell: (one) => one.name },
-    { key: "id", title: "Id", cell: (one) => <span className="mono">{one.id}</span> },
-    { key: "may", title: "May", cell: (one) => (one.read_only ? "read" : "everything you may") },
-    { key: "created", title: "Made", cell: (one) => <When at={one.created_ms} /> },
+    { key: "id", title: "Id", from: "medium", cell: (one) => <span className="mono">{one.id}</span> },
+    { key: "may", title: "May", from: "wide", cell: (one) => (one.read_only ? "read" : "everything you may") },
+    { key: "created", title: "Made", from: "wide", cell: (one) => <When at={one.created_ms} /> },
     { key: "expires", title: "Ends", cell: (one) => (one.expires_ms === null ? <span className="dim">never</span> : <When at={one.expires_ms} />) },
     { key: "revoke", title: "", right: true, cell: (one) => <button className="linkish" onClick={() => revoke.mutate(one.id)} aria-label={`Revoke ${one.name}`}>Revoke</button> },
   ];

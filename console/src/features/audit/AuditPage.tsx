@@ -13,12 +13,12 @@ import { Answered, Empty } from "../../components/StateBlock";
 import { When } from "../../components/chips";
 
 const COLUMNS: Column<Audit>[] = [
-  { key: "at", title: "When", cell: (one) => <When at={one.at_ms} /> },
+  { key: "at", title: "When", from: "medium", cell: (one) => <When at={one.at_ms} /> },
   { key: "actor", title: "Who", cell: (one) => one.actor },
   { key: "action", title: "Did", cell: (one) => one.action },
-  { key: "target", title: "To", cell: (one) => <span className="mono">{one.target}</span> },
-  { key: "workspace", title: "Workspace", cell: (one) => one.workspace ?? <span className="dim">–</span> },
-  { key: "body", title: "With", cell: (one) => <span className="mono dim" title={JSON.stringify(one.body, null, 1)}>{Object.keys(one.body).length === 0 ? "" : JSON.stringify(one.body)}</span> },
+  { key: "target", title: "To", cell: (one) => <span className="mono" title={one.target}>{one.target}</span> },
+  { key: "workspace", title: "Workspace", from: "wide", cell: (one) => one.workspace ?? <span className="dim">–</span> },
+  { key: "body", title: "With", from: "medium", rest: true, cell: (one) => <span className="mono dim" title={JSON.stringify(one.body, null, 1)}>{Object.keys(one.body).length === 0 ? "" : JSON.stringify(one.body)}</span> },
 ];
 
 export function AuditPage() {

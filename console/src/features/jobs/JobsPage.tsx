@@ -2,7 +2,7 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { quotasQuery, workspacesQuery } from "../../api/shared";
 import { MODULES, PHASES, type Job } from "../../api/types";
 import { Go, jobPath } from "../../components/Go";
@@ -19,15 +19,17 @@ import { SavedViews } from "./SavedViews";
 const COLUMNS: Column<Job>[] = [
   { key: "name", title: "Job", sort: "name", cell: (job) => <JobRef id={job.id} name={job.name || job.id} /> },
   { key: "phase", title: "Phase", sort: "phase", cell: (job) => <PhaseChip phase={job.phase} /> },
-  { key: "module", title: "Module", sort: "module", cell: (job) => <ModuleMark module={job.module} /> },
-  { key: "priority", title: "Priority", sort: "priority", cell: (job) => <PriorityChip priority={job.priority} /> },
+  { key: "module", title: "Module", sort: "module", from: "wide", cell: (job) => <ModuleMark module={job.module} /> },
+  { key: "priority", title: "Priority", from: "medium", sort: "priority", cell: (job) => <PriorityChip priority={job.priority} /> },
   { key: "gpus", title: "Size", sort: "gpus", right: true, cell: (job) => <Gpus value={job.gpus} /> },
-  { key: "quota", title: "Quota", sort: "quota", cell: (job) => <QuotaRef id={job.quota} /> },
-  { key: "owner", title: "Owner", sort: "owner", cell: (job) => job.owner },
-  { key: "since", title: "For", cell: (job) => <Since job={job} /> },
-  { key: "why", title: "Why", cell: (job) => <Why job={job} /> },
-  { key: "submitted", title: "Submitted", sort: "submitted", cell: (job) => <When at={job.submitted_ms} /> },
+  { key: "quota", title: "Quota", sort: "quota", from: "wide", cell: (job) => <QuotaRef id={job.quota} /> },
+  { key: "owner", title: "Owner", sort: "owner", from: "wide", cell: (job) => job.owner },
+  { key: "since", title: "For", from: "wide", cell: (job) => <Since job={job} /> },
+  { key: "why", title: "Why", rest: true, cell: (job) => <Why job={job} /> },
+  { key: "submitted", title: "Submitted", sort: "submitted", from: "wide", cell: (job) => <When at={job.submitted_ms} /> },
 ];
+
+const idOf = (job: Job) => job.id;
 
 function Since({ job }: { job: Job }) {
   if (job.ended_ms !== null) return <span className="dim">–</span>;
@@ -47,7 +49,7 @@ export function JobsPage() {
   const search = useSearch({ from: "/inside/jobs" });
   const navigate = useNavigate();
   const jobs = useInfiniteQuery(jobsQuery(search));
-  const rows = jobs.data?.pages.flatMap((page) => page.items) ?? [];
+  const rows = useMemo(() => jobs.data?.pages.flatMap((page) => page.items) ?? [], [jobs.data]);
   const total = (jobs.data?.pages[0] as { total?: number | null } | undefined)?.total ?? rows.length;
   const set = (part: Partial<JobSearch>) =>
     void navigate({ to: "/jobs", search: Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value)) as JobSearch, replace: true });
@@ -85,7 +87,7 @@ export function JobsPage() {
               {Object.keys(search).length === 0 ? <Link to="/jobs/new">Submit the first one</Link> : <Link to="/jobs">Show all jobs</Link>}
             </Empty>
           ) : (
-            <DataTable label="Jobs" columns={COLUMNS} rows={rows} rowId={(job) => job.id} sort={search.sort ?? "-submitted"} onSort={(sort) => set({ sort })} onEnd={more} />
+            <DataTable label="Jobs" columns={COLUMNS} rows={rows} rowId={idOf} sort={search.sort ?? "-submitted"} onSort={(sort) => set({ sort })} onEnd={more} />
           )
         }
       </Answered>

@@ -55,7 +55,7 @@ function OneRun({ run }: { run: Run }) {
               <th scope="col">Replica</th>
               <th scope="col">Node</th>
               <th scope="col">GPUs</th>
-              <th scope="col">From</th>
+              <th scope="col" className="from-medium">From</th>
               <th scope="col">Until</th>
             </tr>
           </thead>
@@ -65,7 +65,7 @@ function OneRun({ run }: { run: Run }) {
                 <td>{place.replica}</td>
                 <td className="mono">{place.node}</td>
                 <td className="mono">{place.devices.join(" ")}</td>
-                <td>
+                <td className="from-medium">
                   <When at={place.from_ms} />
                 </td>
                 <td>{place.until_ms === null ? <span className="dim">now</span> : <When at={place.until_ms} />}</td>

@@ -18,13 +18,13 @@ const STEPS = ["IDLE", "RETURN", "OWN", "DESCENDANTS", "SIBLINGS_ABOVE_MIN", "SI
 
 const COLUMNS: Column<Ledger>[] = [
   { key: "seq", title: "#", cell: (one) => <Link to="/preemptions/$seq" params={{ seq: String(one.seq) }}>#{one.seq}</Link> },
-  { key: "at", title: "When", cell: (one) => <When at={one.at_ms} /> },
+  { key: "at", title: "When", from: "medium", cell: (one) => <When at={one.at_ms} /> },
   { key: "preemptor", title: "Preemptor", cell: (one) => <JobRef id={one.preemption.preemptor} /> },
-  { key: "step", title: "Step", cell: (one) => stepName(one.preemption.step) },
-  { key: "victims", title: "Victims", cell: (one) => <Victims ledger={one} /> },
-  { key: "freed", title: "Freed", right: true, cell: (one) => `${number(freed(one))} GPU` },
+  { key: "step", title: "Step", from: "medium", cell: (one) => stepName(one.preemption.step) },
+  { key: "victims", title: "Victims", rest: true, cell: (one) => <Victims ledger={one} /> },
+  { key: "freed", title: "Freed", from: "wide", right: true, cell: (one) => `${number(freed(one))} GPU` },
   { key: "lost", title: "Lost", right: true, cell: (one) => work(lost(one)) },
-  { key: "cost", title: "Cost", right: true, cell: (one) => work(one.preemption.cost_gpu_seconds) },
+  { key: "cost", title: "Cost", from: "wide", right: true, cell: (one) => work(one.preemption.cost_gpu_seconds) },
 ];
 
 const freed = (one: Ledger) => one.preemption.victims.reduce((sum, victim) => sum + (victim.freed.gpus ?? 0), 0);

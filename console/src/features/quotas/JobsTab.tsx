@@ -16,21 +16,21 @@ import { useQuota } from "./useQuota";
 
 const COMMON: Column<Job>[] = [
   { key: "name", title: "Job", cell: (job) => <JobRef id={job.id} name={job.name || job.id} /> },
-  { key: "module", title: "Module", cell: (job) => <ModuleMark module={job.module} /> },
+  { key: "module", title: "Module", from: "wide", cell: (job) => <ModuleMark module={job.module} /> },
   { key: "priority", title: "Priority", cell: (job) => <PriorityChip priority={job.priority} /> },
   { key: "gpus", title: "Size", right: true, cell: (job) => <Gpus value={job.gpus} /> },
 ];
 const WAITING: Column<Job>[] = [
-  { key: "place", title: "Place", right: true, cell: (job) => job.position ?? "–" },
+  { key: "place", title: "Place", from: "medium", right: true, cell: (job) => job.position ?? "–" },
   ...COMMON,
-  { key: "waits", title: "Waits", cell: (job) => <Ago from={job.submitted_ms} /> },
-  { key: "why", title: "Why", cell: (job) => <Why job={job} /> },
+  { key: "waits", title: "Waits", from: "medium", cell: (job) => <Ago from={job.submitted_ms} /> },
+  { key: "why", title: "Why", rest: true, cell: (job) => <Why job={job} /> },
 ];
 const RUNNING: Column<Job>[] = [
   ...COMMON,
-  { key: "claim", title: "Claim", cell: (job) => <span className={job.claim === "idle" ? "chip warn" : "dim"}>{job.claim}</span> },
-  { key: "runs", title: "Runs", cell: (job) => (job.started_ms === null ? "–" : <Ago from={job.started_ms} />) },
-  { key: "owner", title: "Owner", cell: (job) => job.owner },
+  { key: "claim", title: "Claim", from: "medium", cell: (job) => <span className={job.claim === "idle" ? "chip warn" : "dim"}>{job.claim}</span> },
+  { key: "runs", title: "Runs", from: "medium", cell: (job) => (job.started_ms === null ? "–" : <Ago from={job.started_ms} />) },
+  { key: "owner", title: "Owner", from: "wide", cell: (job) => job.owner },
 ];
 
 /** By how many rules each running job could be taken, asked once for the first hundred rows. */

@@ -20,10 +20,10 @@ export function UsersTab() {
         const most = Math.max(1, ...rows.map((row) => row.running + row.waiting));
         const columns: Column<UserRow>[] = [
           { key: "user", title: "User", cell: (row) => row.user },
-          { key: "workspace", title: "Workspace", cell: (row) => row.workspace },
+          { key: "workspace", title: "Workspace", from: "medium", cell: (row) => row.workspace },
           { key: "running", title: "Uses", right: true, cell: (row) => `${number(row.running)} GPU` },
           { key: "waiting", title: "Waits for", right: true, cell: (row) => `${number(row.waiting)} GPU` },
-          { key: "jobs", title: "Jobs", right: true, cell: (row) => row.jobs },
+          { key: "jobs", title: "Jobs", from: "medium", right: true, cell: (row) => row.jobs },
           { key: "bar", title: "Share", width: "40%", cell: (row) => <Share row={row} most={most} /> },
         ];
         return rows.length === 0 ? <Empty title="Nobody whom you may see works here">Jobs of other teams are in the figures, not in this list.</Empty> : <DataTable label="Users of this quota" columns={columns} rows={rows} rowId={(row) => `${row.user} ${row.workspace}`} />;
