@@ -52,6 +52,7 @@ scenarios: $(READY) ## every scenario file, told line by line
 pages: $(READY) ## write anew what is generated: API, roles, settings, reasons, the client's types
 	for page in openapi api client_types roles settings reasons; do $(BIN)/python -m docs.generate_$$page || exit 1; done
 	$(BIN)/python console/build.py --types --tolerant
+	$(BIN)/python -m console.answers --stale
 
 manifests: $(READY) ## write deploy/manifests anew from the chart (needs Go, as test-kubernetes does)
 	$(BIN)/python -m tests.kubernetes.manifests

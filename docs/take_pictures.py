@@ -30,13 +30,13 @@ def main() -> None:
         world = World(Path(directory))
         world.start()
         try:
-            _play(world)
+            play(world)
             _take(world, path)
         finally:
             world.stop()
 
 
-def _play(world: World) -> None:
+def play(world: World) -> None:
     """The example after the service came: two jobs are evicted, one more waits, and so does a report above, for want of a policy."""
     world.divide()
     with world.client() as admin:
