@@ -57,6 +57,7 @@ def plan_twice(walk: Walk, afresh: State, met: Counter[str], where: str) -> None
         lived, restored = plan(walk.state, walk.now_ms), plan(afresh, walk.now_ms)
         assert lived.decisions == restored.decisions, f"{where}: not the same decisions"
         assert snapshot(walk.state) == snapshot(afresh), f"{where}: not the same state"
+        assert lived.next_wakeup_ms == restored.next_wakeup_ms, f"{where}: not the same time to look again"
         met["plans compared"] += 1
         met.update(kind(decision) for decision in lived.decisions)
         if lived.next_wakeup_ms != walk.now_ms:

@@ -102,6 +102,7 @@ class _Planner(Surroundings):
         self._ordering = Ordering(state, now_ms, trees)
         self._waits: dict[JobId, say.Wait] = {}
         self._idle_hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, and the last change by then
+        self._left_out: list[WaitClass] = []  # of postponed starts: the next plan tries them again
         self._resting_on_all: list[WaitClass] = []  # their failures: any change makes them void
         self._settled: set[JobId] = set()  # victims whose preemption was counted
         self._net_effects: list[_NetEffect] = []  # before each time that victims were let stay
@@ -125,6 +126,8 @@ class _Planner(Surroundings):
         self._ordering.close()
         for cls, _ in self._idle_hopes:
             self._forget_hope(cls)
+        for cls in self._left_out:
+            self._state.remember(cls, None)
         self._settle_victims()
         self.decisions += self._news()
 
@@ -341,6 +344,8 @@ class _Planner(Surroundings):
             if preemptor is None:
                 return outcome
             state.rollback_to(outcome.before)
+        else:
+            self._left_out.append(cls)
         reason = because(Code.WouldBeTaken, preemptor=preemptor)
         return Failed(Failure(reason, job.quota.tree.version, change=state.change))
 
