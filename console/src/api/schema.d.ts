@@ -1488,6 +1488,8 @@ export interface paths {
         /**
          * Get Quota History
          * @description What was done to a quota: created, updated, scaled, its loan returned; oldest first.
+         *
+         *     The body says `by` whom, if the reader may know, and in `changes` what changed: `what`, `before` and `after`, in words.
          */
         get: operations["get_quota_history_api_v1_quotas__quota__history_get"];
         put?: never;
@@ -1973,7 +1975,7 @@ export interface components {
         };
         /**
          * CentreOut
-         * @description `version` 0: never set, so everything is allowed.
+         * @description `version` 0: never set, so everything is allowed. `priority_names`: the names of priorities that its limits speak of (W6).
          */
         CentreOut: {
             /** Workspace */
@@ -1998,6 +2000,10 @@ export interface components {
             longest_wait: string | {
                 [key: string]: string;
             } | null;
+            /** Priority Names */
+            priority_names: {
+                [key: string]: number;
+            };
         };
         /**
          * ChildLevelIn
@@ -3178,7 +3184,8 @@ export interface components {
          * PreviewOut
          * @description `ids`: what the changes would have made or touched; `hidden`: others' jobs that would merely wait on.
          *
-         *     `exposed`: running work that could be taken in a way in which it cannot be taken now (P2).
+         *     `exposed`: running work that could be taken in a way in which it cannot be taken now (P2). `names`: of the jobs in it that
+         *     the reader may see, by id.
          */
         PreviewOut: {
             /** Ids */
@@ -3189,6 +3196,10 @@ export interface components {
             hidden: number;
             /** Exposed */
             exposed: components["schemas"]["ExposedOut"][];
+            /** Names */
+            names: {
+                [key: string]: string;
+            };
         };
         Priorities: [
             number,
@@ -3461,6 +3472,8 @@ export interface components {
          * @description `min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
          *
          *     `version` rises with settings only, never with use. `allowed`: what the reader's roles let them do to it.
+         *     `workspaces`: those of the reader's that are bound to it (W1). `priority_names`: the names that there are for priorities in
+         *     its policies (W6).
          */
         QuotaOut: {
             /** Id */
@@ -3506,6 +3519,12 @@ export interface components {
             usage: components["schemas"]["UsageOut"];
             /** Allowed */
             allowed: string[];
+            /** Workspaces */
+            workspaces: string[];
+            /** Priority Names */
+            priority_names: {
+                [key: string]: number;
+            };
         };
         /**
          * QuotaStub

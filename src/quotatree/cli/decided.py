@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from quotatree.cli.output import EXIT_FAILED, echo_table, fail
-from quotatree.cli.words import gpu_seconds, span
+from quotatree.cli.words import called, gpu_seconds, span
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 TAKING: Final = ("Evict", "Demote", "Stop", "Fail")
 
 
-def decision_row(decision: t.DecisionOut) -> tuple[str, str, str]:
-    """Kind of a decision, its job, and the details with the reason."""
+def decision_row(decision: t.DecisionOut, names: Mapping[str, str]) -> tuple[str, str, str]:
+    """Kind of a decision, its job with its name if that is known, and the details with the reason."""
     parts = []
     if decision.get("places"):
         parts.append("on " + ", ".join(_place(place) for place in decision["places"]))
@@ -31,7 +31,7 @@ def decision_row(decision: t.DecisionOut) -> tuple[str, str, str]:
     if "grace_ms" in decision:
         parts.append(f"{span(decision['grace_ms'] / 1000)} to leave")
     parts.append(decision["reason"]["text"])
-    return decision["kind"].lower(), decision["job"], "; ".join(parts)
+    return decision["kind"].lower(), called(decision["job"], names), "; ".join(parts)
 
 
 def _place(place: t.PlaceOut) -> str:
@@ -44,7 +44,9 @@ def _place(place: t.PlaceOut) -> str:
 
 def echo_preview(seen: t.PreviewOut) -> None:
     if seen["decisions"]:
-        echo_table(("DECISION", "JOB", "WHY"), [decision_row(one) for one in seen["decisions"]])
+        echo_table(
+            ("DECISION", "JOB", "WHY"), [decision_row(one, seen["names"]) for one in seen["decisions"]]
+        )
     else:
         click.echo("nothing")
     if seen["hidden"]:
@@ -56,7 +58,8 @@ def echo_exposed(seen: t.PreviewOut) -> None:
     if seen["exposed"]:
         click.echo("running work that becomes exposed:")
         rows = [
-            (one["job"], f"{one['exposure']['who']} [{one['exposure']['rule']}]") for one in seen["exposed"]
+            (called(one["job"], seen["names"]), f"{one['exposure']['who']} [{one['exposure']['rule']}]")
+            for one in seen["exposed"]
         ]
         echo_table(("JOB", "COULD BE TAKEN BY"), rows)
 
@@ -66,14 +69,19 @@ def agreed(client: Client, changes: Sequence[Any], yes: bool) -> None:
     if yes:
         return
     seen = client.preview(changes)
-    taken = [decision_row(one) for one in seen["decisions"] if one["kind"] in TAKING]
-    if not taken and not seen["exposed"]:
-        return
+    taken = echo_taken(seen)
+    echo_exposed(seen)
+    if taken or seen["exposed"]:
+        ask("Go on?")
+
+
+def echo_taken(seen: t.PreviewOut) -> bool:
+    """Show what jobs would lose; return whether any would."""
+    taken = [decision_row(one, seen["names"]) for one in seen["decisions"] if one["kind"] in TAKING]
     if taken:
         click.echo("this would be taken:")
         echo_table(("DECISION", "JOB", "WHY"), taken)
-    echo_exposed(seen)
-    ask("Go on?")
+    return bool(taken)
 
 
 def ask(question: str) -> None:

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-
-def self_level_words(policies: Sequence[Any]) -> str:
-    return "; ".join(_words(policy) for policy in policies) or "-"
+PriorityNames = Mapping[str, int]
 
 
-def child_level_words(policy: Any) -> str:
-    return "-" if policy is None else _words(policy)
+def self_level_words(policies: Sequence[Any], names: PriorityNames) -> str:
+    return "; ".join(_words(policy, names) for policy in policies) or "-"
 
 
-def _words(value: Any) -> str:
+def child_level_words(policy: Any, names: PriorityNames) -> str:
+    return "-" if policy is None else _words(policy, names)
+
+
+def range_words(priorities: str | int, names: PriorityNames) -> str:
+    """A range with the names of priorities in it: 6-9 (production 8); one priority with its name: 8 (production)."""
+    low, _, high = str(priorities).partition("-")
+    inside = {name: number for name, number in names.items() if int(low) <= number <= int(high or low)}
+    if not inside:
+        return str(priorities)
+    told = [
+        f"{name} {number}" if high else name for name, number in sorted(inside.items(), key=lambda n: n[1])
+    ]
+    return f"{priorities} ({', '.join(told)})"
+
+
+def _words(value: Any, names: PriorityNames) -> str:
     off = "" if value["enabled"] else " (off)"
     modules = ",".join(value["modules"])
     if "priorities" in value:
-        return f"{value['priorities']} {modules}{off}"
-    whom = "any over lower" if "any" in value else f"{value['high']} over {value['low']}"
-    return f"{whom} {modules} in {value['scope']}{off}"
+        return f"{range_words(value['priorities'], names)} {modules}{off}"
+    if "any" in value:
+        return f"any over lower {modules} in {value['scope']}{off}"
+    pair = f"{range_words(value['high'], names)} over {range_words(value['low'], names)}"
+    return f"{pair} {modules} in {value['scope']}{off}"

@@ -53,3 +53,8 @@ def devices_text(devices: Sequence[int]) -> str:
 
 def gpu_seconds(value: float) -> str:
     return f"{value:,.0f} GPU-s"
+
+
+def called(job: str, names: Mapping[str, str]) -> str:
+    """A job's id with the name its owner gave it, if one may know it: dlc-8k2m0qz4xa (train)."""
+    return f"{job} ({names[job]})" if names.get(job) else job

@@ -144,7 +144,9 @@ class CentreIn(TypedDict):
 
 
 class CentreOut(TypedDict):
-    """`version` 0: never set, so everything is allowed."""
+    """`version` 0: never set, so everything is allowed. `priority_names`: the names of priorities that its
+    limits speak of (W6).
+    """
 
     workspace: str
     quota: str
@@ -155,6 +157,7 @@ class CentreOut(TypedDict):
     ceilings: list[CeilingOut]
     longest_run: str | dict[str, str] | None
     longest_wait: str | dict[str, str] | None
+    priority_names: dict[str, int]
 
 
 class ChildLevelIn(TypedDict):
@@ -825,13 +828,15 @@ class PreviewOut(TypedDict):
     """`ids`: what the changes would have made or touched; `hidden`: others' jobs that would merely wait
     on.
 
-    `exposed`: running work that could be taken in a way in which it cannot be taken now (P2).
+    `exposed`: running work that could be taken in a way in which it cannot be taken now (P2). `names`:
+    of the jobs in it that the reader may see, by id.
     """
 
     ids: list[str]
     decisions: list[DecisionOut]
     hidden: int
     exposed: list[ExposedOut]
+    names: dict[str, str]
 
 
 Priorities = list[Any]
@@ -962,7 +967,8 @@ class QuotaOut(TypedDict):
     """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
 
     `version` rises with settings only, never with use. `allowed`: what the reader's roles let them do
-    to it.
+    to it. `workspaces`: those of the reader's that are bound to it (W1). `priority_names`: the names
+    that there are for priorities in its policies (W6).
     """
 
     id: str
@@ -987,6 +993,8 @@ class QuotaOut(TypedDict):
     shrinking: bool
     usage: UsageOut
     allowed: list[str]
+    workspaces: list[str]
+    priority_names: dict[str, int]
 
 
 class QuotaStub(TypedDict):

@@ -6,7 +6,7 @@ the very command, with all its checks, then a plan, and takes everything back: n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
@@ -78,13 +78,15 @@ class Preview:
     """What would happen (X3). `ids` name what the commands would make or change, `decisions` what would follow.
 
     Jobs that the actor may not see are masked, and their cost is shown. `hidden` is the number of Wait decisions about
-    such jobs, which are left out. `exposed` are ways to preempt a running job that exist only after the commands.
+    such jobs, which are left out. `exposed` are ways to preempt a running job that exist only after the commands. `names` are
+    what their owners call the jobs in it that the actor may see, by id.
     """
 
     ids: tuple[str, ...]
     decisions: tuple[Decision, ...]
     hidden: int
     exposed: tuple[Exposed, ...]
+    names: dict[str, str]
 
 
 def explain(actor: str, job: str) -> Query[Explained]:
@@ -225,13 +227,19 @@ def preview(engine: Engine, *commands: Command) -> Query[Preview]:
                 for job, risk in sorted(after, key=str)
                 if (job, risk) not in before
             )
-            return Preview(ids, concerned, len(decisions) - len(concerned), exposed)
+            names = _names(world, reads, [*(d.job for d in concerned), *(one.job for one in exposed)])
+            return Preview(ids, concerned, len(decisions) - len(concerned), exposed, names)
         except Refused as refused:
             raise reads.refusal(refused) from None
         finally:
             state.rollback()
 
     return query
+
+
+def _names(world: World, reads: Reader, jobs: Iterable[JobId]) -> dict[str, str]:
+    cards = ((job, world.cards.get(job)) for job in dict.fromkeys(jobs) if reads.sees(job))
+    return {job: card.name for job, card in cards if card is not None and card.name}
 
 
 def eyes(world: World, actor: str) -> Reader:

@@ -142,7 +142,7 @@ class _Workspaces(_Noun):
         return self._do(do.UnbindQuota(actor=RESOURCES, workspace=workspace, quota=quota))
 
     def centre(self, workspace: str, quota: str) -> Any:
-        return self._ask(lambda world: centre_out(world.directory.centre(workspace, quota)))
+        return self._ask(lambda world: centre_out(world.directory.centre(workspace, quota), {}))
 
     def set_centre(self, workspace: str, quota: str, centre: Any) -> object:
         body = _read(CentreIn, centre)

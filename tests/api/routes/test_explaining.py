@@ -68,9 +68,10 @@ def test_every_waiting_job_of_a_list_has_the_reason_why_it_waits_now(api: Api):
 
 def test_a_preview_shows_victims_masked_with_their_cost_and_changes_nothing(api: Api):
     """X3: a quota admin sees what a scaling would cost others, without their names (W2)."""
-    low = api.submit(gpus=4, seconds=1000)
+    low = api.submit(gpus=4, seconds=1000, name="secretly")
     change = {"change": "scale", "quota": "a", "min": {"gpus": 2}, "mode": "reclaim"}
     seen = api.post("/previews", {"changes": [change]}, "quinn")
+    assert (seen.json()["names"], "secretly" in seen.text) == ({}, False)
     (evict,) = [d for d in seen.json()["decisions"] if d["kind"] == "Evict"]
     assert evict["job"].startswith("[job of priority 1, 4 GPU")
     assert "cost_gpu_seconds" in evict
@@ -127,6 +128,11 @@ def test_figures_queue_and_history_of_a_quota(api: Api):
     history = api.get("/quotas/a/history", "ann")
     assert [event["kind"] for event in history.json()["items"]] == ["quota.created", "quota.scaled"]
     assert history.json()["items"][-1]["body"]["source"] == "[quota at level 2]"
+    assert history.json()["items"][-1]["body"]["by"] == "[hidden]"
+    assert history.json()["items"][-1]["body"]["changes"] == [
+        {"what": "min", "before": "4 GPU", "after": "5 GPU"}
+    ]
+    assert api.get("/quotas/a/history").json()["items"][-1]["body"]["by"] == "root"
     assert api.get("/quotas/a/history", "quinn").json()["items"][-1]["body"]["source"] == "b"
 
 

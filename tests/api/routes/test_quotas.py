@@ -64,3 +64,12 @@ def test_policies_keep_their_settings_while_they_are_off_and_may_be_several(api:
     more = {"weight": {"gpus": 3}, "fair_idle": True}
     assert api.ask("PATCH", "/api/v1/quotas/a", json=more).status_code == 200
     assert api.get("/quotas/a").json()["weight"] == {"gpus": 3}
+
+
+def test_a_quota_names_the_bound_workspaces_that_its_reader_knows(api: Api):
+    """W1, W2: a quota admin learns of none; two workspaces at one quota do not learn of each other."""
+    assert api.ask("PUT", "/api/v1/workspaces/speech/quotas/a").status_code == 200
+    assert api.get("/quotas/a").json()["workspaces"] == ["speech", "vision"]
+    assert api.get("/quotas/a", "ann").json()["workspaces"] == ["vision"]
+    assert api.get("/quotas/a", "eve").json()["workspaces"] == ["speech"]
+    assert {one["id"]: one["workspaces"] for one in api.get("/quotas", "quinn").json()["items"]}["a"] == []

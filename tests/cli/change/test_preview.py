@@ -6,13 +6,15 @@ from tests.cli.conftest import Cli
 
 
 def test_preview_changes_nothing(cli: Cli):
-    job = cli.submit("--gpus", "8", "--priority", "1")
+    job = cli.submit("--gpus", "8", "--priority", "1", "--name", "big")
     cli.wait_phase(job, "Running")
     path = cli.file("job.toml", 'workspace = "vision"\nquota = "vision"\ngpus = 8\n')
     text = cli.run("preview", "--submit", path, user="ann").stdout
     assert "wait " in text
     seen = cli.json("preview", "--scale", "vision=4:reclaim")
     assert next(one["kind"] for one in seen["decisions"] if one["job"] == job) == "Evict"
+    assert seen["names"][job] == "big"
+    assert f"{job} (big)" in cli.run("preview", "--scale", "vision=4:reclaim").stdout
     assert cli.phase(job) == "Running"
     cli.run("preview", "--scale", "vision=many", status=2)
     cli.run("preview", status=2)

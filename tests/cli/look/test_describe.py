@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import yaml
 
+from quotatree.client.types import CentreIn
 from tests.cli.conftest import Cli
 
 
@@ -19,3 +20,48 @@ def test_describe(cli: Cli):
     assert yaml.safe_load(cli.run("describe", "quota", "vision", "-o", "yaml").stdout)["id"] == "vision"
     for noun, name in (("node", "node-0"), ("pool", "default"), ("user", "ann")):
         assert cli.lines("describe", noun, name)[0] == f"{noun} {name}"
+
+
+def test_a_quota_tells_its_workspaces_and_who_changed_what_from_what_to_what(cli: Cli):
+    """W1, Q6: the history keeps names and values; one who may not know the actor does not learn it (W2)."""
+    try:
+        cli.run("scale", "vision", "6", "-y")
+        cli.run("policy", "set", "vision", "--child-level", "1-3", "--no-lending", "-y")
+        text = cli.run("describe", "quota", "vision").stdout
+        assert "workspaces        vision" in text
+        assert "quota.scaled by admin\n    min: 8 GPU -> 6 GPU\n" in text
+        assert (
+            "quota.updated by admin\n    child_level: none -> 1-3 DLC,DSW\n    lending: on -> off\n" in text
+        )
+        outsider = cli.run("describe", "quota", "vision", user="ann").stdout
+        assert "quota.scaled by [hidden]\n    min: 8 GPU -> 6 GPU" in outsider
+    finally:
+        cli.run(
+            "policy", "set", "vision", "-y", "-f", cli.file("p.yaml", "{child_level: null, lending: true}")
+        )
+        cli.run("scale", "vision", "8", "-y")
+
+
+def test_names_of_priorities_stand_beside_their_numbers(cli: Cli):
+    """W6: in policies and in the limits of a scheduling centre."""
+    cli.run("priorities", "set", "production=8", "nightly=2")
+    centre: CentreIn = {
+        "amounts": [{"who": "role:developer", "priorities": "7-9", "gpus": 4}],
+        "ceilings": [{"who": "user:ann", "priority": 8}],
+    }
+    try:
+        cli.run("policy", "set", "vision", "--self-level", "8:1-3", "-y")
+        with cli.serving.client() as client:
+            client.workspaces.set_centre("vision", "vision", centre)
+        assert "8 (production) over 1-3 (nightly 2) DLC,DSW" in cli.run("describe", "quota", "vision").stdout
+        assert "8 (production) over 1-3 (nightly 2)" in cli.run("get", "quota", "vision", "-o", "wide").stdout
+        assert "# 8 is production" in cli.run("policy", "show", "vision").stdout
+        told = cli.run("describe", "workspace", "vision").stdout
+        assert "role:developer: at most 4 GPU at 7-9 (production 8)" in told
+        assert "user:ann: at most priority 8 (production)" in told
+        assert cli.json("get", "quota", "vision")["priority_names"] == {"production": 8, "nightly": 2}
+    finally:
+        with cli.serving.client() as client:
+            client.workspaces.set_centre("vision", "vision", {})
+        cli.run("policy", "set", "vision", "-y", "-f", cli.file("p.yaml", "self_level: null"))
+        cli.run("priorities", "remove", "production", "nightly")

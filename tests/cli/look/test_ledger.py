@@ -16,8 +16,9 @@ def test_the_ledger_names_victims_and_costs(cli: Cli):
         "-f",
         cli.file("w.yaml", "workspaces: [{id: board, quotas: [company], members: {admin: owner}}]"),
     )
-    victims = [cli.submit("--gpus", "8", "--priority", "1", "--grace", "0s", "--requeue")]
-    victims.append(cli.submit("--gpus", "8", "--grace", "0s", "--requeue", user="eve", quota="speech"))
+    named = ("--grace", "0s", "--requeue", "--name", "training")
+    victims = [cli.submit("--gpus", "8", "--priority", "1", *named)]
+    victims.append(cli.submit("--gpus", "8", *named, user="eve", quota="speech"))
     for victim in victims:
         cli.wait_phase(victim, "Running")
     words = (
@@ -38,6 +39,9 @@ def test_the_ledger_names_victims_and_costs(cli: Cli):
     rows = list(csv.DictReader(io.StringIO(cli.run("preemptions", "--job", taker, "-o", "csv").stdout)))
     assert [row["preemptor"] for row in rows] == [taker]
     assert rows[0]["victim"] in victims
+    assert rows[0]["victim_name"] == "training"
+    assert f"{rows[0]['victim']} (training)" in cli.run("preemptions", "--job", taker).stdout
+    assert f"{rows[0]['victim']} (training)" in cli.run("get", "preemptions").stdout
     assert taker not in cli.run("preemptions", user="ann").output
     assert cli.json("preemptions", "--job", taker)["items"][0]["preemption"]["preemptor"] == taker
     cli.run("preemptions", "--since", "soon", status=2)

@@ -19,11 +19,21 @@ export const STRATEGIES: Record<string, string> = {
   balance: "first in, first out, then whoever fits",
 };
 
-/** What an event of a quota's history did, in a few words. */
+interface Change {
+  what: string;
+  before: string;
+  after: string;
+}
+
+/** What an event of a quota's history did, in a few words: what changed from what to what, where that is kept. */
 export function historyWords(kind: string, body: Record<string, unknown>): string {
   const verb = kind.split(".")[1]?.replaceAll("_", " ") ?? kind;
+  const changes = Array.isArray(body["changes"]) ? (body["changes"] as Change[]) : [];
+  if (changes.length > 0) {
+    return `${verb}: ${changes.map((one) => `${one.what.replaceAll("_", " ")} ${one.before} → ${one.after}`).join("; ")}`;
+  }
   const facts = Object.entries(body)
-    .filter(([name, value]) => name !== "by" && name !== "actor" && value !== null && typeof value !== "object")
+    .filter(([name, value]) => !["by", "actor", "quota"].includes(name) && value !== null && typeof value !== "object")
     .map(([name, value]) => `${name.replaceAll("_", " ")} ${String(value)}`);
   return facts.length === 0 ? verb : `${verb}: ${facts.join(", ")}`;
 }

@@ -12,10 +12,11 @@ const CENTRE: Centre = {
   ceilings: [{ who: "user:ann", priority: 5 }],
   longest_run: { DLC: "24h" },
   longest_wait: null,
+  priority_names: {},
 };
 
 test("what was read is sent back as it was", () => {
-  const { workspace: _w, quota: _q, version: _v, ...rules } = CENTRE;
+  const { workspace: _w, quota: _q, version: _v, priority_names: _n, ...rules } = CENTRE;
   expect(bodyOf(draftOf(CENTRE))).toEqual(rules);
 });
 

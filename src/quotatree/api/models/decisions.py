@@ -105,13 +105,15 @@ class ExposedOut(TypedDict):
 class PreviewOut(TypedDict):
     """`ids`: what the changes would have made or touched; `hidden`: others' jobs that would merely wait on.
 
-    `exposed`: running work that could be taken in a way in which it cannot be taken now (P2).
+    `exposed`: running work that could be taken in a way in which it cannot be taken now (P2). `names`: of the jobs in it that
+    the reader may see, by id.
     """
 
     ids: list[str]
     decisions: list[DecisionOut]
     hidden: int
     exposed: list[ExposedOut]
+    names: dict[str, str]
 
 
 class HolderOut(TypedDict):
@@ -238,6 +240,7 @@ def preview_out(seen: Preview) -> PreviewOut:
         "decisions": [decision_out(decision) for decision in seen.decisions],
         "hidden": seen.hidden,
         "exposed": [{"job": job, "exposure": exposure_out(risk)} for job, risk in seen.exposed],
+        "names": seen.names,
     }
 
 

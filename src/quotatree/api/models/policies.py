@@ -5,6 +5,7 @@ What is said is passed on as it came: the core reads it, as it reads files, and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal, NotRequired
 
@@ -15,6 +16,8 @@ from quotatree.api.models.fields import PRIORITY_NAMES, Body, ModuleName, Priori
 from quotatree.core import (
     ChildLevel,
     Module,
+    Priorities,
+    PriorityNames,
     QuotaSpec,
     SelfLevel,
     SelfLevels,
@@ -157,6 +160,20 @@ def policies_out(spec: QuotaSpec) -> PoliciesOut:
         "self_level": [_self_level_out(policy) for policy in spec.self_level],
         "child_level": None if spec.child_level is None else _child_level_out(spec.child_level),
     }
+
+
+def names_in_policies(spec: QuotaSpec, names: PriorityNames) -> dict[str, int]:
+    """The names of the priorities that a quota's policies speak of (W6)."""
+    ranges = [one for policy in spec.self_level if not policy.any_lower for one in (policy.high, policy.low)]
+    if spec.child_level is not None:
+        ranges.append(spec.child_level.priorities)
+    return names_in(ranges, names)
+
+
+def names_in(ranges: Iterable[Priorities], names: PriorityNames) -> dict[str, int]:
+    """The names of the priorities in these ranges, with their numbers."""
+    spoken_of = {number for one in ranges for number in range(one.low, one.high + 1)}
+    return {name: number for name, number in names.items() if number in spoken_of}
 
 
 def module_names(modules: frozenset[Module]) -> list[str]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NotRequired, cast
+from types import MappingProxyType
+from typing import Any, Final, NotRequired, cast
 
 from typing_extensions import TypedDict
 
 from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import amounts, number, span
-from quotatree.api.models.policies import ChildLevelOut, SelfLevelOut, policies_out
-from quotatree.core import QuotaId, QuotaReport, QuotaSpec
+from quotatree.api.models.policies import ChildLevelOut, SelfLevelOut, names_in_policies, policies_out
+from quotatree.core import PriorityNames, QuotaId, QuotaReport, QuotaSpec
+
+EMPTY: Final[PriorityNames] = MappingProxyType({})
 
 
 class AmountsOut(TypedDict):
@@ -52,6 +55,8 @@ class QuotaOut(TypedDict):
     """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
 
     `version` rises with settings only, never with use. `allowed`: what the reader's roles let them do to it.
+    `workspaces`: those of the reader's that are bound to it (W1). `priority_names`: the names that there are for priorities in
+    its policies (W6).
     """
 
     id: str
@@ -76,6 +81,8 @@ class QuotaOut(TypedDict):
     shrinking: bool
     usage: UsageOut
     allowed: list[str]
+    workspaces: list[str]
+    priority_names: dict[str, int]
 
 
 class QuotaStub(TypedDict):
@@ -110,7 +117,13 @@ class Queue(TypedDict):
 
 
 def quota_out(
-    spec: QuotaSpec, version: int, shrinking: bool, report: QuotaReport, allowed: Sequence[str] = ()
+    spec: QuotaSpec,
+    version: int,
+    shrinking: bool,
+    report: QuotaReport,
+    allowed: Sequence[str] = (),
+    workspaces: Sequence[str] = (),
+    names: PriorityNames = EMPTY,
 ) -> QuotaOut:
     limit = spec.idle_limit_milli
     return {
@@ -134,6 +147,8 @@ def quota_out(
         "shrinking": shrinking,
         "usage": usage_out(report),
         "allowed": list(allowed),
+        "workspaces": list(workspaces),
+        "priority_names": names_in_policies(spec, names),
     }
 
 

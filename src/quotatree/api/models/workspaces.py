@@ -23,8 +23,8 @@ from quotatree.api.models.fields import (
     number,
     span,
 )
-from quotatree.api.models.policies import ALL_MODULES, ModuleNames, module_names
-from quotatree.core import Module, parse_modules
+from quotatree.api.models.policies import ALL_MODULES, ModuleNames, module_names, names_in
+from quotatree.core import Module, Priorities, PriorityNames, parse_modules
 
 RoleName = Literal["owner", "admin", "operator", "developer", "viewer"]
 SubmittingRole = Literal["owner", "admin", "operator", "developer"]
@@ -135,7 +135,7 @@ class CeilingOut(TypedDict):
 
 
 class CentreOut(TypedDict):
-    """`version` 0: never set, so everything is allowed."""
+    """`version` 0: never set, so everything is allowed. `priority_names`: the names of priorities that its limits speak of (W6)."""
 
     workspace: str
     quota: str
@@ -146,6 +146,7 @@ class CentreOut(TypedDict):
     ceilings: list[CeilingOut]
     longest_run: str | dict[str, str] | None
     longest_wait: str | dict[str, str] | None
+    priority_names: dict[str, int]
 
 
 def workspace_out(workspace: Workspace, allowed: Allowed | None = None) -> WorkspaceOut:
@@ -159,7 +160,9 @@ def workspace_out(workspace: Workspace, allowed: Allowed | None = None) -> Works
     }
 
 
-def centre_out(centre: Centre) -> CentreOut:
+def centre_out(centre: Centre, names: PriorityNames) -> CentreOut:
+    limited = [one.priorities for one in centre.amounts]
+    limited += [Priorities(one.priority, one.priority) for one in centre.ceilings]
     return {
         "workspace": centre.workspace,
         "quota": centre.quota,
@@ -173,6 +176,7 @@ def centre_out(centre: Centre) -> CentreOut:
         "ceilings": [{"who": one.who, "priority": one.priority} for one in centre.ceilings],
         "longest_run": _times(centre.longest_run_ms, centre.longest_run_of),
         "longest_wait": _times(centre.longest_wait_ms, centre.longest_wait_of),
+        "priority_names": names_in(limited, names),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple
 
 from fastapi import Query
@@ -52,7 +52,8 @@ def quota_seen(actor: str, quota: str, allowed: Allowed) -> Asked[QuotaOut]:
     def query(world: World, now_ms: int) -> QuotaOut:
         del now_ms
         check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(quota)))
-        return _shown(world, eyes(world, actor), world.quota(quota), allowed)
+        reads = eyes(world, actor)
+        return _shown(world, reads, world.quota(quota), allowed, _bound(world, reads))
 
     return query
 
@@ -64,11 +65,12 @@ def tree_seen(actor: str, allowed: Allowed) -> Asked[Quotas]:
         del now_ms
         reads = eyes(world, actor)
         seen = visible_quotas(world.directory, actor, reads.tree)
+        bound = _bound(world, reads)
         found: Quotas = {"items": [], "ancestors": []}
         for root in world.state.roots:
             for quota in root.subtree():
                 if quota.id in seen:
-                    found["items"].append(_shown(world, reads, quota, allowed))
+                    found["items"].append(_shown(world, reads, quota, allowed, bound))
                 elif quota.id in reads.quotas:
                     found["ancestors"].append(quota_stub(quota.spec, quota_report(world.state, quota.id)))
         return found
@@ -76,11 +78,26 @@ def tree_seen(actor: str, allowed: Allowed) -> Asked[Quotas]:
     return query
 
 
-def _shown(world: World, reads: Reader, quota: Quota, allowed: Allowed) -> QuotaOut:
+def _bound(world: World, reads: Reader) -> dict[str, list[str]]:
+    """The workspaces that are bound to each quota, as far as the reader may know them (W1, W2)."""
+    found: dict[str, list[str]] = {}
+    for name, workspace in sorted(world.directory.workspaces.items()):
+        if reads.everything or name in reads.workspaces:
+            for quota in workspace.quotas:
+                found.setdefault(quota, []).append(name)
+    return found
+
+
+def _shown(
+    world: World, reads: Reader, quota: Quota, allowed: Allowed, bound: Mapping[str, Sequence[str]]
+) -> QuotaOut:
     report = masked(quota_report(world.state, quota.id), reads)
     version = world.version("quota", quota.id)
     actions = allowed.on_quota(tuple(above.id for above in quota.path))
-    return quota_out(quota.spec, version, quota.shrinking, report, actions)
+    return quota_out(
+        quota.spec, version, quota.shrinking, report, actions,
+        workspaces=bound.get(quota.id, ()), names=world.directory.priority_names,
+    )  # fmt: skip
 
 
 def spec_seen(actor: str, quota: str) -> Asked[Versioned]:

@@ -138,7 +138,7 @@ async def get_centre(
     if quota not in visible(caller, workspace).quotas:
         raise NotFound("quota", quota)
     found = caller.directory.centre(workspace, quota)
-    return tagged(centre_out(found), found.version)
+    return tagged(centre_out(found, caller.directory.priority_names), found.version)
 
 
 @routes.put(

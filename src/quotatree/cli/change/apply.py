@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quotatree.cli.decided import TAKING, ask, decision_row, echo_exposed
+from quotatree.cli.decided import ask, echo_exposed, echo_taken
 from quotatree.cli.documents import read_document
-from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNAVAILABLE, echo_table, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNAVAILABLE, fail
 from quotatree.cli.remote import Remote, remote_options, status_of, text_of
 
 if TYPE_CHECKING:
@@ -111,12 +111,8 @@ def _show_losses(client: Client, steps: list[Step]) -> None:
         if status_of(error) == EXIT_UNAVAILABLE:
             raise
         fail(f"{text_of(error)}; nothing has been changed", EXIT_FAILED)
-    taken = [decision_row(one) for one in seen["decisions"] if one["kind"] in TAKING]
     started = sum(1 for one in seen["decisions"] if one["kind"] in ("Start", "Hold"))
-    if taken:
-        click.echo("this would be taken:")
-        echo_table(("DECISION", "JOB", "WHY"), taken)
-    else:
+    if not echo_taken(seen):
         click.echo("nobody would be evicted")
     if started:
         click.echo(f"{started} waiting job(s) could start")

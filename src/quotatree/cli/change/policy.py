@@ -44,10 +44,13 @@ def show(quota: str, pai: bool, output: str, remote: Remote) -> None:
     with remote.client() as client:
         found: Any = client.quotas.pai_policies(name) if pai else client.quotas.policies(name)
         written = {key: value for key, value in found.items() if key not in ("quota", "version")}
+        names = client.quotas.get(name)["priority_names"]
     if output == "json":
         echo_json(written)
-    else:
-        click.echo(yaml_text(written), nl=False)
+        return
+    for called, priority in names.items():  # as a comment, so that `policy set` can read what is printed
+        click.echo(f"# {priority} is {called}")
+    click.echo(yaml_text(written), nl=False)
 
 
 @policy.command()
@@ -200,8 +203,9 @@ def _change(client: Client, quota: str, to: dict[str, Any], dry_run: bool, yes: 
 
 
 def _now(quota: t.QuotaOut) -> list[str]:
+    names = quota["priority_names"]
     return [
         f"policy of {quota['id']}: strategy {quota['strategy']}, lending {'on' if quota['lending'] else 'off'}",
-        f"  child-level {child_level_words(quota['child_level'])}",
-        f"  self-level {self_level_words(quota['self_level'])}",
+        f"  child-level {child_level_words(quota['child_level'], names)}",
+        f"  self-level {self_level_words(quota['self_level'], names)}",
     ]

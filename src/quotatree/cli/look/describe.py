@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from quotatree.cli.centre_words import centre_lines
 from quotatree.cli.decided import decision_row
 from quotatree.cli.documents import yaml_text
 from quotatree.cli.look.explain import OVER, explanation_lines, why_stopped
 from quotatree.cli.look.nouns import WORDS, Asked, found
 from quotatree.cli.naming import meant
 from quotatree.cli.output import echo_json
+from quotatree.cli.policy_words import child_level_words, self_level_words
 from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.words import devices_text, moment
 from quotatree.manifest.amounts import amount
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from quotatree.client import Client
 
 HISTORY: Final = 20
-LATER: Final = ("groups", "places", "usage", "members", "body", "program", "reason", "preemption")
+LATER: Final = (
+    "groups", "places", "usage", "members", "body", "program", "reason", "preemption", "priority_names", "names",
+)  # fmt: skip
 
 
 @click.command()
@@ -46,7 +50,7 @@ def describe(noun: str, names: tuple[str, ...], output: str, remote: Remote) -> 
                 click.echo(yaml_text({**item, **more}), nl=False)
             else:
                 click.echo(f"{kind.word} {kind.name(item)}")
-                _echo_fields(item)
+                _echo_fields(_in_words(item))
                 for line in LINES[kind.word](item, more) if kind.word in LINES else ():
                     click.echo(line)
 
@@ -56,6 +60,18 @@ def _echo_fields(item: Any) -> None:
     width = max(len(key.removesuffix("_ms")) for key in plain)
     for key, value in plain.items():
         click.echo(f"  {key.removesuffix('_ms').ljust(width)}  {_text(key, value)}".rstrip())
+
+
+def _in_words(item: Any) -> Any:
+    """The item with its policies as `get` tells them, and names of priorities beside their numbers (W6)."""
+    if "priority_names" not in item or "self_level" not in item:
+        return item
+    names = item["priority_names"]
+    return {
+        **item,
+        "self_level": self_level_words(item["self_level"], names),
+        "child_level": child_level_words(item["child_level"], names),
+    }
 
 
 def _text(key: str, value: Any) -> str:
@@ -154,7 +170,7 @@ def _history(decided: list[Any]) -> Iterable[str]:
     if decided:
         yield "decisions, newest first:"
     for one in decided:
-        kind, _, why = decision_row(one["decision"])
+        kind, _, why = decision_row(one["decision"], {})
         yield f"  {moment(one['at_ms'])}  {kind}: {why}"
 
 
@@ -171,7 +187,10 @@ def _quota_lines(quota: Any, more: dict[str, Any]) -> Iterable[str]:
     if more["history"]:
         yield "history:"
     for event in more["history"]:
-        yield f"  {moment(event['at_ms'])}  {event['kind']}"
+        by = event["body"].get("by")
+        yield f"  {moment(event['at_ms'])}  {event['kind']}{f' by {by}' if by else ''}"
+        for change in event["body"].get("changes", ()):
+            yield f"    {change['what']}: {change['before']} -> {change['after']}"
 
 
 def _workspace_lines(workspace: Any, more: dict[str, Any]) -> Iterable[str]:
@@ -181,9 +200,7 @@ def _workspace_lines(workspace: Any, more: dict[str, Any]) -> Iterable[str]:
         yield f"  {member['user']}  {member['role']}"
     for centre in more["centres"]:
         yield f"scheduling centre of {centre['quota']}:"
-        for key, value in centre.items():
-            if key not in ("workspace", "quota", "version"):
-                yield f"  {key.ljust(12)}  {_text(key, value)}"
+        yield from (f"  {line}" for line in centre_lines(centre))
 
 
 LINES: Final[dict[str, Callable[[Any, dict[str, Any]], Iterable[str]]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -20,8 +21,9 @@ from quotatree.cli.output import (
 )
 from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.table_layout import table_lines
-from quotatree.cli.words import gpu_seconds, moment
+from quotatree.cli.words import called, gpu_seconds, moment
 
+HEADER = ("TIME", "PREEMPTOR", "STEP", "VICTIM", "QUOTA", "PRIO", "LOST", "COST", "WHAT")
 EVENT_WIDTHS = (6, 19, 18, 12, 12)
 
 
@@ -51,23 +53,39 @@ def preemptions(
     if output not in ("table", "wide", "csv"):
         print_items(WORDS["preemption"], entries, output)
         return
-    header, rows = ("TIME", "PREEMPTOR", "STEP", "VICTIM", "QUOTA", "PRIO", "LOST", "COST", "WHAT"), []
-    for entry in entries:
-        taken = entry["preemption"]
-        rows += [
-            (
-                moment(entry["at_ms"]), taken["preemptor"], taken["step"].lower(), victim["job"], victim["quota"],
-                str(victim["priority"]), gpu_seconds(victim["lost_gpu_seconds"]),
-                gpu_seconds(victim["cost_gpu_seconds"]), victim["what"],
-            )
-            for victim in taken["victims"]
-        ]  # fmt: skip
     if output == "csv":
-        echo_csv([title.lower() for title in header], rows, headers=not no_headers)
-    elif rows:
-        echo_table(header, rows, headers=not no_headers)
+        titles = [*(title.lower() for title in HEADER), "preemptor_name", "victim_name"]
+        echo_csv(titles, [_row(*one, named=False) for one in _losses(entries)], headers=not no_headers)
+    elif entries:
+        rows = [_row(*one, named=True) for one in _losses(entries)]
+        echo_table(HEADER, rows, headers=not no_headers)
     else:
         click.echo("nobody lost anything", err=True)
+
+
+def _losses(entries: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Each victim of each entry, with the entry."""
+    for entry in entries:
+        for victim in entry["preemption"]["victims"]:
+            yield entry, victim
+
+
+def _row(entry: Any, victim: Any, *, named: bool) -> list[str]:
+    """The cells of a victim. Names stand beside the ids, or, for programs, in columns of their own behind the others."""
+    taken, names = entry["preemption"], entry["names"]
+    preemptor, job = taken["preemptor"], victim["job"]
+    return [
+        moment(entry["at_ms"]),
+        called(preemptor, names) if named else preemptor,
+        taken["step"].lower(),
+        called(job, names) if named else job,
+        victim["quota"],
+        str(victim["priority"]),
+        gpu_seconds(victim["lost_gpu_seconds"]),
+        gpu_seconds(victim["cost_gpu_seconds"]),
+        victim["what"],
+        *([] if named else [names.get(preemptor, ""), names.get(job, "")]),
+    ]
 
 
 @click.command()

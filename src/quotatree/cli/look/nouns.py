@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from quotatree.cli.policy_words import child_level_words, self_level_words
-from quotatree.cli.words import age, gpu_seconds, gpus, moment
+from quotatree.cli.words import age, called, gpu_seconds, gpus, moment
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -123,6 +123,11 @@ def _login(user: Any) -> str:
     return ",".join(ways) or "token"
 
 
+def _victims(entry: Any) -> str:
+    jobs = dict.fromkeys(victim["job"] for victim in entry["preemption"]["victims"])
+    return ", ".join(called(job, entry["names"]) for job in jobs)
+
+
 def _facts(body: Any) -> str:
     return " ".join(f"{key}={value}" for key, value in body.items() if not isinstance(value, dict | list))
 
@@ -168,9 +173,10 @@ NOUNS: Final = (
             Column("FREE", lambda quota: gpus(quota["usage"]["free"])),
             Column("QUEUED", lambda quota: str(quota["usage"]["queued_jobs"])),
             Column("STRATEGY", _key("strategy")),
-            Column("SELF-LEVEL", lambda quota: self_level_words(quota["self_level"]), wide=True),
-            Column("CHILD-LEVEL", lambda quota: child_level_words(quota["child_level"])),
+            Column("SELF-LEVEL", lambda quota: self_level_words(quota["self_level"], quota["priority_names"]), wide=True),
+            Column("CHILD-LEVEL", lambda quota: child_level_words(quota["child_level"], quota["priority_names"])),
             Column("VERSION", _key("version"), wide=True),
+            Column("WORKSPACES", lambda quota: ",".join(quota["workspaces"]) or "-", wide=True),
         ),
         lambda client, _: client.quotas.list(), lambda client, name: client.quotas.get(name),
         events=("quota.", "job."),
@@ -271,11 +277,11 @@ NOUNS: Final = (
         (
             Column("SEQ", _key("seq")),
             Column("TIME", lambda entry: moment(entry["at_ms"])),
-            Column("PREEMPTOR", lambda entry: entry["preemption"]["preemptor"]),
+            Column("PREEMPTOR", lambda entry: called(entry["preemption"]["preemptor"], entry["names"])),
             Column("STEP", lambda entry: entry["preemption"]["step"]),
             Column("COST", lambda entry: gpu_seconds(entry["preemption"]["cost_gpu_seconds"])),
             Column("HIGHEST", lambda entry: str(entry["preemption"]["highest_priority"]), wide=True),
-            Column("VICTIMS", lambda entry: ", ".join(dict.fromkeys(v["job"] for v in entry["preemption"]["victims"]))),
+            Column("VICTIMS", _victims),
         ),
         lambda client, asked: client.preemptions.list(quota=asked.quota, most=asked.most), filters=("quota", "most"),
     ),

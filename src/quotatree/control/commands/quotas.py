@@ -10,10 +10,11 @@ from quotatree.access.names import check_name
 from quotatree.access.roles import Action
 from quotatree.control.commands import values as do
 from quotatree.control.commands.ownership import check_labels, check_owner, owned
+from quotatree.control.commands.quota_changes import SETTINGS, settings_changed, size_changed
 from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
 from quotatree.control.world import RESOURCES
-from quotatree.core import Bounds, Refused
+from quotatree.core import Bounds, QuotaSpec, Refused
 from quotatree.core import events as ev
 
 
@@ -41,25 +42,22 @@ def update(turn: Turn, command: do.UpdateQuota) -> Answer:
         raise Refused("parent", command.spec.parent, "Q1", "fixed after creation")
     spec = replace(command.spec, parent=before.parent)
     turn.apply(ev.QuotaUpdated(spec))
-    changed = [name for name in CHANGEABLE if getattr(before, name) != getattr(spec, name)]
-    return _done(turn, command, "quota.updated", quota_id, changed=changed)
-
-
-CHANGEABLE = (
-    "name", "description", "labels", "strategy", "self_level", "child_level", "reserved", "weight",
-    "fair_idle", "lending", "idle_limit_milli", "min_runtime_ms", "preemption_delay_ms",
-)  # fmt: skip
+    changed = [field for _, field, _ in SETTINGS if getattr(before, field) != getattr(spec, field)]
+    return _done(
+        turn, command, "quota.updated", quota_id, changed=changed, changes=settings_changed(before, spec)
+    )
 
 
 def scale(turn: Turn, command: do.ScaleQuota) -> Answer:
     _allow(turn, command, Action.SCALE_QUOTA, command.quota)
     check_owner(turn.world, command.actor, command.quota)
     turn.world.match("quota", command.quota, command.if_match)
-    before = _amounts(command.quota, turn)
+    before = _sized(command.quota, turn)
     turn.apply(ev.QuotaScaled(command.quota, command.min, command.draws, command.mode))
     return _done(
         turn, command, "quota.scaled", command.quota,
-        before=before, after=_amounts(command.quota, turn), mode=command.mode.value,
+        before=list(before[1]), after=_amounts(command.quota, turn), mode=command.mode.value,
+        changes=size_changed(*before, *_sized(command.quota, turn)),
     )  # fmt: skip
 
 
@@ -69,10 +67,18 @@ def transfer(turn: Turn, command: do.TransferQuota) -> Answer:
         _allow(turn, command, Action.SCALE_QUOTA, quota)
         check_owner(turn.world, command.actor, quota)
     turn.world.match("quota", command.source, command.if_match)
+    before = {quota: _sized(quota, turn) for quota in (command.source, command.target)}
     turn.apply(ev.QuotaTransferred(command.source, command.target, command.amount, command.mode))
+    changes = {quota: size_changed(*sized, *_sized(quota, turn)) for quota, sized in before.items()}
     amount = list(command.amount)
-    _done(turn, command, "quota.scaled", command.target, source=command.source, amount=amount)
-    return _done(turn, command, "quota.scaled", command.source, target=command.target, amount=amount)
+    _done(
+        turn, command, "quota.scaled", command.target,
+        source=command.source, amount=amount, changes=changes[command.target],
+    )  # fmt: skip
+    return _done(
+        turn, command, "quota.scaled", command.source,
+        target=command.target, amount=amount, changes=changes[command.source],
+    )  # fmt: skip
 
 
 def delete(turn: Turn, command: do.DeleteQuota) -> Answer:
@@ -110,7 +116,13 @@ def _allow(turn: Turn, command: do.Command, action: Action, quota: str) -> None:
 
 
 def _amounts(quota: str, turn: Turn) -> list[int | None]:
-    return list(Bounds(*turn.world.quota(quota).min))
+    return list(_sized(quota, turn)[1])
+
+
+def _sized(quota: str, turn: Turn) -> tuple[QuotaSpec, Bounds]:
+    """The quota as it is declared, and the min that it has now."""
+    found = turn.world.quota(quota)
+    return found.spec, Bounds(*found.min)
 
 
 def _done(turn: Turn, command: do.Command, kind: str, quota: str, **body: Any) -> Answer:
@@ -119,5 +131,5 @@ def _done(turn: Turn, command: do.Command, kind: str, quota: str, **body: Any) -
 
 
 def _tell(turn: Turn, command: do.Command, kind: str, quota: str, **body: Any) -> None:
-    turn.tell(kind, {"quota": quota, **body}, quota=quota)
+    turn.tell(kind, {"quota": quota, "by": command.actor, **body}, quota=quota)
     turn.audit(command.actor, kind, f"quota:{quota}", body)
