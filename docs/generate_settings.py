@@ -54,6 +54,7 @@ TITLES: Final = {
     "limits": "`[limits]`: what one request may be",
     "loop": "`[loop]`: the one writer",
     "keep": "`[keep]`: what is not kept for ever",
+    "figures": "`[figures]`: how long figures of quotas are kept",
     "planner": "`[planner]`: what an operator may tune of the rules",
     "users": "`[users]`: as which unix users jobs run on this machine",
     "kubernetes": "`[kubernetes]`: jobs as pods of a cluster",

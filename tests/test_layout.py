@@ -31,6 +31,7 @@ THROUGH = {
     "cli/bars.py": "cli/look/test_tree.py",
     "cli/change/program.py": "cli/test_local.py",
     "cli/look/logs.py": "cli/test_local.py",
+    "cli/look/top.py": "cli/look/test_tree.py",
     "cli/look/nouns.py": "cli/look/test_get.py",
     "cli/output.py": "cli/look/test_get.py",
     "cli/try_out/simulation_*.py": "cli/try_out/test_simulate.py",

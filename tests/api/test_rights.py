@@ -84,6 +84,7 @@ ROWS = [
     Row("GET", "/quotas/{quota}/queue",              "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/users",              "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/history",            "200  200  200  200  200  200  200  404  404  401"),
+    Row("GET", "/quotas/{quota}/series",             "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/policies",           "200  200  200  200  200  200  200  404  404  401"),
     Row("PUT", "/quotas/{quota}/policies",           "200  200  403  403  403  403  403  404  404  401", {}, headers={"If-Match": "*"}),
     Row("GET", "/quotas/{quota}/admins",             "200  200  403  403  403  403  403  404  404  401"),

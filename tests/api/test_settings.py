@@ -20,6 +20,7 @@ from quotatree.api.settings import (
     read_settings,
     variable_of,
 )
+from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
 from quotatree.core.state import Settings
 from quotatree.engines.kubernetes.options import KubernetesOptions
@@ -56,6 +57,9 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "loop.most_in_batch": ("7", 7),
     "loop.most_waiting": ("8", 8),
     "keep.deliveries": ('"1h"', 3_600_000),
+    "figures.minutes": ('"24h"', 86_400_000),
+    "figures.hours": ('"30d"', 30 * 86_400_000),
+    "figures.days": ('"400d"', 400 * 86_400_000),
     "planner.aging_interval": ('"1m"', 60_000),
     "planner.balance_timeout": ('"1m"', 60_000),
     "planner.starvation_guard": ('"0s"', 0),
@@ -102,6 +106,7 @@ def found(settings: ServerSettings, key: str) -> Any:
         "limits": settings.limits,
         "loop": settings.loop,
         "keep": settings.keep,
+        "figures": settings.figures,
         "planner": settings.loop.core,
         "oidc": settings.oidc,
         "users": settings.users,
@@ -117,6 +122,7 @@ def test_the_table_has_all_there_is():
         "limits": Limits,
         "loop": LoopSettings,
         "keep": Keep,
+        "figures": KeptFigures,
         "planner": Settings,
         "oidc": OidcSettings,
         "users": UserSettings,

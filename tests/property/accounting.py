@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from quotatree.core.model.job import FINAL_PHASES, Claim, Job, Phase
+from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, UnitKind
-from quotatree.core.quota_figures import ModuleTotal, module_totals, quota_report
+from quotatree.core.quota_figures import JobTotal, ModuleTotal, job_totals, module_totals, quota_report
 from quotatree.core.state import State, units_of
 from tests.property.model import Model, total
 
@@ -252,8 +253,21 @@ def check_module_totals(state: State, model: Model) -> None:
             )
 
 
+def check_job_totals(state: State) -> None:
+    """Check how many jobs run and wait, by quota and module, and the longest wait against the jobs (Q7)."""
+    wanted: dict[tuple[str, Module], JobTotal] = {}
+    for job in state.jobs.values():
+        if job.core is not None or job.phase is Phase.WAITING:
+            total = wanted.setdefault((job.quota.id, job.spec.module), JobTotal())
+            total.running += job.core is not None
+            if job.phase is Phase.WAITING:
+                total.waits(1, job.queued_ms)
+    assert job_totals(state) == wanted
+
+
 def check_reports(state: State) -> None:
     """Check the figures shown for each quota against those computed from the jobs (Q4, Q7)."""
+    check_job_totals(state)
     model = Model.of(state)
     check_module_totals(state, model)
     used, idle = model.used(), model.sums(Claim.IDLE)

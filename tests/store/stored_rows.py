@@ -11,6 +11,7 @@ from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, 
 from quotatree.codec import encode
 from quotatree.core.decisions import Decision
 from quotatree.store import rows as r
+from quotatree.store.samples import Amounts, Sample, Span
 from tests.codec.stored_values import CENTRES, FAILS, JOBS, NODES, POOLS, PREEMPTIONS, QUOTAS
 
 AT_MS: Final = 1_700_000_000_000
@@ -60,10 +61,39 @@ WEBHOOK_ROWS: Final = (
 )
 DELIVERY_ROWS: Final = (r.DeliveryRow("2-hook-1", "hook-1", 2, 5_000, 3, "pending", "503"),)
 ENGINE_ROW: Final = r.EngineRow("0123456789abcdef", "host:/var/lib/quotatree/engine")
+SAMPLE_ROWS: Final = (
+    r.SampleRow(
+        "team-a",
+        Span.MINUTE,
+        AT_MS - AT_MS % Span.MINUTE,
+        Sample.of_minute(
+            (2, 1, 30),
+            (Amounts.of_minute(8_000, 6_000, 4_000, 0, 0, 1_000, 2_000, 500, 3_000, 2_000), None, None),
+        ),
+    ),
+    r.SampleRow(
+        "team-a",
+        Span.HOUR,
+        AT_MS - AT_MS % Span.HOUR,
+        Sample(
+            60,
+            (120, 60, 1_800),
+            (3, 2, 90),
+            (
+                Amounts(
+                    60, 60, (480_000, 360_000, 240_000, 0, 0, 60_000, 0, 0, 0, 120_000), (8_000, 0, 0, 0)
+                ),
+                None,
+                Amounts(2, 0, (0, 64, 64, 0, 0, 0, 0, 0, 0, 0), (32, 0, 0, 0)),
+            ),
+        ),
+    ),
+)
 
 ROWS: Final[tuple[r.Row, ...]] = (
     *POOL_ROWS, *NODE_ROWS, *QUOTA_ROWS, *JOB_ROWS, *RUN_ROWS, *PLACEMENT_ROWS, *DECISION_ROWS, *PREEMPTION_ROWS,
     *VICTIM_ROWS, *EVENT_ROWS, *AUDIT_ROWS, *ANSWER_ROWS, *WEBHOOK_ROWS, *DELIVERY_ROWS, ENGINE_ROW,
+    *SAMPLE_ROWS,
 )  # fmt: skip
 
 USERS: Final = (

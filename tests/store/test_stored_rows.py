@@ -62,6 +62,9 @@ def test_the_history_that_the_tables_held_then_can_be_asked_for(store: Store) ->
     assert store.due_deliveries(5_000, 10) == [
         (rows.DELIVERY_ROWS[0], rows.EVENT_ROWS[1], rows.WEBHOOK_ROWS[0])
     ]
+    for row in rows.SAMPLE_ROWS:
+        found = store.samples(row.quota, row.span, row.at_ms, row.at_ms + row.span)
+        assert found[0] == (row.at_ms, row.sample)
 
 
 def test_a_backup_says_what_it_is_as_it_always_did(store: Store, tmp_path: Path) -> None:

@@ -696,6 +696,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/quotas/{quota}/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Series
+         * @description The figures of one quota over time: from `since` (6 hours ago) to `until` (now), by minute, hour or day.
+         */
+        get: operations["get_series_api_v1_quotas__quota__series_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/summary": {
         parameters: {
             query?: never;
@@ -2292,6 +2312,32 @@ export interface components {
             /** Message */
             message: string;
         };
+        /**
+         * FigureLists
+         * @description The mean of each figure in each step; null where nobody looked. Memory is told as text, such as "64Gi".
+         */
+        FigureLists: {
+            /** Min */
+            min: (number | null)[] | (string | null)[];
+            /** Used */
+            used: (number | null)[] | (string | null)[];
+            /** Own */
+            own: (number | null)[] | (string | null)[];
+            /** Loan */
+            loan: (number | null)[] | (string | null)[];
+            /** Squeezed */
+            squeezed: (number | null)[] | (string | null)[];
+            /** Reserved */
+            reserved: (number | null)[] | (string | null)[];
+            /** Idle Lent */
+            idle_lent: (number | null)[] | (string | null)[];
+            /** Idle Borrowed */
+            idle_borrowed: (number | null)[] | (string | null)[];
+            /** Queued */
+            queued: (number | null)[] | (string | null)[];
+            /** Free */
+            free: (number | null)[] | (string | null)[];
+        };
         /** ForeignOut */
         ForeignOut: {
             /** Gpus */
@@ -3029,6 +3075,33 @@ export interface components {
             /** Current */
             current?: string | null;
         };
+        /**
+         * PeakLists
+         * @description The highest minute of each step; null where nobody looked.
+         */
+        PeakLists: {
+            /** Used */
+            used: (number | null)[] | (string | null)[];
+            /** Loan */
+            loan: (number | null)[] | (string | null)[];
+            /** Squeezed */
+            squeezed: (number | null)[] | (string | null)[];
+            /** Queued */
+            queued: (number | null)[] | (string | null)[];
+        };
+        /** Peaks */
+        Peaks: {
+            /** Figures */
+            figures: {
+                [key: string]: components["schemas"]["PeakLists"];
+            };
+            /** Running Jobs */
+            running_jobs: (number | null)[];
+            /** Waiting Jobs */
+            waiting_jobs: (number | null)[];
+            /** Oldest Waiting S */
+            oldest_waiting_s: (number | null)[];
+        };
         /** PlaceOut */
         PlaceOut: {
             /** Replica */
@@ -3525,6 +3598,40 @@ export interface components {
             priority_names: {
                 [key: string]: number;
             };
+        };
+        /**
+         * QuotaSeries
+         * @description `times` are the beginnings of the steps, in milliseconds; every list has one value for each of them.
+         *
+         *     `figures` has `gpu`, and `cpu` and `memory` where they were named, used or waited for. `used` counts what is below too,
+         *     `own` does not; `queued` and jobs are those of the quota itself. Values are means over the minutes of a step in which the
+         *     server looked; `peaks` has the highest of them. Null: nobody looked, or, for `min`, it was not named.
+         */
+        QuotaSeries: {
+            /** Quota */
+            quota: string;
+            /**
+             * Step
+             * @enum {string}
+             */
+            step: "minute" | "hour" | "day";
+            /** Since */
+            since: number;
+            /** Until */
+            until: number;
+            /** Times */
+            times: number[];
+            /** Figures */
+            figures: {
+                [key: string]: components["schemas"]["FigureLists"];
+            };
+            /** Running Jobs */
+            running_jobs: (number | null)[];
+            /** Waiting Jobs */
+            waiting_jobs: (number | null)[];
+            /** Oldest Waiting S */
+            oldest_waiting_s: (number | null)[];
+            peaks: components["schemas"]["Peaks"];
         };
         /**
          * QuotaStub
@@ -5375,6 +5482,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QuotaUsers"];
+                };
+            };
+        };
+    };
+    get_series_api_v1_quotas__quota__series_get: {
+        parameters: {
+            query?: {
+                /** @description milliseconds since the epoch */
+                since?: number | null;
+                /** @description milliseconds since the epoch */
+                until?: number | null;
+                /** @description without it, the finest with at most 500 points that is still kept */
+                step?: ("minute" | "hour" | "day") | null;
+            };
+            header?: never;
+            path: {
+                quota: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaSeries"];
                 };
             };
         };

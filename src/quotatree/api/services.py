@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from anyio import CapacityLimiter
 
 from quotatree.api.simulations import Simulations
+from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import Controller
 from quotatree.engines.base import Engine
 from quotatree.identity.cluster_users import ClusterNames
@@ -61,6 +62,7 @@ class Services:
     cluster_logins: ClusterLogins | None = None
     https: bool = False
     limits: Limits = Limits()
+    figures: KeptFigures = KeptFigures()
     links: LoginLinks = field(default_factory=LoginLinks)
     simulations: Simulations = field(default_factory=Simulations)
     clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from quotatree.access.roles import Role
 from quotatree.api.services import Limits, Oidc
+from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
 from quotatree.core import QuotaTreeError, Refused, Settings
 from quotatree.engines.kubernetes.options import KubernetesOptions
@@ -34,6 +35,7 @@ from quotatree.scenario.amounts import (
     as_text,
     as_text_or_texts,
     as_texts,
+    span_text,
 )
 
 FILE: Final = "quotatree.toml"
@@ -72,6 +74,7 @@ class ServerSettings:
     limits: Limits = Limits()
     loop: LoopSettings = LoopSettings()
     keep: Keep = Keep()
+    figures: KeptFigures = KeptFigures()
     oidc: OidcSettings | None = None
     kubernetes: KubernetesOptions = KubernetesOptions()
 
@@ -143,6 +146,18 @@ def _positive_ms(value: object) -> int:
     return found
 
 
+def _span_ms(least: str) -> Callable[[object], int]:
+    """A reader of durations from `least` to ten years."""
+
+    def read(value: object) -> int:
+        found = as_duration_ms(value)
+        if not as_duration_ms(least) <= found <= as_duration_ms("3650d"):
+            raise Unreadable(f'must be "{least}" to "3650d"')
+        return found
+
+    return read
+
+
 def _body(value: object) -> int:
     found = as_memory_mib(value)
     if not 1 <= found <= 1024:
@@ -211,6 +226,9 @@ SETTINGS: Final = (
     Setting("planner.starvation_guard", as_duration_ms, '"1h"', "after which wait capacity is kept for a head (S10); 0s: never"),
     Setting("planner.eas_outage", as_duration_ms, '"1h"', "what the outage of a service is charged with (P6)"),
     Setting("keep.deliveries", _positive_ms, '"168h"', "how long a webhook's delivery stays in the outbox after it went out or was given up"),
+    Setting("figures.minutes", _span_ms("2h"), '"48h"', "how long the figures of quotas are kept minute by minute ([how](store.md#figures-over-time))"),
+    Setting("figures.hours", _span_ms("48h"), '"60d"', "how long as hours; at least as long as minutes"),
+    Setting("figures.days", _span_ms("48h"), '"1095d"', "how long as days; at least as long as hours"),
     Setting("kubernetes.kubeconfig", _path, "the cluster the server runs in, else the user's own", "file that says where the cluster is and who we are there"),
     Setting("kubernetes.context", as_text, "the file's current one", "the context of that file"),
     Setting("kubernetes.namespace_prefix", _prefix, '"quotatree-"', "the namespace of a workspace is called this and its name"),
@@ -246,7 +264,7 @@ _BY_KEY: Final = {setting.key: setting for setting in SETTINGS}
 _MILLISECONDS: Final = frozenset(
     s.key
     for s in SETTINGS
-    if s.key.startswith(("planner.", "keep."))
+    if s.key.startswith(("planner.", "keep.", "figures."))
     or s.key in ("loop.lease", "loop.first_retry", "loop.longest_retry")
 )
 _NAMES: Final = {"limits.body": "body_bytes"}
@@ -335,6 +353,12 @@ def _made(values: dict[str, Any]) -> ServerSettings:
             oidc = OidcSettings(**table("oidc"))
         except Refused as refused:
             raise BadSettings(f"{refused.field}: {refused.message}") from None
+    figures = KeptFigures(**table("figures"))
+    if not figures.minutes_ms <= figures.hours_ms <= figures.days_ms:
+        raise BadSettings(
+            "figures: hours must be kept at least as long as minutes, and days as long as hours; "
+            f"they are {span_text(figures.minutes_ms)}, {span_text(figures.hours_ms)} and {span_text(figures.days_ms)}"
+        )
     loop = LoopSettings(core=Settings(**table("planner")), **table("loop"))
     if top.get("tls_key") is not None and top.get("tls_cert") is None:
         raise BadSettings("tls_key: needs tls_cert")
@@ -346,6 +370,7 @@ def _made(values: dict[str, Any]) -> ServerSettings:
         users=UserSettings(**table("users")),
         loop=loop,
         keep=Keep(**table("keep")),
+        figures=figures,
         oidc=oidc,
         kubernetes=KubernetesOptions(**table("kubernetes")),
     )

@@ -71,6 +71,14 @@ class Quotas(Noun):
         found: t.EventPage = self._http.get(f"/quotas/{name(quota)}/history", {"after": after, "limit": 500})
         return found["items"]
 
+    def series(
+        self, quota: str, *, since_ms: int | None = None, until_ms: int | None = None, step: str | None = None
+    ) -> t.QuotaSeries:
+        """The figures of the quota over time. `step`: minute, hour or day; None: one that fits the time asked for."""
+        asked = {"since": since_ms, "until": until_ms, "step": step}
+        found: t.QuotaSeries = self._http.get(f"/quotas/{name(quota)}/series", asked)
+        return found
+
     def admins(self, quota: str) -> Sequence[str]:
         found: t.QuotaAdmins = self._http.get(f"/quotas/{name(quota)}/admins")
         return found["users"]

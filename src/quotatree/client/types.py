@@ -346,6 +346,23 @@ class FieldProblem(TypedDict):
     message: str
 
 
+class FigureLists(TypedDict):
+    """The mean of each figure in each step; null where nobody looked. Memory is told as text, such as
+    "64Gi".
+    """
+
+    min: list[float | None] | list[str | None]
+    used: list[float | None] | list[str | None]
+    own: list[float | None] | list[str | None]
+    loan: list[float | None] | list[str | None]
+    squeezed: list[float | None] | list[str | None]
+    reserved: list[float | None] | list[str | None]
+    idle_lent: list[float | None] | list[str | None]
+    idle_borrowed: list[float | None] | list[str | None]
+    queued: list[float | None] | list[str | None]
+    free: list[float | None] | list[str | None]
+
+
 class ForeignOut(TypedDict):
     gpus: float
     cpu: float
@@ -736,6 +753,22 @@ class PasswordIn(TypedDict):
     current: NotRequired[str | None]
 
 
+class PeakLists(TypedDict):
+    """The highest minute of each step; null where nobody looked."""
+
+    used: list[float | None] | list[str | None]
+    loan: list[float | None] | list[str | None]
+    squeezed: list[float | None] | list[str | None]
+    queued: list[float | None] | list[str | None]
+
+
+class Peaks(TypedDict):
+    figures: dict[str, PeakLists]
+    running_jobs: list[float | None]
+    waiting_jobs: list[float | None]
+    oldest_waiting_s: list[float | None]
+
+
 class PlaceOut(TypedDict):
     replica: int
     node: str
@@ -995,6 +1028,27 @@ class QuotaOut(TypedDict):
     allowed: list[str]
     workspaces: list[str]
     priority_names: dict[str, int]
+
+
+class QuotaSeries(TypedDict):
+    """`times` are the beginnings of the steps, in milliseconds; every list has one value for each of them.
+
+    `figures` has `gpu`, and `cpu` and `memory` where they were named, used or waited for. `used` counts
+    what is below too, `own` does not; `queued` and jobs are those of the quota itself. Values are means
+    over the minutes of a step in which the server looked; `peaks` has the highest of them. Null: nobody
+    looked, or, for `min`, it was not named.
+    """
+
+    quota: str
+    step: Literal["minute", "hour", "day"]
+    since: int
+    until: int
+    times: list[int]
+    figures: dict[str, FigureLists]
+    running_jobs: list[float | None]
+    waiting_jobs: list[float | None]
+    oldest_waiting_s: list[float | None]
+    peaks: Peaks
 
 
 class QuotaStub(TypedDict):

@@ -138,6 +138,11 @@ class Controller:
         """What is committed; None while no world is loaded: this server starts, has stopped, or has no copy yet."""
         return self._published
 
+    @property
+    def lease(self) -> tuple[str, int] | None:
+        """Holder and epoch of the lease under which this server leads; None while it does not."""
+        return (self._writer.holder, self._writer.epoch) if self._health.mode is Mode.LEADING else None
+
     def start(self) -> None:
         """Start the loop in a thread of its own; it carries out commands as soon as the world is loaded."""
         self._thread.start()

@@ -88,7 +88,14 @@ from quotatree.core.model.unit import (
 )
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.plan import plan
-from quotatree.core.quota_figures import ModuleTotal, QuotaReport, module_totals, quota_report
+from quotatree.core.quota_figures import (
+    JobTotal,
+    ModuleTotal,
+    QuotaReport,
+    job_totals,
+    module_totals,
+    quota_report,
+)
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.records import (
     JobRecord,
@@ -111,11 +118,11 @@ from quotatree.core.wider_policy import Help
 __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.
     "State", "Settings", "apply", "plan", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
-    "module_totals",
+    "module_totals", "job_totals",
     "foremost_reasons",
     # What happens, what is decided, and why.
     "events", "decisions", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure", "Known", "Help",
-    "QuotaReport", "ModuleTotal",
+    "QuotaReport", "ModuleTotal", "JobTotal",
     # What can go wrong.
     "QuotaTreeError", "Refused", "IllegalTransition",
     # Jobs.

@@ -105,6 +105,41 @@ def module_totals(state: State, quotas: Container[str]) -> dict[Module, ModuleTo
     return found
 
 
+@dataclass(slots=True)
+class JobTotal:
+    """How many jobs of one quota and module run and wait. `waiting_since_ms`: the longest wait's start; None: nobody waits."""
+
+    running: int = 0
+    waiting: int = 0
+    waiting_since_ms: int | None = None
+
+    def waits(self, jobs: int, since_ms: int) -> None:
+        self.waiting += jobs
+        if self.waiting_since_ms is None or since_ms < self.waiting_since_ms:
+            self.waiting_since_ms = since_ms
+
+
+def job_totals(state: State) -> dict[tuple[QuotaId, Module], JobTotal]:
+    """Return what the jobs of each quota itself are about, by module; a quota and module without any is left out."""
+    found: dict[tuple[QuotaId, Module], JobTotal] = {}
+    for root in state.roots:
+        for cls in state.classes_below(root):
+            running = sum(len(bucket) for bucket in cls.buckets.values()) if cls.kind is UnitKind.CORE else 0
+            if running:
+                found.setdefault((cls.quota.id, cls.module), JobTotal()).running += running
+    for quota in state.waiting_quotas.values():
+        for alike in quota.queue.classes.values():
+            first = state.jobs[alike.members[0][1]]
+            if not first.running:
+                since_ms = min(state.jobs[job].queued_ms for _, job in alike.members)
+                total = found.setdefault((quota.id, first.spec.module), JobTotal())
+                total.waits(len(alike.members), since_ms)
+    for job in state.put_off.values():
+        if job.retry_ms:
+            found.setdefault((job.quota.id, job.spec.module), JobTotal()).waits(1, job.queued_ms)
+    return found
+
+
 def _queued(state: State, quota: Quota) -> tuple[Resources, int]:
     """Return what waiting jobs of the quota itself ask for, and their number."""
     queued, number = ZERO, 0

@@ -17,6 +17,7 @@ from quotatree.api.app import create_app
 from quotatree.api.services import Services
 from quotatree.api.settings import ServerSettings, oidc_of
 from quotatree.control.commands import values as do
+from quotatree.control.figure_history import FigureHistory
 from quotatree.control.health import Mode
 from quotatree.control.housekeeping import Housekeeping
 from quotatree.control.loop import Controller
@@ -71,6 +72,7 @@ class Server:
             settings.keep.deliveries_ms,
             also=self._reserve.fill,
         )
+        self._figures = FigureHistory(self.controller, store, settings.figures)
         self._label = label_of(settings, lambda: self.controller.health.mode is Mode.LEADING)
         self._started = False
         self._services = Services(
@@ -81,6 +83,7 @@ class Server:
             oidc_of(settings.oidc),
             https=settings.https or settings.tls_cert is not None,
             limits=settings.limits,
+            figures=settings.figures,
             cluster_logins=cluster_logins_of(settings),
         )
         self._edge = edge_of(settings, self.controller, store)
@@ -112,6 +115,7 @@ class Server:
         self._outbox.start()
         self._reserve.fill()
         self._housekeeping.start()
+        self._figures.start()
         if self._label is not None:
             self._label.start()
         if self._edge is not None:
@@ -181,6 +185,7 @@ class Server:
                 self._label.stop()
             if self._edge is not None:
                 self._edge.stop()
+            self._figures.stop()
             self._housekeeping.stop()
             self._outbox.stop()
             self.controller.stop()

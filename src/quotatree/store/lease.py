@@ -57,3 +57,10 @@ def fence(connection: Connection, holder: str, epoch: int, number: int) -> None:
         raise StoreConflict(f"batch {number} does not follow batch {row['batch']}, the last one in the store")
     now = "nobody" if row is None or not row["holder"] else f"{row['holder']} (epoch {row['epoch']})"
     raise LeaseLost(f"{holder} (epoch {epoch}) is not the writer any more; {now} is")
+
+
+def check(connection: Connection, holder: str, epoch: int) -> None:
+    """Raise LeaseLost unless (holder, epoch) has the lease now. It is not locked, so a commit never waits for this."""
+    row = connection.execute(select(LEASE)).mappings().first()
+    if row is None or row["holder"] != holder or row["epoch"] != epoch:
+        raise LeaseLost(f"{holder} (epoch {epoch}) is not the writer any more")

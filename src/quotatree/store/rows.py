@@ -12,6 +12,7 @@ from typing import Any
 
 from quotatree.access.differences import Differences
 from quotatree.core import Autoscale, JobId, JobRecord, NodeRecord, Phase, PoolRecord, QuotaRecord
+from quotatree.store.samples import Sample, Span
 
 Json = dict[str, Any]
 
@@ -245,10 +246,20 @@ class EngineRow:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """Figures of a quota over `span`, from `at_ms` on."""
+
+    quota: str
+    span: Span
+    at_ms: int
+    sample: Sample
+
+
 Row = (
     PoolRow | NodeRow | QuotaRow | JobRow | RunRow | PlacementRow | DecisionRow | PreemptionRow | VictimRow
     | EventRow | AuditRow | IdempotencyRow | WebhookRow | DeliveryRow
-    | EngineRow
+    | EngineRow | SampleRow
 )  # fmt: skip
 
 

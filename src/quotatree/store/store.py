@@ -13,13 +13,14 @@ from sqlalchemy import Engine, select, text
 
 from quotatree.core import Settings
 from quotatree.store import backup as backups
-from quotatree.store import lease, migrate, prune, read_rows, reads
+from quotatree.store import lease, migrate, prune, read_rows, reads, sample_history
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.database import connect, parse_url, reading, shown, writing
 from quotatree.store.load import Loaded, last_batch, load
 from quotatree.store.pages import Page
 from quotatree.store.reads import NEWEST_FIRST, HistoryFilter, JobFilter, JobSort, LedgerEntry
+from quotatree.store.samples import Sample, Span
 from quotatree.store.statements import upsert_all
 from quotatree.store.write import delivery_values, write
 
@@ -169,6 +170,29 @@ class Store:
         """Store a delivery after an attempt, in a transaction of its own: the outbox's thread is not the loop."""
         with writing(self._engine) as connection:
             upsert_all(connection, t.DELIVERIES, [delivery_values(row)])
+
+    # -- figures over time -----------------------------------------------------------------------------------
+
+    def put_samples(self, holder: str, epoch: int, rows: Sequence[r.SampleRow]) -> None:
+        """Write figures of quotas, over what is there of the same times. Raises LeaseLost if (holder, epoch) does not lead."""
+        with writing(self._engine) as connection:
+            lease.check(connection, holder, epoch)
+            sample_history.put(connection, rows)
+
+    def put_samples_together(self, quotas: Sequence[str], span: Span, now_ms: int) -> list[r.SampleRow]:
+        """Hours, or days, of these quotas that are over and to be stored; nothing is written yet."""
+        return self._read(
+            lambda c: [row for quota in quotas for row in sample_history.put_together(c, quota, span, now_ms)]
+        )
+
+    def forget_samples(self, quotas: Sequence[str], span: Span, before_ms: int) -> int:
+        """Delete samples of these quotas that begin before this time; return how many."""
+        with writing(self._engine) as connection:
+            return sum(sample_history.forget(connection, quota, span, before_ms) for quota in quotas)
+
+    def samples(self, quota: str, span: Span, from_ms: int, before_ms: int) -> list[tuple[int, Sample]]:
+        """Figures of a quota over time, oldest first, each with its time; times at which nobody looked are left out."""
+        return self._read(lambda c: sample_history.series(c, quota, span, from_ms, before_ms))
 
     def _read(self, question: Callable[..., T]) -> T:
         with reading(self._engine) as connection:

@@ -1,7 +1,7 @@
 """The tables. Columns are what is filtered, joined or counted; everything else of a row is one JSON text.
 
 A finished job stays for ever, and so does every decision (P13): only current things (pools, nodes, quotas, workspaces …)
-are ever deleted, and what has served its time (answers to repeat, deliveries that are done). History names quotas and workspaces without a foreign key, so that it outlives them.
+are ever deleted, and what has served its time (answers to repeat, deliveries that are done, old figures). History names quotas and workspaces without a foreign key, so that it outlives them.
 """
 
 from __future__ import annotations
@@ -185,6 +185,13 @@ AUDIT: Final = Table(
     Index("audit_by_workspace", "workspace", "seq"),
     Index("audit_by_target", "target", "seq"),
 )  # fmt: skip
+
+QUOTA_SAMPLES: Final = Table(
+    "quota_samples", METADATA, _name("quota", ForeignKey("quotas.id", ondelete="CASCADE"), key=True),
+    _number("span_ms", key=True), _number("at_ms", key=True), _json("body"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""Figures over time. Unlike the history above it goes with its quota, for whoever may see that is who may see these."""
 
 # -- the server's own ------------------------------------------------------------------------------------------------
 

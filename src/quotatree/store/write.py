@@ -14,6 +14,7 @@ from quotatree.codec import encode
 from quotatree.core import FINAL_PHASES
 from quotatree.store import rows as r
 from quotatree.store import tables as t
+from quotatree.store.samples import to_text
 from quotatree.store.statements import delete_all, insert_all, upsert_all
 
 to_json: Final = JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -186,6 +187,10 @@ def _engine(row: r.EngineRow, at_ms: int) -> Values:
     return t.ENGINE, to_json({"id": row.id, "where": row.where})
 
 
+def sample_values(row: r.SampleRow, at_ms: int = 0) -> Values:
+    return row.quota, int(row.span), row.at_ms, to_text(row.sample)
+
+
 _AS_SUBMITTED: Final = frozenset({"workspace", "quota", "owner", "name", "module", "submitted_ms"})
 
 _KINDS: Final[dict[type[Any], _Kind]] = {
@@ -204,6 +209,7 @@ _KINDS: Final[dict[type[Any], _Kind]] = {
     r.WebhookRow: _Kind(t.WEBHOOKS, _webhook),
     r.DeliveryRow: _Kind(t.DELIVERIES, delivery_values),
     r.EngineRow: _Kind(t.META, _engine),
+    r.SampleRow: _Kind(t.QUOTA_SAMPLES, sample_values),
 }
 """By type of row; tables of parents stand before those of their children."""
 

@@ -1,4 +1,4 @@
-"""`quotatree top`: use, queues and nodes at a glance, again and again in a terminal, once in a pipe."""
+"""`quotatree top`: use, queues and nodes at a glance, again and again in a terminal, once in a pipe; or over time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quotatree.cli.look.tree import figures
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.remote import Remote, remote_options
 
 if TYPE_CHECKING:
@@ -22,9 +23,40 @@ if TYPE_CHECKING:
     "--every", type=click.FloatRange(0.2), default=2.0, show_default=True, help="Seconds between looks."
 )
 @click.option("--once", is_flag=True, help="Look once, also in a terminal.")
+@click.option("--since", metavar="TIME", help="The last TIME, such as 6h or 30d, drawn as lines.")
+@click.option(
+    "--step",
+    type=click.Choice(["minute", "hour", "day"]),
+    help="With --since: one value for each; by itself, a fitting one.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="With --since: how to print it.",
+)
+@click.argument("quota", required=False)
 @remote_options
-def top(every: float, once: bool, remote: Remote) -> None:
-    """Show the tree with its use, the phases of jobs, and the nodes. Ctrl-C ends it."""
+def top(
+    every: float,
+    once: bool,
+    since: str | None,
+    step: str | None,
+    output: str,
+    quota: str | None,
+    remote: Remote,
+) -> None:
+    """Show the tree with its use, the phases of jobs, and the nodes. Ctrl-C ends it.
+
+    With --since, show the use of every quota over time, or with QUOTA all figures of that one (Q7).
+    """
+    if since is not None:
+        _over_time(since, step, output, quota, remote)
+        return
+    if quota is not None or step is not None or output != "table":
+        fail("QUOTA, --step and -o: only with --since, such as --since 6h", EXIT_BAD_INPUT)
     from quotatree.cli.terminal import console
 
     out = console()
@@ -37,6 +69,20 @@ def top(every: float, once: bool, remote: Remote) -> None:
                 out.clear()
                 _look(out, client)
                 time.sleep(every)
+
+
+def _over_time(since: str, step: str | None, output: str, quota: str | None, remote: Remote) -> None:
+    from quotatree.cli.amounts_text import milliseconds
+    from quotatree.cli.look.top_since import print_series
+
+    until_ms = time.time_ns() // 1_000_000
+    since_ms = max(0, until_ms - milliseconds(since))
+    with remote.client() as client:
+        names = [quota] if quota is not None else [one["id"] for one in client.quotas.list()]
+        found = [
+            client.quotas.series(name, since_ms=since_ms, until_ms=until_ms, step=step) for name in names
+        ]
+    print_series(found, output, one=quota is not None)
 
 
 def _look(out: Console, client: Client) -> None:
