@@ -37,6 +37,11 @@ def test_surplus_that_gave_way_for_a_loan_stays_where_the_victims_are_enough_p8(
     walk_with_all_checks(30_010, worlds.several_trees)
 
 
+def test_what_frees_a_part_of_a_pool_is_no_more_than_is_needed_p5() -> None:
+    """A walk on which a service went whole for the part of a pool where one replica of it and a small job were enough."""
+    walk_with_all_checks(51_058, worlds.several_trees)
+
+
 def test_a_start_that_was_left_out_is_tried_by_the_next_plan_s8() -> None:
     """A walk on which the next plan took it for failed, so that nobody looked again when its delay was over (P11)."""
     walk_with_all_checks(51_050, worlds.several_trees)

@@ -16,7 +16,15 @@ from quotatree.core.search.node_offer import TOP_RUNG
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import PoolRooms, find_places
 from quotatree.core.search.proof import Proof, proved
-from quotatree.core.search.trial import Request, Trial, left_after, propose, with_companions, without_implied
+from quotatree.core.search.trial import (
+    Request,
+    Trial,
+    left_after,
+    let_stay,
+    propose,
+    with_companions,
+    without_implied,
+)
 
 
 def best_in_pools(request: Request, overlay: Overlay, found: Found | None) -> Found | None:
@@ -44,7 +52,7 @@ def best_in_pools(request: Request, overlay: Overlay, found: Found | None) -> Fo
 def _opened(request: Request, overlay: Overlay, pool: str, short: int) -> Found | None:
     """Return a set that frees `short` milli-GPU of the root's part of a pool and what else is missing there, or None.
 
-    For the part, units lowest on the ladder are taken first, then the cheapest.
+    For the part, units lowest on the ladder are taken first, then the cheapest; what a later one makes superfluous stays.
     """
     chosen: list[Unit] = []
     for unit in _standing_in(request, pool):
@@ -52,6 +60,17 @@ def _opened(request: Request, overlay: Overlay, pool: str, short: int) -> Found 
             break
         chosen.append(unit)
         short -= _part(request, unit, pool)
+
+    def spare(unit: Unit) -> bool:
+        nonlocal short
+        part = _part(request, unit, pool)
+        if short + part > 0:
+            return False
+        short += part
+        chosen.remove(unit)
+        return True
+
+    let_stay(list(chosen), lambda unit: eviction_cost(unit, request.now_ms), spare)
     several_shapes = len({shape for _, shape in request.wanted}) > 1
     if short > 0 or (several_shapes and any(unit.job.composite for unit in chosen)):
         return None  # several shapes with cores are not searched: a core would take surplus along that is gone already
