@@ -27,7 +27,7 @@ LOCAL = "quotatree.engines.local"
 KUBERNETES = "quotatree.engines.kubernetes"
 MOST_POSITIONAL = 6
 # A table is a list of columns, each with its name in it; there is nothing to mistake one for.
-LISTS = {"Table", "create_table"}
+LISTS = {"Table", "create_table", "Sentence"}
 # The same as builtins.
 IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "input", "open", "print"}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import string
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+import quotatree
 from quotatree.access.directory import Directory
 from quotatree.access.redaction import HIDDEN, JOB_FACTS, PLAIN_FACTS, JobFacts, Reader, reader
 from quotatree.access.roles import Role
@@ -27,6 +30,7 @@ from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code, Step, because
+from quotatree.core.sentences import Sentence, a_job, a_quota, a_subject, a_user, a_workspace
 from tests.access.teams import TREE, company
 from tests.profiles import by_profile
 from tests.property import happenings, worlds
@@ -41,6 +45,7 @@ LIGHT = settings(
     suppress_health_check=list(HealthCheck),
 )
 RANDOM = st.randoms(use_true_random=False, note_method_calls=False)
+SOURCE = Path(quotatree.__file__).parent
 TEAMS = ("team-one", "team-two", "team-three")
 PERSON = {"team-one": "person-one", "team-two": "person-two", "team-three": "person-three"}
 
@@ -299,22 +304,143 @@ def test_subjects_and_nodes_are_read_by_their_own_team_only():
     assert eyes_of("otis").reason(node, of_visible=False).text == f"node {HIDDEN} is drained"
 
 
-def test_text_is_searched_word_by_word():
-    said = "dlc-speech of otis in lab.speech, not dlc-speeches, waits for dlc-vision (speech/user:otis)."
+def test_the_names_of_a_sentence_are_hidden_and_its_other_words_stay():
+    said = Sentence(
+        a_job("dlc-speech"), " of ", a_user("otis"), " in ", a_quota("lab.speech"), ", not dlc-speech, waits for ",
+        a_job("dlc-vision"), " (", a_subject("speech/user:otis"), ", ", a_workspace("speech"), ").",
+    )  # fmt: skip
     assert eyes_of("dina").text(said) == (
-        "[job of priority 7, 8.5 GPU, level 3] of [hidden] in [quota at level 3], not dlc-speeches, waits for "
-        "dlc-vision ([hidden]/user:[hidden])."
+        "[job of priority 7, 8.5 GPU, level 3] of [hidden] in [quota at level 3], not dlc-speech, waits for "
+        "dlc-vision ([hidden], [hidden])."
     )
-    refused = Refused("quota", "lab", "Q6", "has active jobs: dlc-speech, dlc-vision")
+    assert eyes_of("ruth").text(said) == said
+    refused = Refused("quota", "lab", "Q6", Sentence("has active jobs: ", map(a_job, JOBS)))
     assert eyes_of("dina").refusal(refused).message == (
-        "has active jobs: [job of priority 7, 8.5 GPU, level 3], dlc-vision"
+        "has active jobs: dlc-vision, [job of priority 7, 8.5 GPU, level 3]"
     )
 
 
-def test_a_name_that_is_visible_as_anything_is_no_secret():
-    """A workspace is often called like its quota; who knows the one learns nothing from the other's name."""
-    both = company().with_workspace("lab.vision")
-    assert eyes_of("dina", both).text("lab.vision is full") == "lab.vision is full"
+def test_an_event_of_a_quota_is_hidden_by_its_keys():
+    body = {"quota": "lab.vision", "source": "lab.speech", "mode": "speech", "amount": [1000, None, None]}
+    assert eyes_of("dina").event(body) == {**body, "source": "[quota at level 3]"}
+    assert [eyes_of("dina").event({"by": who})["by"] for who in ("dina", "otis", "(server)")] == [
+        "dina",
+        HIDDEN,
+        "(server)",
+    ]
+    assert eyes_of("ruth").event(body) == body
+
+
+# -- ordinary words ------------------------------------------------------------------------------------------------
+
+ORDINARY = (
+    "a",
+    "work",
+    "job",
+    "GPU",
+    "GPU-s",
+    "of",
+    "is",
+    "the",
+    "jobs",
+    "has",
+    "level",
+    "priority",
+    "free",
+    "ends",
+    "in",
+    "or",
+)
+
+
+def named_by_ordinary_words() -> Directory:
+    """The company, and workspaces and users of others that are called like words of every sentence."""
+    found = company()
+    for word in ORDINARY:
+        found = found.with_user(User(f"{word}-boss")).with_workspace(word, owners=[f"{word}-boss"])
+        found = found.with_user(User(word))
+    return found
+
+
+@LIGHT
+@given(random=RANDOM)
+def test_no_word_of_a_sentence_changes_however_others_call_their_workspaces(random: Random):
+    """What a reader is shown is, word by word, what stands there, but for the names that are hidden by their place."""
+    world = Company(random)
+    before = [as_json(told) for told in world.explained("person-one")]
+    for word in ORDINARY:
+        world.directory = world.directory.with_user(User(word)).with_workspace(word, owners=[word])
+    assert [as_json(told) for told in world.explained("person-one")] == before
+
+
+def test_a_company_of_ordinary_words_reads_every_reason_as_before():
+    plain, odd = eyes_of("dina"), eyes_of("dina", named_by_ordinary_words())
+    for code in Code:
+        facts = {name: "x" for _, name, _, _ in string.Formatter().parse(code.value) if name is not None}
+        reason = because(code, **facts)
+        assert odd.reason(reason).text == plain.reason(reason).text
+    refused = Refused(
+        "gpus", "8 GPU", "S11", Sentence("can never fit: the min of ", a_quota("lab"), " is 4 GPU")
+    )
+    assert odd.refusal(refused).message == refused.message
+    assert (
+        odd.text("any regular job that lacks a place of work") == "any regular job that lacks a place of work"
+    )
+
+
+# -- no name is written by hand --------------------------------------------------------------------------------------
+
+NAMES = {
+    "id",
+    "workspace",
+    "quota",
+    "user",
+    "actor",
+    "owner",
+    "job",
+    "source",
+    "target",
+    "victim",
+    "preemptor",
+}
+"""What holds a name, as a variable or as an attribute."""
+SENTENCES = {"Refused", "Help", "Exposure", "Change"}
+"""Whoever is made of a text that readers see."""
+
+
+def test_texts_that_readers_see_name_things_only_by_a_sentence():
+    """In `f"... {job.id} ..."` a name is a word like others, and nobody can hide it."""
+    found = []
+    for package in ("core", "control", "access"):
+        for path in (SOURCE / package).rglob("*.py"):
+            for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if (
+                    isinstance(call, ast.Call)
+                    and isinstance(call.func, ast.Name)
+                    and call.func.id in SENTENCES
+                ):
+                    texts = [one for one in call.args if isinstance(one, ast.JoinedStr)]
+                    found += [f"{path.name}:{text.lineno}" for text in texts if names_in_text(text)]
+    assert found == []
+
+
+def test_such_a_text_would_be_noticed():
+    bad = ast.parse('Refused("a", 1, "Q1", f"{job.id} is {job.phase.value}")', mode="eval").body
+    good = ast.parse('Refused("a", 1, "Q1", f"is {job.phase.value}, {len(jobs)}")', mode="eval").body
+    assert isinstance(bad, ast.Call)
+    assert isinstance(good, ast.Call)
+    assert [names_in_text(call.args[-1]) for call in (bad, good)] == [True, False]
+
+
+def names_in_text(text: ast.expr) -> bool:
+    """Whether an f-string shows something that holds a name."""
+    shown = [part.value for part in ast.walk(text) if isinstance(part, ast.FormattedValue)]
+    last = [
+        one.attr if isinstance(one, ast.Attribute) else one.id
+        for one in shown
+        if isinstance(one, ast.Attribute | ast.Name)
+    ]
+    return bool(NAMES.intersection(last))
 
 
 def test_new_members_see_and_former_members_do_not():

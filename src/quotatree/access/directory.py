@@ -16,6 +16,7 @@ from quotatree.access.names import check_name
 from quotatree.access.roles import Role
 from quotatree.access.values import Member, QuotaAdmin, SessionInfo, TokenInfo, User, Workspace
 from quotatree.core import PriorityNames, Refused, check_names, in_order
+from quotatree.core.sentences import Sentence, a_job, a_workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,9 @@ class Directory:
         """
         bound = self.bound_to(quota)
         if bound:
-            raise Refused("quota", quota, "Q6", f"is bound to workspaces: {', '.join(sorted(bound))}")
+            raise Refused(
+                "quota", quota, "Q6", Sentence("is bound to workspaces: ", map(a_workspace, sorted(bound)))
+            )
         return replace(self, quota_admins=frozenset(a for a in self.quota_admins if a.quota != quota))
 
     # -- workspaces ------------------------------------------------------------------------------------------
@@ -104,7 +107,7 @@ class Directory:
     def without_workspace(self, workspace: str, active_jobs: Sequence[str] = ()) -> Directory:
         self.workspace(workspace)
         if active_jobs:
-            raise Refused("workspace", workspace, "W1", f"has active jobs: {_listed(active_jobs)}")
+            raise Refused("workspace", workspace, "W1", Sentence("has active jobs: ", _listed(active_jobs)))
         return replace(
             self,
             workspaces=_without(self.workspaces, [workspace]),
@@ -126,7 +129,12 @@ class Directory:
         left = tuple(m for m in found.members if m not in gone)
         had_owner = any(m.role is Role.OWNER for m in found.members)
         if had_owner and not any(m.role is Role.OWNER for m in left):
-            raise Refused("member", user, "W2", f"is the last owner of {workspace}; name another one first")
+            raise Refused(
+                "member",
+                user,
+                "W2",
+                Sentence("is the last owner of ", a_workspace(workspace), "; name another one first"),
+            )
         return self._put(replace(found, members=left))
 
     # -- bindings and their centres --------------------------------------------------------------------------
@@ -140,7 +148,12 @@ class Directory:
         """Remove a binding and its centre. Refused while the workspace has active jobs in the quota (W1)."""
         found = self._bound_workspace(workspace, quota)
         if active_jobs:
-            raise Refused("quota", quota, "W1", f"{workspace} has active jobs there: {_listed(active_jobs)}")
+            raise Refused(
+                "quota",
+                quota,
+                "W1",
+                Sentence(a_workspace(workspace), " has active jobs there: ", _listed(active_jobs)),
+            )
         left = self._put(replace(found, quotas=tuple(q for q in found.quotas if q != quota)))
         return replace(left, centres=_without(self.centres, [(workspace, quota)]))
 
@@ -150,7 +163,9 @@ class Directory:
         for who in (*(a.who for a in centre.amounts), *(c.who for c in centre.ceilings)):
             kind, _, name = who.partition(":")
             if kind == "user" and name not in members:
-                raise Refused("who", who, "W3", f"is not a member of {centre.workspace}")
+                raise Refused(
+                    "who", who, "W3", Sentence("is not a member of ", a_workspace(centre.workspace))
+                )
         key = (centre.workspace, centre.quota)
         before = self.centres.get(key)
         new = replace(centre, version=before.version + 1 if before else 1)
@@ -187,7 +202,7 @@ class Directory:
     def _bound_workspace(self, workspace: str, quota: str) -> Workspace:
         found = self.workspace(workspace)
         if quota not in found.quotas:
-            raise Refused("quota", quota, "W1", f"is not bound to {workspace}")
+            raise Refused("quota", quota, "W1", Sentence("is not bound to ", a_workspace(workspace)))
         return found
 
 
@@ -215,6 +230,6 @@ def _order(member: Member) -> tuple[str, str]:
     return member.user, member.role.value
 
 
-def _listed(jobs: Sequence[str]) -> str:
-    shown = ", ".join(sorted(jobs)[:20])
-    return shown if len(jobs) <= 20 else f"{shown} and {len(jobs) - 20} more"
+def _listed(jobs: Sequence[str]) -> Sentence:
+    shown = Sentence(map(a_job, sorted(jobs)[:20]))
+    return shown if len(jobs) <= 20 else Sentence(shown, f" and {len(jobs) - 20} more")

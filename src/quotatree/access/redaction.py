@@ -1,14 +1,14 @@
 """What does a reader see of other teams' work? Priority, size and the level of the quota; no names (W2, P13).
 
 A `Reader` turns what the core says (explanations, decisions, the ledger, refusals) into the same values with every
-name replaced that its actor may not read. It fails closed: a fact of a reason that is not known to be harmless is
-hidden, and free text is searched word by word for anything that is a name of something invisible.
+name replaced that its actor may not read. Names are known by where they stand, never looked for in a finished text: in the
+facts of a reason and the fields of a decision by their key, in a `Sentence` by its parts. It fails closed: a fact of a
+reason that is not known to be harmless is hidden.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -23,10 +23,10 @@ from quotatree.access.check import (
     workspaces_with_visible_jobs,
 )
 from quotatree.access.directory import Directory
-from quotatree.access.names import NAME
 from quotatree.access.roles import Role
 from quotatree.core import GPU, Explanation, Exposure, Help, JobId, Reason, Refused, amount_text
 from quotatree.core import decisions as say
+from quotatree.core.sentences import Kind, Named, Sentence
 
 HIDDEN: Final = "[hidden]"
 JOB_FACTS: Final = frozenset({"preemptor", "head"})
@@ -38,6 +38,12 @@ PLAIN_FACTS: Final = frozenset(
     }
 )  # fmt: skip
 """Facts whose values are figures or words of our own, so that they cannot contain a name."""
+
+EVENT_NAMES: Final = {
+    "quota": Kind.QUOTA, "parent": Kind.QUOTA, "source": Kind.QUOTA, "target": Kind.QUOTA, "job": Kind.JOB,
+    "by": Kind.USER,
+}  # fmt: skip
+"""Keys of the bodies of events whose values are names."""
 
 D = TypeVar("D", bound=say.Decision)
 
@@ -159,8 +165,19 @@ class Reader:
         return Refused(refused.field, refused.value, refused.rule, self.text(refused.message))
 
     def text(self, text: str) -> str:
-        """The text with every word replaced that names something the actor may not know."""
-        return text if self.everything else re.sub(NAME, lambda word: self._word(word[0]), text)
+        """The text with every name replaced that the actor may not know; one that is no Sentence has no names."""
+        return text if self.everything or not isinstance(text, Sentence) else text.shown(self._name)
+
+    def event(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The body of an event about a quota or the cluster, with hidden names replaced: a transfer names the other quota."""
+        if self.everything:
+            return dict(body)
+        return {
+            key: self._name(Named(EVENT_NAMES[key], value))
+            if key in EVENT_NAMES and isinstance(value, str)
+            else value
+            for key, value in body.items()
+        }
 
     def _help(self, told: Help) -> Help:
         """The help; only in words if it is a change of something the actor may not know."""
@@ -171,14 +188,18 @@ class Reader:
             return Help(text)
         return told._replace(text=text)
 
-    def _word(self, word: str) -> str:
-        if word in self.quotas or word in self.workspaces or word in self.users or self.sees(word):
-            return word
-        if self.facts(word) is not None:
-            return self.job(word)
-        if word in self.tree:
-            return self.quota(word)
-        return HIDDEN if word in self.directory.workspaces or word in self.directory.users else word
+    def _name(self, named: Named) -> str:
+        kind, name = named
+        if kind is Kind.JOB:
+            return self.job(name)
+        if kind is Kind.QUOTA:
+            return self.quota(name)
+        if kind is Kind.USER:
+            return (
+                name if name in self.users or name.startswith("(") else HIDDEN
+            )  # "(server)" is no user (E1)
+        workspace = name.partition("/")[0] if kind is Kind.SUBJECT else name
+        return name if workspace in self.workspaces else HIDDEN
 
     def _fact(self, key: str, value: str, of_visible: bool) -> str:
         if key in PLAIN_FACTS or (key == "node" and of_visible):
@@ -187,8 +208,8 @@ class Reader:
             return self.job(value)
         if key == "quota":
             return self.quota(value)
-        if key in ("workspace", "subject") and value.partition("/")[0] in self.workspaces:
-            return value
+        if key in ("workspace", "subject"):
+            return self._name(Named(Kind(key), value))
         return HIDDEN
 
     def _victim(self, victim: say.VictimCost) -> say.VictimCost:

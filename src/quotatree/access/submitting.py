@@ -12,6 +12,7 @@ from quotatree.access.directory import Directory
 from quotatree.access.errors import Forbidden
 from quotatree.access.roles import Action
 from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, AmountLimit, Module, Refused
+from quotatree.core.sentences import Sentence, a_quota, a_user, a_workspace
 
 
 def check_submit(
@@ -24,12 +25,19 @@ def check_submit(
     check(directory, actor, Action.SUBMIT_JOB, OnWorkspace(workspace))
     bound = directory.workspace(workspace).quotas
     if quota not in bound:
-        allowed = ", ".join(bound) or "none yet"
-        raise Refused("quota", quota, "W1", f"is not bound to {workspace}; bound: {allowed}")
+        allowed = map(a_quota, bound) if bound else "none yet"
+        raise Refused(
+            "quota", quota, "W1", Sentence("is not bound to ", a_workspace(workspace), "; bound: ", allowed)
+        )
     centre = directory.centre(workspace, quota)
     if module not in centre.modules:
         allowed = ", ".join(sorted(m.value for m in centre.modules))
-        raise Refused("module", module.value, "W3", f"{workspace} allows in {quota} only {allowed}")
+        raise Refused(
+            "module",
+            module.value,
+            "W3",
+            Sentence(a_workspace(workspace), " allows in ", a_quota(quota), f" only {allowed}"),
+        )
     roles = directory.workspace(workspace).roles_of(actor)
     if (workspace, quota) in directory.centres and not centre.roles.intersection(roles):
         needed = tuple(sorted(role.value for role in centre.roles))
@@ -80,5 +88,16 @@ def _check_ceiling(directory: Directory, actor: str, workspace: str, quota: str,
     ceiling = ceiling_of(directory, actor, workspace, quota)
     if priority > ceiling:
         raise Refused(
-            "priority", priority, "W4", f"the ceiling of {actor} for {workspace} in {quota} is {ceiling}"
+            "priority",
+            priority,
+            "W4",
+            Sentence(
+                "the ceiling of ",
+                a_user(actor),
+                " for ",
+                a_workspace(workspace),
+                " in ",
+                a_quota(quota),
+                f" is {ceiling}",
+            ),
         )

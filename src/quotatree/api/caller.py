@@ -19,7 +19,8 @@ from quotatree.access.values import SessionInfo, TokenInfo
 from quotatree.api.services import Services
 from quotatree.control.commands.values import Answer, Command
 from quotatree.control.errors import Unavailable
-from quotatree.control.queries import Query, eyes, parents
+from quotatree.control.eyes import eyes, parents
+from quotatree.control.queries import Query
 from quotatree.core import Refused
 from quotatree.identity.errors import Unauthenticated
 from quotatree.identity.sessions import authenticate_session, check_csrf, token_of

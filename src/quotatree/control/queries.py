@@ -13,10 +13,11 @@ from typing import Final, NamedTuple, TypeVar
 
 from quotatree import core
 from quotatree.access.check import OnJob, OnQuota, check, visible_quotas
-from quotatree.access.redaction import JobFacts, Reader, reader
+from quotatree.access.redaction import Reader
 from quotatree.access.roles import Action
 from quotatree.control.commands.dispatch import HANDLERS
 from quotatree.control.commands.values import Command, SetCentre, UpdateQuota
+from quotatree.control.eyes import eyes, parents
 from quotatree.control.overdue import meet_what_is_due
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
@@ -240,23 +241,6 @@ def preview(engine: Engine, *commands: Command) -> Query[Preview]:
 def _names(world: World, reads: Reader, jobs: Iterable[JobId]) -> dict[str, str]:
     cards = ((job, world.cards.get(job)) for job in dict.fromkeys(jobs) if reads.sees(job))
     return {job: card.name for job, card in cards if card is not None and card.name}
-
-
-def eyes(world: World, actor: str) -> Reader:
-    """A Reader that hides what the actor may not read of the live state."""
-
-    def facts(job_id: str) -> JobFacts | None:
-        job = world.state.jobs.get(JobId(job_id))
-        if job is None:
-            return None
-        size = sum(group.replicas * group.shape.gpu_milli for group in job.spec.groups)
-        return JobFacts(job.spec.workspace, job.spec.quota, job.priority, size)
-
-    return reader(world.directory, actor, parents(world), facts)
-
-
-def parents(world: World) -> dict[str, str | None]:
-    return {quota.id: quota.spec.parent for quota in world.state.quotas.values()}
 
 
 def _job(world: World, actor: str, action: Action, job_id: str) -> Job:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from quotatree.access.check import OnQuota, check
 from quotatree.access.redaction import Reader
 from quotatree.access.roles import Action
-from quotatree.control.queries import Query, eyes
+from quotatree.control.eyes import eyes
+from quotatree.control.queries import Query
 from quotatree.control.world import World
 from quotatree.core import Claim, Job, Phase, Unit, least_asked_for
 

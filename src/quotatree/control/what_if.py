@@ -14,11 +14,13 @@ from quotatree.access.errors import NotFound
 from quotatree.access.roles import Action
 from quotatree.control.commands.dispatch import HANDLERS
 from quotatree.control.commands.values import Command
-from quotatree.control.queries import Query, eyes
+from quotatree.control.eyes import eyes
+from quotatree.control.queries import Query
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import Bounds, NodeSpec, NodeState, QuotaId, QuotaSpec, Refused, Settings
 from quotatree.core.events import PoolDeclared
+from quotatree.core.sentences import Sentence, a_quota
 from quotatree.engines.base import Engine
 
 
@@ -42,7 +44,9 @@ def clusters_after(
     def query(world: World, now_ms: int) -> list[Cluster]:
         check(world.directory, actor, Action.SEE_QUOTA, OnQuota(world.path(root)))
         if world.quota(root).parent is not None:
-            raise Refused("quota", root, "Q1", f"is not a root; name {world.quota(root).root.id}")
+            raise Refused(
+                "quota", root, "Q1", Sentence("is not a root; name ", a_quota(world.quota(root).root.id))
+            )
         check(world.directory, actor, Action.SIMULATE, OnQuota(world.path(root)))
         return [_after(world, engine, actor, root, commands, now_ms) for commands in variants]
 

@@ -1,16 +1,16 @@
 """The brain: events in, decisions out. Pure, standard library only, no clock, no randomness (A1, A3).
 
 This is its one door. What the rest of the project needs stands here by name; the modules behind it are nobody else's
-business, and import-linter sees to that. Two vocabularies are modules of their own, because they are read as one:
+business, and import-linter sees to that. Three vocabularies are modules of their own, because they are read as one:
 
-    from quotatree.core import decisions, events
+    from quotatree.core import decisions, events, sentences
 
     state = State()
     apply(state, events.JobSubmitted(spec), now_ms)     # refused, or the state has changed
     plan(state, now_ms).decisions                       # what follows from it, already applied to the state
 """
 
-from quotatree.core import decisions, events
+from quotatree.core import decisions, events, sentences
 from quotatree.core.changes import effects
 from quotatree.core.changes.apply import apply
 from quotatree.core.changes.job_sizes import resized_spec
@@ -121,7 +121,7 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "module_totals", "job_totals",
     "foremost_reasons",
     # What happens, what is decided, and why.
-    "events", "decisions", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure", "Known", "Help",
+    "events", "decisions", "sentences", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure", "Known", "Help",
     "QuotaReport", "ModuleTotal", "JobTotal",
     # What can go wrong.
     "QuotaTreeError", "Refused", "IllegalTransition",

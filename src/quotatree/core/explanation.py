@@ -18,6 +18,7 @@ from quotatree.core.model.rights import Work, could_claim, rules_against, work_o
 from quotatree.core.planning.fair_idle import sharing_from
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.sentences import Sentence, a_job, a_quota, a_subject
 from quotatree.core.state import State
 from quotatree.core.waiting_reasons import why_no_more, why_waiting
 from quotatree.core.wider_policy import Help, wider_policies
@@ -147,8 +148,9 @@ def exposure(state: State, job_id: JobId, now_ms: int, known: Known | None = Non
         )
         return (taken_back, *_fair_exposure(job))
     found: list[Exposure] = []
+    who: str
     if any(unit.is_surplus for unit in job.extras.values()):
-        who = f"any regular job of {job.quota.root.id} or below (surplus replicas)"
+        who = Sentence("any regular job of ", a_quota(job.quota.root.id), " or below (surplus replicas)")
         found.append(Exposure(job.quota.root.id, Code.SurplusGivesWay.name, who))
     if any(unit.cls.claim is Claim.IDLE for unit in job.extras.values()):
         who = "any regular job that lacks a place (idle replicas)"
@@ -159,14 +161,15 @@ def exposure(state: State, job_id: JobId, now_ms: int, known: Known | None = Non
     protected = job.quota.min_runtime_ms and job.core.protected_until_ms > now_ms
     for taker, rule, who in found_before[victim]:
         if protected and rule is not Code.ReturnOfLoan:
-            who += f", once its min_runtime ends in {(job.core.protected_until_ms - now_ms) // 1000} s"
+            left = (job.core.protected_until_ms - now_ms) // 1000
+            who = Sentence(who, f", once its min_runtime ends in {left} s")
         found.append(Exposure(taker.id, rule.name, who))
     return tuple(found)
 
 
 def _who_could_take(victim: Work) -> list[tuple[Quota, Code, str]]:
     """Return the quotas whose jobs could take this regular work, each with a rule and which of its jobs, in words."""
-    found = []
+    found: list[tuple[Quota, Code, str]] = []
     for taker, borrower in _possible_takers(victim.quota):
         may_claim = borrower is not None and has_loan(borrower)
         by_rule: dict[Code, list[int]] = {}
@@ -175,8 +178,12 @@ def _who_could_take(victim: Work) -> list[tuple[Quota, Code, str]]:
             for rule in rules_against(taker, priority, victim, claimable=claimable):
                 by_rule.setdefault(rule, []).append(priority)
         for rule, priorities in by_rule.items():
-            found.append((taker, rule, f"jobs of {taker.id} with priority {priorities[0]}-{priorities[-1]}"))
+            found.append((taker, rule, _jobs_of(taker, priorities)))
     return found
+
+
+def _jobs_of(taker: Quota, priorities: list[int]) -> Sentence:
+    return Sentence("jobs of ", a_quota(taker.id), f" with priority {priorities[0]}-{priorities[-1]}")
 
 
 def _possible_takers(quota: Quota) -> Iterator[tuple[Quota, Quota | None]]:
@@ -205,9 +212,8 @@ def _fair_exposure(job: Job) -> tuple[Exposure, ...]:
     top = sharing_from(job.quota)
     if top is None or job.spec.idle is not Idle.ONLY:
         return ()
-    return (
-        Exposure(top.id, Code.FairShare.name, f"waiting idle jobs below {top.id} that have a smaller share"),
-    )
+    who = Sentence("waiting idle jobs below ", a_quota(top.id), " that have a smaller share")
+    return (Exposure(top.id, Code.FairShare.name, who),)
 
 
 def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tuple[JobId, ...]]:
@@ -264,15 +270,18 @@ def _what_helps(
     for reason in (*reasons, *(t.reason for t in tried)):
         facts = dict(reason.facts)
         if reason.code in (Code.OwnQuotaFull, Code.AncestorFull):
-            text = f"work worth {facts['wanted']} in {facts['quota']} ends, or {facts['quota']} is scaled up"
+            full = a_quota(facts["quota"])
+            text = Sentence(f"work worth {facts['wanted']} in ", full, " ends, or ", full, " is scaled up")
             found[_scaled_up(state.quotas[QuotaId(facts["quota"])], job, text)] = None
         elif reason.code is Code.NoPlacement:
             found[Help(f"devices for {facts['shape']} become free together on one node")] = None
         elif reason.code is Code.BehindHead:
             head = JobId(facts["head"])
-            found[Help(f"{head} starts or is cancelled", "cancel", job=head)] = None
+            found[Help(Sentence(a_job(head), " starts or is cancelled"), "cancel", job=head)] = None
         elif reason.code is Code.OverAmountLimit:
-            found[Help(f"jobs of {facts['subject']} end, or the limit is raised")] = None
+            found[Help(Sentence("jobs of ", a_subject(facts["subject"]), " end, or the limit is raised"))] = (
+                None
+            )
         elif reason.code is Code.PreemptionDelayed:
             found[Help(f"waiting {facts['left']} more: then it may preempt")] = None
     return tuple(found)
@@ -316,10 +325,14 @@ def _next_try(job: Job, ahead: tuple[JobId, ...]) -> str:
     if job.retry_ms:
         return "when its pause is over: its last runs were lost at their start"
     if job.phase is Phase.WAITING:
-        before = f", after {len(ahead)} job(s) ahead of it in {job.quota.id}" if ahead else ""
-        return f"as soon as capacity is released or a limit changes{before}"
+        soon = "as soon as capacity is released or a limit changes"
+        return (
+            Sentence(soon, f", after {len(ahead)} job(s) ahead of it in ", a_quota(job.quota.id))
+            if ahead
+            else soon
+        )
     if job.phase is Phase.HELD and job.hold is not None:
-        return f"starts when {', '.join(job.hold.waiting_on)} have left"
+        return Sentence("starts when ", map(a_job, job.hold.waiting_on), " have left")
     if job.phase is Phase.STOPPED:
         return "when its owner starts it again"
     return ""

@@ -31,6 +31,7 @@ from quotatree.core.planning.attempt_facts import cost_text
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.outcome import Decided
 from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.sentences import Sentence, a_quota
 from quotatree.core.state import State
 
 ATTEMPTS: Final = 6
@@ -109,7 +110,7 @@ class _Question:
         who = f"{len(found.victims)} unit(s) would be evicted, cost {cost_text(found.cost)} GPU-s"
         if found.demoted:
             who += f", {len(found.demoted)} job(s) turned idle"
-        return Help(f"{change.text}: {who}", "policies", quota=self._job.quota.id, spec=change.spec)
+        return Help(Sentence(change.text, f": {who}"), "policies", quota=self._job.quota.id, spec=change.spec)
 
     def _rights(self, spec: QuotaSpec) -> object:
         """Return a key that declarations share under which the job may take the same running work, and borrow or not."""
@@ -165,11 +166,14 @@ def _self_level_changes(quota: Quota, priority: int) -> Iterator[Change]:
     widest = SelfLevel(above, under, EVERY, Scope.LEVEL)
     for at, policy in enumerate(policies):
         for how, wider in _widened(policy, priority):
-            text = f"the self-level policy of {quota.id} {how} ({_self_level_text(wider)})"
+            text = Sentence(
+                "the self-level policy of ", a_quota(quota.id), f" {how} ({_self_level_text(wider)})"
+            )
             yield _with_self_level(quota, text, *policies[:at], wider, *policies[at + 1 :])
     fresh = (replace(widest, modules=USUAL, scope=Scope.OWN), replace(widest, modules=USUAL), widest)
     for made in fresh if not policies else fresh[-1:]:
-        text = f"{'one more' if policies else 'a'} self-level policy on {quota.id} ({_self_level_text(made)})"
+        which = "one more" if policies else "a"
+        text = Sentence(f"{which} self-level policy on ", a_quota(quota.id), f" ({_self_level_text(made)})")
         yield _with_self_level(quota, text, *policies, made)
 
 
@@ -207,18 +211,17 @@ def _child_level_changes(quota: Quota) -> Iterator[Change]:
         return
     policy = quota.spec.child_level
     widest = ChildLevel(ANY_PRIORITY, EVERY)
+    this = Sentence("the child-level policy of ", a_quota(quota.id))
     begins = (
-        f"the child-level policy of {quota.id} made wider"
-        if policy
-        else f"a child-level policy on {quota.id}"
+        Sentence(this, " made wider") if policy else Sentence("a child-level policy on ", a_quota(quota.id))
     )
     changes = [ChildLevel(ANY_PRIORITY, USUAL)]
     if policy is not None and policy.off:
-        begins, changes = f"the child-level policy of {quota.id} switched on", [replace(policy, off=False)]
+        begins, changes = Sentence(this, " switched on"), [replace(policy, off=False)]
     elif policy is not None:
         changes = [replace(policy, priorities=ANY_PRIORITY), replace(policy, modules=EVERY)]
     for change in (*changes, widest):
-        text = f"{begins} (priorities {change.priorities}, {_modules(change.modules)})"
+        text = Sentence(begins, f" (priorities {change.priorities}, {_modules(change.modules)})")
         yield Change(text, replace(quota.spec, child_level=change))
 
 
@@ -227,7 +230,7 @@ def _both(own: list[Change], below: list[Change]) -> Change:
     if not own or not below:
         return (own or below)[-1]
     spec = replace(own[-1].spec, child_level=below[-1].spec.child_level)
-    return Change(f"{own[-1].text} and {below[-1].text}", spec)
+    return Change(Sentence(own[-1].text, " and ", below[-1].text), spec)
 
 
 def _modules(modules: frozenset[Module]) -> str:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from quotatree import core
+from quotatree.control.eyes import eyes
 from quotatree.control.loop import Controller
-from quotatree.control.queries import eyes, reasons
+from quotatree.control.queries import reasons
 from quotatree.control.world import World
 from quotatree.core import JobId, Reason
 from quotatree.kubernetes_edge.inside import ANSWER_SECONDS

@@ -19,8 +19,8 @@ from quotatree.api.models.fields import PRIORITY_NAMES
 from quotatree.api.models.jobs import JobIn
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Unavailable
+from quotatree.control.eyes import eyes
 from quotatree.control.loop import Controller
-from quotatree.control.queries import eyes
 from quotatree.control.world import RESOURCES, SYSTEM, World
 from quotatree.core import JobId, QuotaTreeError, Refused, in_numbers
 from quotatree.engines.kubernetes import adopted

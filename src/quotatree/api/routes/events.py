@@ -16,14 +16,13 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from typing_extensions import TypedDict
 
 from quotatree.access.check import PLATFORM, OnQuota, OnWorkspace, check, may, path_of, visible_quotas
-from quotatree.access.redaction import HIDDEN, Reader
+from quotatree.access.redaction import Reader
 from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, authenticate, needs
 from quotatree.api.models.fields import JOB_ID, InPath, Limit, Names
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import visible_job
-from quotatree.control.queries import parents
-from quotatree.control.world import ITSELF
+from quotatree.control.eyes import parents
 from quotatree.core import QuotaTreeError
 from quotatree.store import HistoryFilter, Store
 from quotatree.store.rows import EventRow
@@ -104,17 +103,8 @@ def _shown(rows: Sequence[EventRow], reads: Reader, actor: str) -> list[EventOut
 def _masked(event: EventOut, reads: Reader) -> EventOut:
     """The event without names that the reader may not know: a transfer names the other quota, a change who made it."""
     if event["workspace"] is None:
-        event["body"] = {
-            key: _masked_text(key, value, reads) if isinstance(value, str) else value
-            for key, value in event["body"].items()
-        }
+        event["body"] = reads.event(event["body"])
     return event
-
-
-def _masked_text(key: str, value: str, reads: Reader) -> str:
-    if key == "by":
-        return value if value in reads.users or value in ITSELF else HIDDEN
-    return reads.text(value)
 
 
 async def _asked(

@@ -30,7 +30,8 @@ from quotatree.api.models.fields import JOB_ID, Cursor, JobInPath, Limit, Moment
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import positions_of, visible_job
 from quotatree.codec import decode
-from quotatree.control.queries import explain, exposure, exposures, parents
+from quotatree.control.eyes import parents
+from quotatree.control.queries import explain, exposure, exposures
 from quotatree.core import Refused
 from quotatree.core.decisions import Decision
 from quotatree.store import HistoryFilter, Store

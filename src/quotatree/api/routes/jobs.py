@@ -37,7 +37,7 @@ from quotatree.api.problems import problem_kept
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.queries import Query as Asked
-from quotatree.control.queries import eyes, reasons
+from quotatree.control.queries import reasons
 from quotatree.control.world import World
 from quotatree.core import JobId, QuotaId, Refused
 from quotatree.store import JobFilter, JobSort, Store
@@ -74,17 +74,10 @@ async def submit_jobs(
     """Queue up to 1000 jobs in one commit. Each has its own outcome, in the order given."""
     jobs = tuple(job.command(caller.user) for job in body.jobs)
     answer = await caller.call(do.SubmitJobs(actor=caller.user, key=key, jobs=jobs))
-    reads = (
-        await caller.ask(lambda world, _: eyes(world, caller.user))
-        if any(i.problem for i in answer.items)
-        else None
-    )
-    items: list[BatchItem] = []
-    for item in answer.items:
-        said = None if item.problem is None else problem_kept(item.problem)
-        if said is not None and reads is not None:
-            said["detail"] = reads.text(said["detail"])
-        items.append({"id": item.id, "problem": said})
+    items: list[BatchItem] = [
+        {"id": item.id, "problem": None if item.problem is None else problem_kept(item.problem)}
+        for item in answer.items
+    ]
     many: SubmittedMany = {"items": items, "repeated": answer.repeated}
     return JSONResponse(many)
 

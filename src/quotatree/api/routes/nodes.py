@@ -17,7 +17,7 @@ from quotatree.api.models.fields import Cursor, InPath, Limit, Names
 from quotatree.api.models.nodes import NodeIn, NodeOut, Nodes, PoolIn, Pools, node_out
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
-from quotatree.control.queries import eyes
+from quotatree.control.eyes import eyes
 from quotatree.control.world import World
 from quotatree.core import NodeSpec, NodeState
 from quotatree.store.pages import make_cursor, open_cursor

@@ -32,8 +32,9 @@ from quotatree.api.models.quotas import QuotaChange, QuotaIn, ScaleIn, TransferI
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
+from quotatree.control.eyes import eyes
 from quotatree.control.queries import Query as Asked
-from quotatree.control.queries import eyes, figures, queue
+from quotatree.control.queries import figures, queue
 from quotatree.control.world import World
 from quotatree.core import Quota, QuotaSpec, quota_report
 from quotatree.core.events import ScaleMode

@@ -14,8 +14,8 @@ from quotatree.api.models.fields import InPath, Moment
 from quotatree.api.models.series import STEPS, QuotaSeries, StepName, series_out
 from quotatree.api.problems import ApiError
 from quotatree.api.route import router
+from quotatree.control.eyes import parents
 from quotatree.control.figure_history import KeptFigures
-from quotatree.control.queries import parents
 
 routes = router("quotas")
 USUAL_MS: Final = 6 * 3_600_000

@@ -20,7 +20,8 @@ from quotatree.api.models.summary import (
 )
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import workspaces_of
-from quotatree.control.queries import Query, parents
+from quotatree.control.eyes import parents
+from quotatree.control.queries import Query
 from quotatree.control.world import World
 from quotatree.core import module_totals, quota_report
 from quotatree.store import JobFilter, JobSort

@@ -14,6 +14,7 @@ from quotatree.access.submitting import check_priority, check_submit, subjects_o
 from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Answer, Item
 from quotatree.control.errors import problem_of
+from quotatree.control.eyes import eyes
 from quotatree.control.turn import Turn
 from quotatree.core import (
     Autoscale,
@@ -65,7 +66,8 @@ def submit_many(turn: Turn, command: do.SubmitJobs) -> Answer:
             items.append(Item(submit(turn, job).id))
         except QuotaTreeError as error:
             turn.state.rollback_to(mark)
-            items.append(Item(None, problem_of(error)))
+            shown = eyes(turn.world, command.actor).refusal(error) if isinstance(error, Refused) else error
+            items.append(Item(None, problem_of(shown)))
     return Answer(items=tuple(items))
 
 

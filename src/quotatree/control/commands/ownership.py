@@ -23,14 +23,16 @@ def owner_of(quota: Quota) -> str:
 
 def check_owner(world: World, actor: str, quota: str) -> None:
     """Raise Refused unless the actor is on the side that owns the quota's tree."""
-    owner = owner_of(world.quota(quota))
-    if actor == RESOURCES and not owner:
+    resource = owner_of(world.quota(quota))
+    if actor == RESOURCES and not resource:
         raise Refused(
             "quota", quota, "E6",
             'its tree belongs to the API: annotate the root\'s Quota with quotatree.io/adopt: "true" to take it over',
         )  # fmt: skip
-    if actor != RESOURCES and owner:
-        raise Refused("quota", quota, "E6", f"belongs to the resource {owner}: change it there, with kubectl")
+    if actor != RESOURCES and resource:
+        raise Refused(
+            "quota", quota, "E6", f"belongs to the resource {resource}: change it there, with kubectl"
+        )
 
 
 def check_labels(actor: str, spec: QuotaSpec, before: QuotaSpec | None = None) -> None:

@@ -16,6 +16,7 @@ from quotatree.control.turn import Turn
 from quotatree.control.world import RESOURCES
 from quotatree.core import Bounds, QuotaSpec, Refused
 from quotatree.core import events as ev
+from quotatree.core.sentences import Sentence, a_job
 
 
 def create(turn: Turn, command: do.CreateQuota) -> Answer:
@@ -87,7 +88,9 @@ def delete(turn: Turn, command: do.DeleteQuota) -> Answer:
     turn.world.match("quota", command.quota, command.if_match)
     ending = [job.id for job in turn.state.jobs.values() if job.spec.quota == command.quota]
     if ending and not turn.world.quota(command.quota).jobs:
-        raise Refused("quota", command.quota, "Q6", f"{ending[0]} is just coming to its end; try again")
+        raise Refused(
+            "quota", command.quota, "Q6", Sentence(a_job(ending[0]), " is just coming to its end; try again")
+        )
     turn.replace_directory(turn.directory.without_quota(command.quota))
     turn.apply(ev.QuotaDeleted(command.quota))
     answer = _done(turn, command, "quota.deleted", command.quota)

@@ -13,6 +13,7 @@ from quotatree.control.decision_effects import watch_run
 from quotatree.control.turn import Turn
 from quotatree.core import Autoscale, Job, Phase, check_autoscale, resized_spec
 from quotatree.core import events as ev
+from quotatree.core.sentences import Sentence, a_job
 
 
 def resize(turn: Turn, command: do.ResizeJob) -> Answer:
@@ -54,7 +55,9 @@ def _goes_on(job: Job, auto: Autoscale | None) -> str:
     if auto is None:
         return ""
     low, high = auto.min_replicas, auto.max_replicas
-    return f"{job.id} follows its demand: from here autoscale moves replicas on, between {low} and {high}"
+    return Sentence(
+        a_job(job.id), f" follows its demand: from here autoscale moves replicas on, between {low} and {high}"
+    )
 
 
 def _size(job: Job) -> dict[str, int]:

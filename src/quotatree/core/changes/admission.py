@@ -9,6 +9,7 @@ from quotatree.core.model.job import Idle, Job, JobSpec, Placed, Shape
 from quotatree.core.model.node import Node, NodeState
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, amount_text, resources_text
+from quotatree.core.sentences import Sentence, a_job, a_quota
 from quotatree.core.state import State
 
 
@@ -31,7 +32,7 @@ def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
             if total[i] > bound:
                 raise Refused(
                     RESOURCE_NAMES[i], amount_text(i, total[i]), "S11",
-                    f"can never fit: the min of {above.id} is {amount_text(i, bound)}",
+                    Sentence("can never fit: the min of ", a_quota(above.id), f" is {amount_text(i, bound)}"),
                 )  # fmt: skip
     for group in spec.groups:
         key = ("suits", quota.root.id, group.shape)
@@ -60,7 +61,9 @@ def _check_all_at_once(state: State, spec: JobSpec, quota: Quota) -> None:
         if known[1] < count:
             raise Refused(
                 "replicas", count, "S11",
-                f"can never fit: the nodes of {quota.root.id} hold {known[1]} replicas of this size at once",
+                Sentence(
+                    "can never fit: the nodes of ", a_quota(quota.root.id), f" hold {known[1]} replicas of this size at once"
+                ),
             )  # fmt: skip
 
 
@@ -68,17 +71,19 @@ def _check_some_node(shape: Shape, nodes: list[Node], quota: Quota) -> None:
     """Raise Refused, naming model, labels or resources, unless some node could hold one replica if it were empty."""
     if any(node.accepts(shape) for node in nodes):
         return
-    tree = f"the tree of {quota.root.id}"
+    tree = Sentence("the tree of ", a_quota(quota.root.id))
     right_model = [n for n in nodes if not shape.models or n.spec.model in shape.models]
     if not right_model:
         there = ", ".join(sorted({n.spec.model for n in nodes})) or "no nodes"
-        raise Refused("models", list(shape.models), "S11", f"{tree} has only {there}")
+        raise Refused("models", list(shape.models), "S11", Sentence(tree, f" has only {there}"))
     welcoming = [n for n in right_model if n.welcomes(shape)]
     if not welcoming:
         raise Refused(
             "labels", dict(shape.labels), "S11",
-            f"no node of {tree} has {'all of these' if len(shape.labels) > 1 else 'this'}; "
-            + "; ".join(_label_values(key, right_model) for key, _ in shape.labels),
+            Sentence(
+                "no node of ", tree, f" has {'all of these' if len(shape.labels) > 1 else 'this'}; ",
+                "; ".join(_label_values(key, right_model) for key, _ in shape.labels),
+            ),
         )  # fmt: skip
     nearest = min(welcoming, key=lambda node: (_lack(node, shape), node.spec.name))
     short = [i for i in range(3) if shape.resources[i] > nearest.spec.size[i]]
@@ -142,7 +147,12 @@ def _check_replicas(job: Job, places: tuple[Placed, ...]) -> None:
         )
     for place in places:
         if not 0 <= place.replica < job.spec.most_replicas:
-            raise Refused("place", place.replica, "R3", f"{job.id} has {job.spec.most_replicas} replicas")
+            raise Refused(
+                "place",
+                place.replica,
+                "R3",
+                Sentence(a_job(job.id), f" has {job.spec.most_replicas} replicas"),
+            )
         if place.shape != job.shape_of(place.replica):
             raise Refused("place", place.replica, "R3", "names another size than the job's")
 

@@ -13,6 +13,7 @@ from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Job, JobSpec
 from quotatree.core.model.policy import Module
 from quotatree.core.reasons import Code, because
+from quotatree.core.sentences import Sentence, a_job
 from quotatree.core.state import State
 
 Decisions = tuple[say.Decision, ...]
@@ -86,7 +87,9 @@ def _resized_core(job: Job, wanted: int, min_replicas: int | None) -> int:
     if gang and job.core is not None and wanted != before and core == wanted:
         raise Refused(
             "replicas", wanted, "P12",
-            f"{job.id} runs as a gang of {before}: stop it first, or lower min_replicas if it can do with fewer",
+            Sentence(
+                a_job(job.id), f" runs as a gang of {before}: stop it first, or lower min_replicas if it can do with fewer"
+            ),
         )  # fmt: skip
     return core
 

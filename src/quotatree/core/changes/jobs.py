@@ -16,6 +16,7 @@ from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code, because
 from quotatree.core.search.placement import find_places
+from quotatree.core.sentences import Sentence, a_job
 from quotatree.core.state import State
 
 Decisions = tuple[say.Decision, ...]
@@ -230,7 +231,10 @@ def priority_changed(state: State, event: ev.JobPriorityChanged, now_ms: int) ->
     job = _job(state, event.job)
     if job.phase is not Phase.WAITING:
         raise Refused(
-            "priority", event.priority, "W5", f"{job.id} is {job.phase.value}; works only while it waits"
+            "priority",
+            event.priority,
+            "W5",
+            Sentence(a_job(job.id), f" is {job.phase.value}; works only while it waits"),
         )
     if not LOWEST_PRIORITY <= event.priority <= HIGHEST_PRIORITY:
         raise Refused("priority", event.priority, "J2", "must be 1..9")

@@ -19,6 +19,7 @@ from quotatree.core.model.quota import (
 from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, Bounds, Resources, amount_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import WaitQueue
+from quotatree.core.sentences import Sentence, a_job, a_quota
 from quotatree.core.state import State, limits_on
 
 Decisions = tuple[say.Decision, ...]
@@ -50,7 +51,10 @@ def _parent_of(state: State, spec: QuotaSpec) -> Quota | None:
     if spec.parent is None:
         if not spec.draws:
             raise Refused(
-                "draws", {}, "Q1", f"{spec.id} has no parent, so it must say what it draws from pools"
+                "draws",
+                {},
+                "Q1",
+                Sentence(a_quota(spec.id), " has no parent, so it must say what it draws from pools"),
             )
         return None
     parent = state.quotas.get(spec.parent)
@@ -175,16 +179,20 @@ def delete(state: State, event: ev.QuotaDeleted, now_ms: int) -> Decisions:
     del now_ms
     quota = find_quota(state, event.quota)
     if quota.children:
-        raise Refused("quota", quota.id, "Q6", f"has children: {', '.join(c.id for c in quota.children)}")
+        raise Refused(
+            "quota", quota.id, "Q6", Sentence("has children: ", (a_quota(c.id) for c in quota.children))
+        )
     if quota.jobs:
-        raise Refused("quota", quota.id, "Q6", f"has active jobs: {', '.join(sorted(quota.jobs)[:20])}")
+        raise Refused(
+            "quota", quota.id, "Q6", Sentence("has active jobs: ", map(a_job, sorted(quota.jobs)[:20]))
+        )
     leaving = sorted(job.id for job in state.leaving_jobs.values() if job.quota is quota)
     if leaving:
         raise Refused(
             "quota",
             quota.id,
             "P9",
-            f"has jobs that are still leaving their devices: {', '.join(leaving[:20])}",
+            Sentence("has jobs that are still leaving their devices: ", map(a_job, leaving[:20])),
         )
     for job in [job for job in state.jobs.values() if job.quota is quota]:
         state.forget_job(job)

@@ -22,6 +22,7 @@ from quotatree.core.search.eligible import Clause, Signature, all_of
 from quotatree.core.search.ladder import first_on_ladder, rungs_that_could_help
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.trial import Request
+from quotatree.core.sentences import Sentence, a_job, a_quota
 from quotatree.core.state import State
 
 Decisions = tuple[say.Decision, ...]
@@ -51,7 +52,12 @@ def transfer(state: State, event: ev.QuotaTransferred, now_ms: int) -> Decisions
     source, target = find_quota(state, event.source), find_quota(state, event.target)
     if source is target or source.parent is None or source.parent is not target.parent:
         raise Refused(
-            "to", event.target, "Q5", f"{event.source} and {event.target} must be two children of one parent"
+            "to",
+            event.target,
+            "Q5",
+            Sentence(
+                a_quota(event.source), " and ", a_quota(event.target), " must be two children of one parent"
+            ),
         )
     less: list[int | None] = list(source.min)
     more: list[int | None] = list(target.min)
@@ -64,7 +70,10 @@ def transfer(state: State, event: ev.QuotaTransferred, now_ms: int) -> Decisions
         if before is None or more[i] is None or before < amount:
             have = "no bound" if before is None else amount_text(i, before)
             raise Refused(
-                RESOURCE_NAMES[i], amount_text(i, amount), "Q5", f"{event.source} has {have} to give"
+                RESOURCE_NAMES[i],
+                amount_text(i, amount),
+                "Q5",
+                Sentence(a_quota(event.source), f" has {have} to give"),
             )
         less[i] = before - amount
         more[i] = (more[i] or 0) + amount
@@ -119,11 +128,14 @@ def _in_the_way(quota: Quota, target: Bounds, over: Resources) -> Refused:
     jobs = sorted(
         (j for q in quota.subtree() for j in q.jobs.values() if j.core is not None), key=lambda j: j.id
     )
-    named = ", ".join(j.id for j in jobs[:5]) + (" ..." if len(jobs) > 5 else "")
     return Refused(
         f"min.{RESOURCE_NAMES[i]}", amount_text(i, target[i] or 0), "Q5",
-        f"{quota.id} uses {amount_text(i, quota.used[i])}, {amount_text(i, over[i])} too much; in the way: {named}. "
-        "Use mode lazy to let it shrink as work ends, or reclaim to evict",
+        Sentence(
+            a_quota(quota.id),
+            f" uses {amount_text(i, quota.used[i])}, {amount_text(i, over[i])} too much; in the way: ",
+            (a_job(j.id) for j in jobs[:5]),
+            f"{' ...' if len(jobs) > 5 else ''}. Use mode lazy to let it shrink as work ends, or reclaim to evict",
+        ),
     )  # fmt: skip
 
 
@@ -144,7 +156,7 @@ def _reclaim_victims(
         i = next(i for i in range(3) if over[i])
         raise Refused(
             f"min.{RESOURCE_NAMES[i]}", amount_text(i, target[i] or 0), "Q8",
-            f"reserved parts below {quota.id} keep {amount_text(i, over[i])} from being reclaimed",
+            Sentence("reserved parts below ", a_quota(quota.id), f" keep {amount_text(i, over[i])} from being reclaimed"),
         )  # fmt: skip
     return found
 

@@ -14,6 +14,7 @@ from quotatree.core.errors import Refused
 from quotatree.core.model.policy import NO_SELF_LEVEL, ChildLevel, SelfLevels, Strategy
 from quotatree.core.model.resources import RESOURCE_NAMES, UNBOUNDED, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.tree import Tree
+from quotatree.core.sentences import Sentence, a_quota
 
 if TYPE_CHECKING:
     from quotatree.core.model.job import Job, JobId
@@ -407,6 +408,9 @@ def check_children_fit(parent: Quota, changed: dict[QuotaId, Bounds], rule: str 
                 f"min.{RESOURCE_NAMES[i]}",
                 amount_text(i, total),
                 rule,
-                f"the children of {parent.id} would have {amount_text(i, total)} in all, "
-                f"more than its own {amount_text(i, bound)}",
+                Sentence(
+                    "the children of ",
+                    a_quota(parent.id),
+                    f" would have {amount_text(i, total)} in all, more than its own {amount_text(i, bound)}",
+                ),
             )
