@@ -28,8 +28,9 @@ def make(
 ) -> None:
     """Preview the changes and stop there (`dry_run`); or show what jobs would lose, ask, and `do` them."""
     if dry_run:
+        seen = client.preview(changes)
         click.echo("this would be decided now; nothing has been changed:")
-        echo_preview(client.preview(changes))
+        echo_preview(seen)
         return
     agreed(client, changes, yes)
     do()

@@ -60,13 +60,19 @@ def user() -> None:
 @click.option(
     "--password", "ask", is_flag=True, help="Ask for a password; without it, they sign in by token or OIDC."
 )
+@click.option("--if-not-exists", is_flag=True, help="If it is there already, leave it as it is.")
 @remote_options
-def create_user(name: str, display: str, email: str, admin: bool, ask: bool, remote: Remote) -> None:
-    """Make the user NAME."""
+def create_user(
+    name: str, display: str, email: str, admin: bool, ask: bool, if_not_exists: bool, remote: Remote
+) -> None:
+    """Make the user NAME. `create user` and `user create` are the same."""
     wanted: t.UserIn = {"name": name, "display": display, "email": email, "platform_admin": admin}
-    if ask:
-        wanted["password"] = _password()
     with remote.client() as client:
+        if if_not_exists and name in {one["name"] for one in client.users.list()}:
+            click.echo(f"user/{name} is there already")
+            return
+        if ask:
+            wanted["password"] = _password()
         client.users.create(wanted)
     click.echo(f"user/{name} created")
 

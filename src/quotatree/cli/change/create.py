@@ -1,0 +1,245 @@
+"""`quotatree create NOUN NAME`: one thing, by options. `apply` makes many of them, from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from quotatree.cli.change.changing import changes_option, make
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.cli.remote import Remote, bare, remote_options
+from quotatree.cli.sign_in.people import create_user
+
+if TYPE_CHECKING:
+    from quotatree.client import Client
+
+F = TypeVar("F", bound=Callable[..., Any])
+ROLES: Final = ("owner", "admin", "operator", "developer", "viewer")
+
+if_not_exists = click.option(
+    "--if-not-exists", is_flag=True, help="If it is there already, leave it as it is."
+)
+
+
+@click.group()
+def create() -> None:
+    """Make a quota, workspace, member, user, pool or node. `apply` makes many from a file; jobs are made by `submit`."""
+
+
+create.add_command(
+    click.Command("user", params=create_user.params, callback=create_user.callback, help=create_user.help)
+)
+
+
+@create.command()
+@click.argument("name")
+@click.option("--parent", metavar="QUOTA", help="The quota above it; without one it is a root.")
+@click.option("--gpus", type=float, metavar="N", help="Its min: guarantee and cap of its regular work.")
+@click.option(
+    "--cpu", type=float, metavar="N", help="Its min of CPUs; without it, bounded by the quotas above."
+)
+@click.option("--memory", metavar="AMOUNT", help="Its min of memory, such as 512Gi; likewise.")
+@click.option(
+    "--draw", "draws", multiple=True, metavar="POOL=GPUS",
+    help="A root takes so many GPUs from this pool; may be repeated.",
+)  # fmt: skip
+@click.option("--reserved", type=float, metavar="N", help="So many GPUs of its min are never lent or taken.")
+@click.option("--description", default="", metavar="TEXT", help="What it is for.")
+@click.option(
+    "--workspace",
+    "workspaces",
+    multiple=True,
+    metavar="NAME",
+    help="Bind it to this workspace; may be repeated.",
+)
+@if_not_exists
+@changes_option
+@remote_options
+def quota(
+    name: str,
+    parent: str | None,
+    draws: tuple[str, ...],
+    workspaces: tuple[str, ...],
+    if_not_exists: bool,
+    dry_run: bool,
+    yes: bool,
+    remote: Remote,
+    **options: Any,
+) -> None:
+    """Make the quota NAME: a child with --parent and --gpus, or a root with --draw (Q1).
+
+    Its policies are set by `policy`, its size is changed by `scale`.
+    """
+    body = _quota(name, parent, draws, **options)
+    with remote.client() as client:
+        if if_not_exists and name in {one["id"] for one in client.quotas.list()}:
+            click.echo(f"quota/{name} is there already")
+        else:
+
+            def do() -> None:
+                client.quotas.create(body)  # type: ignore[arg-type]  # its fields stand in a dictionary of options
+                click.echo(f"quota/{name} created")
+
+            make(client, [{"change": "create-quota", "quota": body}], do, dry_run=dry_run, yes=yes)
+        if not dry_run:
+            _bind(client, [(bare(one, "workspace"), name) for one in workspaces])
+
+
+def _quota(
+    name: str,
+    parent: str | None,
+    draws: tuple[str, ...],
+    gpus: float | None,
+    cpu: float | None,
+    memory: str | None,
+    reserved: float | None,
+    description: str,
+) -> dict[str, Any]:
+    """The body of the request. Options that contradict each other end the command."""
+    if (parent is None) == (not draws):
+        fail(
+            f"{name}: a child needs --parent, a root --draw POOL=GPUS, and none has both; `quotatree get pools` lists pools",
+            EXIT_BAD_INPUT,
+        )
+    sizes = {"gpus": gpus, "cpu": cpu, "memory": memory}
+    size = {unit: amount for unit, amount in sizes.items() if amount is not None}
+    if draws and size:
+        fail(f"{name}: a root's size is what it draws: say it with --draw alone", EXIT_BAD_INPUT)
+    body: dict[str, Any] = {"id": name, "description": description}
+    if parent is not None:
+        body |= {"parent": bare(parent, "quota"), **({"min": size} if size else {})}
+    else:
+        body["draws"] = {pool: {"gpus": amount} for pool, amount in map(_draw, draws)}
+    return body if reserved is None else {**body, "reserved": {"gpus": reserved}}
+
+
+def _draw(text: str) -> tuple[str, float]:
+    pool, equals, number = text.partition("=")
+    try:
+        amount = float(number)
+    except ValueError:
+        amount = -1
+    if not equals or not pool or amount < 0:
+        fail(f"--draw {text}: must be POOL=GPUS, such as default=64", EXIT_BAD_INPUT)
+    return pool, amount
+
+
+@create.command()
+@click.argument("name")
+@click.option("--owner", "owners", multiple=True, metavar="USER", help="An owner; may be repeated.")
+@click.option(
+    "--quota", "quotas", multiple=True, metavar="QUOTA", help="Bind this quota to it; may be repeated."
+)
+@click.option("--description", default="", metavar="TEXT", help="What it is for.")
+@if_not_exists
+@remote_options
+def workspace(
+    name: str,
+    owners: tuple[str, ...],
+    quotas: tuple[str, ...],
+    description: str,
+    if_not_exists: bool,
+    remote: Remote,
+) -> None:
+    """Make the workspace NAME. Its jobs may name the quotas that are bound to it (W1)."""
+    with remote.client() as client:
+        if if_not_exists and name in {one["id"] for one in client.workspaces.list()}:
+            click.echo(f"workspace/{name} is there already")
+        else:
+            users = [bare(one, "user") for one in owners]
+            done: Any = client.workspaces.create({"id": name, "description": description, "owners": users})
+            click.echo(f"workspace/{name} created")
+            if done.get("notice"):
+                click.echo(f"notice: {done['notice']}", err=True)
+        _bind(client, [(name, bare(one, "quota")) for one in quotas])
+        if not client.workspaces.get(name)["quotas"]:
+            click.echo(f"it can submit once it has a quota: quotatree bind {name} QUOTA", err=True)
+
+
+def _bind(client: Client, pairs: list[tuple[str, str]]) -> None:
+    for name, bound in pairs:
+        client.workspaces.bind(name, bound)
+        click.echo(f"quota/{bound} bound to workspace/{name}")
+
+
+@create.command()
+@click.argument("user")
+@click.option("--workspace", required=True, metavar="NAME", help="Of this workspace.")
+@click.option(
+    "--role", type=click.Choice(ROLES), default="developer", show_default=True, help="With this role."
+)
+@remote_options
+def member(user: str, workspace: str, role: str, remote: Remote) -> None:
+    """Make USER a member of a workspace; a member may have several roles. Doing it twice changes nothing."""
+    name, where = bare(user, "user"), bare(workspace, "workspace")
+    with remote.client() as client:
+        client.workspaces.add_member(where, name, role)
+    click.echo(f"user/{name} is {role} of workspace/{where}")
+
+
+@create.command()
+@click.argument("name")
+@click.option("--mixed", is_flag=True, help="It may have nodes of several GPU models (R4).")
+@if_not_exists
+@remote_options
+def pool(name: str, mixed: bool, if_not_exists: bool, remote: Remote) -> None:
+    """Declare the pool NAME. A pool is also made by its first node; a root quota draws from it."""
+    with remote.client() as client:
+        if if_not_exists and name in {one["name"] for one in client.pools.list()}:
+            click.echo(f"pool/{name} is there already")
+            return
+        client.pools.declare({"name": name, "mixed": mixed})
+    click.echo(f"pool/{name} created")
+
+
+@create.command()
+@click.argument("name")
+@click.option("--pool", default="default", show_default=True, metavar="NAME", help="It joins this pool.")
+@click.option(
+    "--gpus",
+    type=click.IntRange(0, 64),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="How many GPUs it has.",
+)
+@click.option("--model", default="GPU", show_default=True, metavar="NAME", help="Which.")
+@click.option("--cpu", type=float, metavar="N", help="How many CPUs; 128 if not said.")
+@click.option("--memory", metavar="AMOUNT", help="How much memory; 1024Gi if not said.")
+@click.option(
+    "--label", "labels", multiple=True, metavar="KEY=VALUE", help="Such as rack=r1; may be repeated."
+)
+@if_not_exists
+@changes_option
+@remote_options
+def node(
+    name: str,
+    labels: tuple[str, ...],
+    if_not_exists: bool,
+    dry_run: bool,
+    yes: bool,
+    remote: Remote,
+    **options: Any,
+) -> None:
+    """Let the node NAME join its pool, ready. Of a cluster engine nodes come by themselves."""
+    said = {key: value for key, value in options.items() if value is not None}
+    body: Any = {"name": name, **said, "labels": dict(map(_label, labels))}
+    with remote.client() as client:
+        if if_not_exists and name in {one["name"] for one in client.nodes.list()}:
+            click.echo(f"node/{name} is there already")
+            return
+
+        def do() -> None:
+            client.nodes.join(body)
+            click.echo(f"node/{name} created")
+
+        make(client, [{"change": "join-node", "node": body}], do, dry_run=dry_run, yes=yes)
+
+
+def _label(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        fail(f"--label {text}: must be KEY=VALUE, such as rack=r1", EXIT_BAD_INPUT)
+    return key, value
