@@ -76,6 +76,7 @@ MEANS: Final = {
     "create-workspace": "make a workspace",
     "manage-users": "make and disable users, make platform admins",
     "see-audit": "read who changed what, everywhere",
+    "see-metrics": "be told by `/metrics` what names quotas, nodes and jobs",
     "name-priorities": "give priorities names, for the whole installation (W6)",
     "operate": "settings, backup, snapshot, webhooks of the whole platform",
     "see-quota": "its policies, figures, queue and history",

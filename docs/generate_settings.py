@@ -55,6 +55,7 @@ TITLES: Final = {
     "loop": "`[loop]`: the one writer",
     "keep": "`[keep]`: what is not kept for ever",
     "figures": "`[figures]`: how long figures of quotas are kept",
+    "metrics": "`[metrics]`: what Prometheus is told",
     "planner": "`[planner]`: what an operator may tune of the rules",
     "users": "`[users]`: as which unix users jobs run on this machine",
     "kubernetes": "`[kubernetes]`: jobs as pods of a cluster",

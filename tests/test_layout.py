@@ -41,6 +41,7 @@ THROUGH = {
     "control/batch.py": "control/test_faults.py",
     "control/batch_rows.py": "control/test_walks.py",
     "control/decision_effects.py": "control/test_walks.py",
+    "control/live_metrics.py": "docs/test_server_metrics.py",
     "control/turn.py": "control/test_faults.py",
     "control/world.py": "control/test_walks.py",
     "core/changes/quotas.py": "core/test_errors.py",

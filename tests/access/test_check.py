@@ -56,7 +56,7 @@ see-pools                                     platform           yes  yes     ye
 see-nodes                                     platform           yes  yes     403  403  403  403  403  403  403
 manage-nodes create-root-quota                platform           yes  403     403  403  403  403  403  403  403
 create-workspace manage-users                 platform           yes  403     403  403  403  403  403  403  403
-see-audit operate name-priorities             platform           yes  403     403  403  403  403  403  403  403
+see-audit see-metrics operate name-priorities platform           yes  403     403  403  403  403  403  403  403
 
 see-quota see-ledger                          root               yes  404     404  404  404  404  404  404  404
 see-quota see-ledger                          lab                yes  yes     404  404  404  404  404  404  404

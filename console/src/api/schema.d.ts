@@ -1685,7 +1685,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description For Prometheus. Names of jobs, quotas and people are never labels.
+         * @description For Prometheus. What names quotas, nodes and jobs needs a token with the right see-metrics, or `metrics.names`.
          */
         get: operations["metrics_metrics_get"];
         put?: never;

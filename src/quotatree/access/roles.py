@@ -54,6 +54,7 @@ class Action(Enum):
     CREATE_WORKSPACE = "create-workspace"
     MANAGE_USERS = "manage-users"
     SEE_AUDIT = "see-audit"
+    SEE_METRICS = "see-metrics"  # those with names of quotas, nodes and jobs
     NAME_PRIORITIES = "name-priorities"
     OPERATE = "operate"  # settings, backup, snapshot, platform-wide webhooks
     # a quota
@@ -142,6 +143,7 @@ TABLE: Final[dict[Action, Row]] = {
     Action.CREATE_WORKSPACE:    _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
     Action.MANAGE_USERS:        _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
     Action.SEE_AUDIT:           _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.SEE_METRICS:         _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
     Action.NAME_PRIORITIES:     _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
     Action.OPERATE:             _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
 

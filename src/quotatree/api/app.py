@@ -21,6 +21,7 @@ from quotatree.api.routes import (
     health,
     jobs,
     login_ways,
+    metrics,
     nodes,
     output,
     previews,
@@ -91,6 +92,7 @@ def create_app(services: Services | None, console: Path = BUILT_INTO) -> FastAPI
     for noun in NOUNS:
         app.include_router(noun, prefix=PREFIX)
     app.include_router(health.routes)
+    app.include_router(metrics.routes)
     describe(app)
     app.router.default = ConsoleFiles(console)
     app.add_middleware(CarefulHeaders)

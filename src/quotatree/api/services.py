@@ -52,7 +52,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Services:
-    """`https`: browsers reach the server by https, so cookies may say Secure."""
+    """`https`: browsers reach the server by https, so cookies may say Secure. `metrics_names`: whoever reaches /metrics may
+    know the names of quotas, nodes and jobs."""
 
     controller: Controller
     store: Store
@@ -63,6 +64,7 @@ class Services:
     https: bool = False
     limits: Limits = Limits()
     figures: KeptFigures = KeptFigures()
+    metrics_names: bool = False
     links: LoginLinks = field(default_factory=LoginLinks)
     simulations: Simulations = field(default_factory=Simulations)
     clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000

@@ -54,6 +54,13 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricsSettings:
+    """`names`: whoever reaches /metrics may know the names of quotas, nodes and jobs."""
+
+    names: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSettings:
     """`database` None: a file in the data directory; `data` None: the user's data directory."""
 
@@ -75,6 +82,7 @@ class ServerSettings:
     loop: LoopSettings = LoopSettings()
     keep: Keep = Keep()
     figures: KeptFigures = KeptFigures()
+    metrics: MetricsSettings = MetricsSettings()
     oidc: OidcSettings | None = None
     kubernetes: KubernetesOptions = KubernetesOptions()
 
@@ -229,6 +237,7 @@ SETTINGS: Final = (
     Setting("figures.minutes", _span_ms("2h"), '"48h"', "how long the figures of quotas are kept minute by minute ([how](store.md#figures-over-time))"),
     Setting("figures.hours", _span_ms("48h"), '"60d"', "how long as hours; at least as long as minutes"),
     Setting("figures.days", _span_ms("48h"), '"1095d"', "how long as days; at least as long as hours"),
+    Setting("metrics.names", as_flag, "false", "tell whoever reaches `/metrics` what names quotas, nodes and jobs; otherwise that needs a token with the right `see-metrics` ([how](server-metrics.md))"),
     Setting("kubernetes.kubeconfig", _path, "the cluster the server runs in, else the user's own", "file that says where the cluster is and who we are there"),
     Setting("kubernetes.context", as_text, "the file's current one", "the context of that file"),
     Setting("kubernetes.namespace_prefix", _prefix, '"quotatree-"', "the namespace of a workspace is called this and its name"),
@@ -371,6 +380,7 @@ def _made(values: dict[str, Any]) -> ServerSettings:
         loop=loop,
         keep=Keep(**table("keep")),
         figures=figures,
+        metrics=MetricsSettings(**table("metrics")),
         oidc=oidc,
         kubernetes=KubernetesOptions(**table("kubernetes")),
     )

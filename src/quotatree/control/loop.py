@@ -407,6 +407,7 @@ class Controller:
         """Drop the world, which is no longer what is stored; it is loaded anew when this server leads again."""
         log.error("store_conflict", lease_lost=isinstance(error, LeaseLost), error=str(error))
         self._world = self._published = None
+        self.metrics.stands_by()
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
         self._become(Mode.STANDBY, str(error))
 

@@ -1,19 +1,28 @@
-"""What is counted while the server runs, for Prometheus. Reason codes are labels; names of jobs and people never are."""
+"""What is counted while the server runs, for Prometheus. Reason codes are labels; names of jobs, quotas and people never are.
+
+What is looked at when Prometheus asks stands in `live_metrics`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from quotatree.codec import tag_of
 from quotatree.control.commands.values import Answer
+from quotatree.core import GPU_SECOND, JobId, UnitKind
+from quotatree.core.decisions import Evict, Start
 
 if TYPE_CHECKING:
     from quotatree.control.batch import Inputs, Outcome
     from quotatree.control.turn import Turn
 
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_WAITS = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 604_800)
+_EVICTIONS = (0.1, 0.5, 1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 300)
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -43,6 +52,35 @@ class Metrics:
         self.commit_seconds = Histogram(
             "quotatree_commit_seconds", "Time of one commit to the store", buckets=_SECONDS, registry=on
         )
+        self.wait_seconds = Histogram(
+            "quotatree_wait_seconds",
+            "From when a job was queued, or queued again, until its start was decided",
+            ["module"],
+            buckets=_WAITS,
+            registry=on,
+        )
+        self.eviction_seconds = Histogram(
+            "quotatree_eviction_seconds",
+            "From the decision to evict until the last replica concerned had left",
+            buckets=_EVICTIONS,
+            registry=on,
+        )
+        self.preemptions = Counter(
+            "quotatree_preemptions",
+            "Evictions that count as preemptions, by reason code",
+            ["reason"],
+            registry=on,
+        )
+        self.lost_gpu_seconds = Counter(
+            "quotatree_lost_gpu_seconds", "Work that evictions lost, by reason code", ["reason"], registry=on
+        )
+        self.oldest_leaving = Gauge(
+            "quotatree_oldest_leaving_seconds",
+            "How long ago the oldest job that has not left yet was told to stop; 0: all have left",
+            registry=on,
+        )
+        self.oldest_leaving.set_function(self._oldest_leaving_seconds)
+        self._leaving: dict[JobId, _Leaving] = {}
         self.active = Gauge(
             "quotatree_jobs_active", "Jobs that are not finished, or still leaving", registry=on
         )
@@ -80,3 +118,46 @@ class Metrics:
             self.reports.labels(type(report).__name__).inc()
         for decision in turn.decisions:
             self.decisions.labels(tag_of(type(decision)), decision.reason.code.name).inc()
+            if isinstance(decision, Start) and not decision.grows:
+                job = state.jobs.get(decision.job)
+                if job is not None:
+                    waited_ms = max(0, turn.now_ms - job.queued_ms)
+                    self.wait_seconds.labels(job.spec.module.value).observe(waited_ms / 1000)
+            elif isinstance(decision, Evict):
+                self._evicted(decision, turn.now_ms)
+        self._see_who_left(state.leaving_jobs, turn.now_ms)
+
+    def stands_by(self) -> None:
+        """Forget who was leaving: another server leads."""
+        self._leaving.clear()
+
+    def _evicted(self, decision: Evict, now_ms: int) -> None:
+        reason = decision.reason.code.name
+        if decision.counts:
+            self.preemptions.labels(reason).inc()
+        self.lost_gpu_seconds.labels(reason).inc(decision.lost_work / GPU_SECOND)
+        if decision.kind is not UnitKind.HOLD:
+            self._leaving[decision.job] = _Leaving(now_ms, time.monotonic(), evicted=True)
+
+    def _see_who_left(self, leaving: Mapping[JobId, object], now_ms: int) -> None:
+        """Measure who has left since the last batch, and note who was told to leave."""
+        for job in [job for job in self._leaving if job not in leaving]:
+            since = self._leaving.pop(job)
+            if since.evicted:
+                self.eviction_seconds.observe(max(0, now_ms - since.at_ms) / 1000)
+        for job in leaving:
+            if job not in self._leaving:
+                self._leaving[job] = _Leaving(now_ms, time.monotonic(), evicted=False)
+
+    def _oldest_leaving_seconds(self) -> float:
+        """Asked by the thread of a scrape while the loop writes, so of a copy."""
+        now = time.monotonic()
+        return now - min((one.at_seconds for one in list(self._leaving.values())), default=now)
+
+
+class _Leaving(NamedTuple):
+    """When a job was told to stop, by the clock of decisions and by that of this process."""
+
+    at_ms: int
+    at_seconds: float
+    evicted: bool

@@ -222,6 +222,16 @@ class InFlight(NamedTuple):
     number: int
 
 
+class DeviceUse(NamedTuple):
+    """What a device does at the moment, whoever uses it. `busy`: part of the time, 0 to 1; None: the device does not tell."""
+
+    node: str
+    device: int
+    busy: float | None
+    memory_used_bytes: int
+    memory_bytes: int
+
+
 class Endpoint(NamedTuple):
     """Where a notebook or a service answers. `ready` is how many replicas of a service are healthy.
 

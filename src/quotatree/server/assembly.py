@@ -84,6 +84,7 @@ class Server:
             https=settings.https or settings.tls_cert is not None,
             limits=settings.limits,
             figures=settings.figures,
+            metrics_names=settings.metrics.names,
             cluster_logins=cluster_logins_of(settings),
         )
         self._edge = edge_of(settings, self.controller, store)

@@ -1,9 +1,8 @@
-"""Is the server alive, can it write, and what has it counted?"""
+"""Is the server alive, and can it write?"""
 
 from __future__ import annotations
 
 from fastapi import Request
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
@@ -48,10 +47,3 @@ async def ready(request: Request) -> Response:
     return JSONResponse(
         said, 200 if said["writable"] else 503, {} if said["writable"] else {"Retry-After": "1"}
     )
-
-
-@routes.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(request: Request) -> Response:
-    """For Prometheus. Names of jobs, quotas and people are never labels."""
-    services: Services = request.app.state.services
-    return Response(generate_latest(services.controller.metrics.registry), media_type=CONTENT_TYPE_LATEST)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from quotatree.engines.base import DeviceReport, Report
+from quotatree.engines.base import DeviceReport, DeviceUse, Report
 from quotatree.engines.local.host.devices import Gpus, HealthWatch, discover
 from quotatree.engines.local.server.engine import LocalEngine
 from tests.engines.local.harness import until
@@ -31,6 +31,7 @@ class FakeNvml:
         self.names = names
         self.fails: dict[int, int] = {}
         self.ecc: dict[int, int] = {}
+        self.busy: dict[int, int] = {}
         self.xids: list[tuple[int, int]] = []
         self.open = 0
         self.driver = True
@@ -58,7 +59,12 @@ class FakeNvml:
     def nvmlDeviceGetMemoryInfo(self, handle: int) -> SimpleNamespace:  # noqa: N802
         if handle in self.fails:
             raise NvmlError(self.fails[handle])
-        return SimpleNamespace(total=81_920 * 1024 * 1024)
+        return SimpleNamespace(total=81_920 * 1024 * 1024, used=(handle + 1) * 1024 * 1024)
+
+    def nvmlDeviceGetUtilizationRates(self, handle: int) -> SimpleNamespace:  # noqa: N802
+        if handle not in self.busy:
+            raise NvmlError(NOT_SUPPORTED)
+        return SimpleNamespace(gpu=self.busy[handle])
 
     def nvmlDeviceGetTotalEccErrors(self, handle: int, kind: int, counter: int) -> int:  # noqa: N802
         assert (kind, counter) == (1, 0)
@@ -164,6 +170,22 @@ def test_the_engine_tells_of_a_gpu_that_falls_ill(tmp_path: Path, monkeypatch):
     until(lambda: len(reports) >= 3)
     engine.close()
     assert reports[2] == DeviceReport("box", 1, False, "XID 79")
+
+
+def test_the_engine_tells_what_gpus_do_as_far_as_they_say(tmp_path: Path):
+    nvml = FakeNvml(("A", "A", "A"))
+    nvml.busy[0] = 87
+    nvml.fails[2] = LOST
+    engine = LocalEngine(tmp_path, health=watched(nvml))
+    mib = 1024 * 1024
+    assert engine.device_uses() == [
+        DeviceUse("box", 0, 0.87, mib, 81_920 * mib),
+        DeviceUse("box", 1, None, 2 * mib, 81_920 * mib),
+    ]
+    engine.close()
+    virtual = LocalEngine(tmp_path / "virtual")
+    assert virtual.device_uses() == []
+    virtual.close()
 
 
 def watched(nvml: FakeNvml) -> HealthWatch:

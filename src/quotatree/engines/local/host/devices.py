@@ -15,7 +15,7 @@ from collections import Counter
 from typing import Any, Final
 
 from quotatree.core import NodeSpec
-from quotatree.engines.base import DeviceReport
+from quotatree.engines.base import DeviceReport, DeviceUse
 
 PROGRAM_XIDS: Final = frozenset({13, 31, 43, 45, 68, 109})
 """XIDs that come of a program that did something wrong, or was killed; the GPU itself is fine."""
@@ -74,6 +74,22 @@ class Gpus:
             illness = self._illness(index)
             if illness:
                 found[index] = illness
+        return found
+
+    def uses(self, node: str) -> list[DeviceUse]:
+        """What each GPU does now, as GPUs of this node; one that does not answer is left out."""
+        nvml, found = self._nvml, []
+        for index in range(self._count):
+            try:
+                handle = nvml.nvmlDeviceGetHandleByIndex(index)
+                memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+            except nvml.NVMLError:
+                continue
+            try:
+                busy = int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu) / 100
+            except nvml.NVMLError:
+                busy = None
+            found.append(DeviceUse(node, index, busy, int(memory.used), int(memory.total)))
         return found
 
     def close(self) -> None:
@@ -155,6 +171,9 @@ class HealthWatch:
         self._gpus = gpus
         self._node = node
         self._known: dict[int, str] | None = None
+
+    def uses(self) -> list[DeviceUse]:
+        return self._gpus.uses(self._node.name)
 
     def look(self) -> list[DeviceReport]:
         ill = self._gpus.illnesses()

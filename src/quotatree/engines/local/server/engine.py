@@ -24,6 +24,7 @@ from quotatree.core import JobId, JobSpec, Module, NodeSpec
 from quotatree.engines.base import (
     Capabilities,
     Confirmed,
+    DeviceUse,
     Endpoint,
     EngineUnavailable,
     LogPiece,
@@ -216,6 +217,10 @@ class LocalEngine:
             if known is not None:
                 known.forgotten = True
                 self._drop_if_forgotten(known)
+
+    def device_uses(self) -> list[DeviceUse]:
+        """What the GPUs of this machine do now, by NVML; nothing where they are virtual. May be slow with a driver in trouble."""
+        return [] if self._health is None else self._health.uses()
 
     def largest_job(self) -> str:
         """Which job's directories take the most room on the disk, in words; "" if there is none."""
