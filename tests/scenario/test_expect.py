@@ -4,7 +4,9 @@ from typing import get_args
 
 import pytest
 
-from quotatree.core.decisions import Decision, Evict, Start
+from quotatree.core import State, plan
+from quotatree.core.decisions import Decision, Evict, Plan, Start
+from quotatree.scenario import run
 from quotatree.scenario.check import check_scenario
 from quotatree.scenario.expect import WORDS
 from quotatree.scenario.kinds import KINDS, PLAIN
@@ -181,3 +183,28 @@ def test_a_tree_that_should_be_refused_and_is_not_fails():
     assert check_scenario(read_scenario(text, "w")).faults == (
         "load: expected to be refused; it was accepted",
     )
+
+
+def test_a_world_whose_plans_leave_something_undone_is_not_steady(monkeypatch: pytest.MonkeyPatch):
+    """Plans of the live state decide nothing, as if they remembered failures too long (A8); afresh there is something to do."""
+    seen: dict[int, int] = {}
+
+    def forgetful(state: State, now_ms: int) -> Plan:
+        number = seen.setdefault(id(state), len(seen))
+        return Plan(now_ms, (), None) if number == 0 and now_ms else plan(state, now_ms)
+
+    monkeypatch.setattr(run, "plan", forgetful)
+    found = faults("")
+    assert found[0].startswith("1m: planning again decided evict low")
+    assert "not steady at the end" in found[-1]
+
+
+def test_a_plan_that_decides_only_the_second_time_is_not_steady(monkeypatch: pytest.MonkeyPatch):
+    calls: list[int] = []
+
+    def slow(state: State, now_ms: int) -> Plan:
+        calls.append(now_ms)
+        return Plan(now_ms, (), None) if calls.count(now_ms) == 1 and now_ms else plan(state, now_ms)
+
+    monkeypatch.setattr(run, "plan", slow)
+    assert any("planning again decided" in fault for fault in faults(""))
