@@ -79,6 +79,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "kubernetes.adopted_kinds": ('["jobs.batch", "rayjobs.ray.io"]', ("jobs.batch", "rayjobs.ray.io")),
     "kubernetes.bind_seconds": ("5", 5),
     "kubernetes.lost_seconds": ("7", 7),
+    "kubernetes.gone_seconds": ("7", 7),
     "kubernetes.start_seconds": ("6", 6),
     "kubernetes.resources": ("false", False),
     "kubernetes.login": ('"email"', "email"),

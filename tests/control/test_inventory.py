@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from quotatree.access.errors import NotFound
 from quotatree.control.commands import values as do
+from quotatree.control.inventory import present
 from quotatree.core import NodeSpec, NodeState, Resources
 from quotatree.engines.base import NodeSeen, Observed, StartOrder
 from quotatree.store.rows import EventRow
@@ -87,6 +89,50 @@ def test_a_whole_inventory_loses_the_nodes_of_an_earlier_one_and_no_declared_one
     assert state(server, "k0") is NodeState.LOST
     assert state(server, "k1") is NodeState.READY
     assert state(server, "n0") is NodeState.READY, "one that was declared by people is theirs"
+
+
+def test_a_cordon_of_ours_outlives_that_the_node_was_not_ready_or_lost(server: Told):
+    """R5. The engine tells a node that is not ready as cordoned at first, and that cordon is not ours."""
+    server.hear(NodeSeen(SPEC))
+    server.do(do.SetNodeState(actor="root", node="k0", state=NodeState.CORDONED))
+    for report in (NodeSeen(SPEC, cordoned=True), NodeSeen(SPEC)):
+        server.hear(report)
+        assert state(server) is NodeState.CORDONED
+    for report in (NodeSeen(SPEC, cordoned=True), NodeSeen(SPEC, ready=False), NodeSeen(SPEC)):
+        server.hear(report)
+    assert state(server) is NodeState.CORDONED
+    server.do(do.SetNodeState(actor="root", node="k0", state=NodeState.READY))
+    for report in (NodeSeen(SPEC, cordoned=True), NodeSeen(SPEC, ready=False), NodeSeen(SPEC)):
+        server.hear(report)
+    assert state(server) is NodeState.READY
+
+
+def test_a_node_that_is_gone_counts_nothing_and_comes_back_as_another(server: Told):
+    server.hear(NodeSeen(SPEC, foreign=Resources(1000)))
+    server.do(do.SetNodeState(actor="root", node="k0", state=NodeState.CORDONED))
+    server.hear(NodeSeen(SPEC, ready=False, gone=True))
+    server.hear(NodeSeen(SPEC, ready=False, gone=True))
+    assert "k0" not in [one.spec.name for one in present(server.world.state.nodes)]
+    assert node(server).spec.size == Resources()
+    assert server.kinds().count("node.gone") == 1
+    with pytest.raises(NotFound):
+        server.do(do.SetNodeState(actor="root", node="k0", state=NodeState.READY))
+    server.restart()
+    assert "k0" not in [one.spec.name for one in present(server.world.state.nodes)]
+    server.hear(NodeSeen(replace(SPEC, gpus=4, model="L20", pool="other"), ready=False))
+    assert "k0" not in [one.spec.name for one in present(server.world.state.nodes)], "it was never ready"
+    server.hear(NodeSeen(replace(SPEC, gpus=4, model="L20", pool="other")))
+    assert (state(server), node(server).whole_free, node(server).spec.model) == (NodeState.READY, 4, "L20")
+
+
+def test_a_node_that_was_lost_and_is_not_in_a_new_inventory_is_gone(server: Told):
+    server.hear(NodeSeen(SPEC))
+    server.hear(NodeSeen(SPEC, ready=False))
+    server.engine.nodes = (NodeSeen(replace(SPEC, name="k1")),)
+    server.restart()
+    assert [one.spec.name for one in present(server.world.state.nodes) if one.spec.pool == "cluster"] == [
+        "k1"
+    ]
 
 
 def test_a_model_that_its_pool_does_not_take_is_told_and_harms_nothing(server: Told):

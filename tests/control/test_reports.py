@@ -9,6 +9,7 @@ import pytest
 from quotatree.access.errors import Forbidden
 from quotatree.control.commands import values as do
 from quotatree.control.loop import Mode
+from quotatree.control.queries import Explained, explain
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import JobId
 from quotatree.core.model.node import NodeState
@@ -17,6 +18,7 @@ from quotatree.engines.base import (
     Confirmed,
     DeviceReport,
     Exited,
+    Hindered,
     Idled,
     Left,
     Lost,
@@ -69,6 +71,10 @@ def server(tmp_path: Path, kept: KeptStore) -> Told:
     return Told(tmp_path, kept, ToldEngine()).furnish()  # type: ignore[return-value]
 
 
+def explained(server: Told, job: str) -> Explained:
+    return explain("ann", job)(server.world, server.now_ms)
+
+
 def starts(orders: list[Order]) -> list[tuple[str, int, list[int]]]:
     return [
         (order.job, order.run, [r.replica for r in order.replicas])
@@ -99,6 +105,32 @@ def test_a_gang_that_lost_one_replica_stops_and_runs_again_uncounted(server: Tol
         row for row in server.store.table(EventRow) if row.kind == "job.lost" and 1 in row.body["replicas"]
     )
     assert told.body["detail"] == "its supervisor was killed"
+
+
+def test_why_a_run_has_not_begun_is_explained_until_it_has(server: Told):
+    """X1: what keeps it waiting is not the queue, and only the engine knows."""
+    job = server.do(submission(program={}, seconds=None)).id
+    found = server.job(job).id
+    for detail in ("kube-scheduler: 0/2 nodes", "kube-scheduler: 0/2 nodes", "kube-scheduler: 0/3 nodes"):
+        server.hear(Hindered(found, 1, detail))
+    assert server.kinds(job).count("job.hindered") == 2, "the same twice is told once"
+    server.restart()
+    server.step()
+    assert explained(server, job).hindered == "kube-scheduler: 0/3 nodes"
+    server.hear(Confirmed(found, server.job(job).run, (0,)))
+    assert explained(server, job).hindered == ""
+    server.hear(Hindered(found, server.job(job).run, "too late"))
+    assert explained(server, job).hindered == ""
+
+
+def test_a_run_that_is_lost_before_it_began_says_why_while_it_pauses(server: Told):
+    job = server.do(submission(program={}, seconds=None)).id
+    found = server.job(job).id
+    for run in (1, 2):
+        server.hear(Lost(found, run, (0,), "kube-scheduler did not place it within 60 s"))
+    (reason,) = explained(server, job).told.reasons
+    assert reason.code.name == "LostAtStart"
+    assert "kube-scheduler did not place it within 60 s" in reason.text
 
 
 def test_lost_twice_is_lost_once(server: Told):

@@ -59,7 +59,7 @@ class Cluster:
         for server in ("apiserver", "kubelet"):
             self._authority.serve(server)
         self._authority.key("accounts")
-        self.etcd_port, self.peer_port, self.port, self.kubelet_port = free_ports(4)
+        self.etcd_port, self.peer_port, self.port, self.kubelet_port, self.issuer_port = free_ports(5)
         self.kubeconfig = self.kubeconfig_of("admin", ("system:masters",))
         for user in ("system:kube-controller-manager", "system:kube-scheduler"):
             self.kubeconfig_of(user)
@@ -88,6 +88,15 @@ class Cluster:
     @property
     def server(self) -> str:
         return f"https://127.0.0.1:{self.port}"
+
+    @property
+    def issuer_url(self) -> str:
+        """The identity provider whose tokens the API server believes: see issuer.py."""
+        return f"https://127.0.0.1:{self.issuer_port}"
+
+    def certificate_of_server(self, name: str) -> Path:
+        """Certificate of another server on this machine; its key stands beside it."""
+        return self._authority.serve(name)
 
     def start_all(self) -> None:
         self.parts["etcd"].start()
@@ -179,6 +188,10 @@ class Cluster:
         asked: Thing = {"spec": {"expirationSeconds": 3600 * hours}}
         token = self.api.create(path, asked)["status"]["token"]
         return self._write_kubeconfig(f"{namespace}-{account}", {"token": token})
+
+    def kubeconfig_with_token(self, file: str, token: str) -> Path:
+        """Kubeconfig of whoever has this token."""
+        return self._write_kubeconfig(file, {"token": token})
 
     def kubectl(self, *arguments: str, kubeconfig: Path | None = None, input: str | None = None) -> str:
         """What kubectl prints; a failure raises with what it said."""

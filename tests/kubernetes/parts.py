@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 AUDIT_FILE = "audit.log"
+OIDC_CLIENT = "kubernetes"
+OIDC_PREFIX = "oidc:"
+# Static tokens of people: token, name, uid.
+PEOPLE = (("the-token-of-ann", "ann", "1001"), ("the-token-of-a-stranger", "zoe", "1002"))
 # What service accounts of ours ask for, and nothing of what the control plane asks itself.
 AUDITED = {
     "apiVersion": "audit.k8s.io/v1",
@@ -83,12 +87,26 @@ def _api_server(cluster: Cluster) -> list[str]:
         f"--kubelet-client-key={keys / 'apiserver-to-kubelet.key'}",
         f"--kubelet-certificate-authority={keys / 'ca.crt'}",
         "--kubelet-preferred-address-types=InternalIP",
+        f"--token-auth-file={_people(cluster)}",
+        f"--oidc-issuer-url={cluster.issuer_url}",  # looked for until it is there, and missed by nobody else
+        f"--oidc-client-id={OIDC_CLIENT}",
+        "--oidc-username-claim=email",
+        f"--oidc-username-prefix={OIDC_PREFIX}",
+        "--oidc-signing-algs=ES256",
+        f"--oidc-ca-file={keys / 'ca.crt'}",
         f"--audit-policy-file={policy}",
         f"--audit-log-path={cluster.home / AUDIT_FILE}",
         "--allow-privileged=true",
         "--profiling=false",
         "--shutdown-delay-duration=0s",
     ]
+
+
+def _people(cluster: Cluster) -> Path:
+    file = cluster.home / "people.csv"
+    file.write_text("".join(f"{','.join(one)}\n" for one in PEOPLE))
+    file.chmod(0o600)
+    return file
 
 
 def _controller_manager(cluster: Cluster) -> list[str]:

@@ -6,33 +6,38 @@ import random
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from quotatree.client.errors import ClientError
-from tests.kubernetes.api import Api, Denied
+from tests.kubernetes.api import Api, Denied, Thing, condition, names
 from tests.kubernetes.cluster import Cluster
 from tests.kubernetes.processes import until
 from tests.kubernetes.serving import Server
 from tests.kubernetes.story import ENDED, JOB_LABEL, OVER, Story
-from tests.kubernetes.witness import Witness
+from tests.kubernetes.witness import OBJECT_LABEL, Witness
 from tests.profiles import by_profile
 
 KILLS = by_profile(quick=6, deep=50)
 NODES = 3
 LONGEST_LIFE_SECONDS = 2.5
+TEAM = "made-with-kubectl"
+JOBS = f"/apis/batch/v1/namespaces/{TEAM}/jobs"
 
 
 class Life:
-    """Lets pods end, some with an error, and now and then takes one away by hand, whoever is alive to see it."""
+    """Lets pods end, and now and then takes one away by hand, whoever is alive to see it."""
 
     def __init__(self, api: Api, dice: random.Random) -> None:
         self._api = api
         self._dice = dice
         self._over = threading.Event()
         self.gentle = False
+        self.pace = 0.15
+        """Which part of the pods comes to its end at each look."""
         self._thread = threading.Thread(target=self._run, name="life", daemon=True)
         self._thread.start()
 
@@ -42,9 +47,13 @@ class Life:
 
     def _run(self) -> None:
         while not self._over.wait(0.2):
-            pods = self._api.items("/api/v1/pods", labelSelector=JOB_LABEL)
+            pods = [
+                pod
+                for label in (JOB_LABEL, OBJECT_LABEL)
+                for pod in self._api.items("/api/v1/pods", labelSelector=label)
+            ]
             for pod in pods:
-                if pod["status"].get("phase") == "Running" and self._dice.random() < 0.15:
+                if pod["status"].get("phase") == "Running" and self._dice.random() < self.pace:
                     self._touch(
                         f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
                     )
@@ -133,3 +142,82 @@ def submit_some(
         except ClientError:
             continue
     return answered
+
+
+def test_whenever_it_is_killed_a_job_made_with_kubectl_is_queued_once_and_comes_to_its_end(
+    cluster: Cluster, account: Path, tmp_path: Path, life: Life, capsys
+):
+    began = time.monotonic()
+    dice = random.Random(3)
+    cluster.nodes.add(NODES, 8, labels={"nvidia.com/gpu.product": "A100"})
+    server = Server(tmp_path / "server", account)
+    server.start()
+    story = Story(cluster, server)
+    story.nodes_known(NODES)
+    story.tree(NODES * 8, {"a": 12, "b": 12}, child_level={"priorities": "1-3"})
+    cluster.api.create(
+        "/api/v1/namespaces", {"metadata": {"name": TEAM, "labels": {"quotatree.io/workspace": "team"}}}
+    )
+    watching = Api(cluster.kubeconfig)
+    witness = Witness(watching, native=True)
+    made: list[str] = []
+    life.pace = 0.03
+    for _ in range(KILLS):
+        for _ in range(dice.randint(1, 3)):
+            made.append(f"wish-{len(made)}")
+            cluster.api.create(JOBS, native_job(made[-1], dice))
+        threading.Event().wait(dice.uniform(0.0, LONGEST_LIFE_SECONDS))
+        server.kill()
+        server.start(wait=dice.random() < 0.7)
+    until(server.writable, "the last server leads")
+    life.gentle, life.pace = True, 0.3
+    until(lambda: all_complete(cluster, made), "every Job is complete", 240)
+    until(lambda: all(job["phase"] in OVER for job in server.client.jobs.list()), "and over here too", 60)
+    faults = list(witness.faults)
+    queued = Counter(job["name"] for job in server.client.jobs.list())
+    faults += [f"{name} was queued {queued[name]} times" for name in made if queued[name] != 1]
+    faults += [f"{name} was asked for by nobody" for name in queued if name not in made]
+    phases = Counter(job["phase"] for job in server.client.jobs.list())
+    faults += [f"{count} jobs are {phase}" for phase, count in phases.items() if phase != "Succeeded"]
+    witness.close()
+    server.stop()
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\nkill -9 of QuotaTree with Jobs of kubectl, {KILLS} times in {time.monotonic() - began:.0f} s: {len(made)} Jobs, "
+            f"{sum(map(len, witness.runs.values()))} runs, {witness.seen} changes of pods; faults: {len(faults)}\n"
+        )
+    assert faults == []
+
+
+def native_job(name: str, dice: random.Random) -> Thing:
+    pods = dice.choice((1, 1, 2))
+    labels = {"quotatree.io/quota": dice.choice(("a", "b", "root"))}
+    labels["quotatree.io/priority"] = str(dice.randint(1, 9))
+    container = {
+        "name": "main",
+        "image": "none",
+        "resources": {"limits": {"nvidia.com/gpu": dice.choice((1, 2, 4))}},
+    }
+    return {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {
+            "suspend": True,
+            "parallelism": pods,
+            "completions": pods,
+            "backoffLimit": 1000,
+            "template": {
+                "metadata": {"annotations": {"play.quotatree.io/leaves-after": "1s"}},
+                "spec": {
+                    "restartPolicy": "Never",
+                    "terminationGracePeriodSeconds": 2,
+                    "containers": [container],
+                },
+            },
+        },
+    }
+
+
+def all_complete(cluster: Cluster, made: list[str]) -> bool:
+    jobs = cluster.api.items(JOBS)
+    assert set(names(jobs)) == set(made), "nobody takes a Job away"
+    return all(condition(job, "Complete") == "True" for job in jobs)

@@ -6,6 +6,8 @@ import pytest
 
 from quotatree.client.errors import ClientError
 from tests.kubernetes.api import Thing, condition
+from tests.kubernetes.nodes import NODES
+from tests.kubernetes.nodes import node as new_node
 from tests.kubernetes.processes import until
 from tests.kubernetes.story import Story, gpus_of, node_of
 
@@ -113,6 +115,29 @@ def test_a_node_that_dies_gives_its_jobs_back_and_returns(small: Story):
     small.runs(jobs[0])
     assert small.job(jobs[0])["preempted"] == 0
     assert small.broken_promises(jobs) == []
+
+
+def test_a_node_that_is_deleted_goes_away_and_comes_back_when_it_is_made_again(story):
+    """R5: its jobs are queued again at once; that it is shown as lost ends after a while."""
+    told: Story = story(nodes=2, environment={"QUOTATREE_KUBERNETES_GONE_SECONDS": "3"})
+    told.tree(16, {"a": 8, "b": 8})
+    jobs = [told.submit(f"train-{quota}", quota, 8) for quota in ("a", "b")]
+    for job in jobs:
+        told.runs(job)
+    gone = node_of(told.pods(jobs[0])[0])
+    told.cluster.nodes.remove(gone)
+    told.becomes(jobs[0], "Waiting")
+    assert told.server.client.nodes.get(gone)["state"] == "Lost"
+    until(lambda: gone not in [one["name"] for one in told.server.client.nodes.list()], "it is not shown")
+    with pytest.raises(ClientError):
+        told.server.client.nodes.get(gone)
+    assert told.server.client.pools.list()[0]["gpus"] == 8
+    told.cluster.api.create(NODES, new_node(gone, 8, "nvidia.com/gpu", {"nvidia.com/gpu.product": "A100"}))
+    told.runs(jobs[0])
+    assert node_of(told.pods(jobs[0])[0]) == gone
+    assert told.server.client.nodes.get(gone)["state"] == "Ready"
+    assert told.job(jobs[0])["preempted"] == 0
+    assert told.broken_promises(jobs) == []
 
 
 def test_a_cordoned_node_gets_nothing_new_and_keeps_what_runs(small: Story):

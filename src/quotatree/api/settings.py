@@ -251,6 +251,7 @@ SETTINGS: Final = (
     Setting("kubernetes.adopted_kinds", as_texts, '["jobs.batch"]', "kinds of objects made with kubectl that are queued and run when their turn comes, such as `pytorchjobs.kubeflow.org`; an empty list adopts none"),
     Setting("kubernetes.bind_seconds", _at_least_one, "60", "after so many seconds without a node from kube-scheduler a job is queued again, with a pause"),
     Setting("kubernetes.lost_seconds", _at_least_one, "60", "a node that is not ready gets nothing new; after so many seconds it counts as lost and its jobs are queued again"),
+    Setting("kubernetes.gone_seconds", _at_least_one, "600", "a node that was deleted is shown as lost for so many seconds; then it goes away, until one of its name comes"),
     Setting("kubernetes.start_seconds", _at_least_one, "600", "after so many seconds without its image, secrets or volumes a job is queued again, with a pause"),
     Setting("kubernetes.resources", as_flag, "true", "read quotas and workspaces from resources, where they are installed"),
     Setting("kubernetes.login", _cluster_login, '"off"', "let users of the cluster log in by their token there, as the member of that `name` or `email`"),

@@ -307,7 +307,10 @@ class EventPage(TypedDict):
 
 
 class ExplanationOut(TypedDict):
-    """Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are."""
+    """Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are.
+
+    `hindered`: why a run that was started has not begun, in the words of what runs it.
+    """
 
     job: str
     phase: str
@@ -322,6 +325,7 @@ class ExplanationOut(TypedDict):
     preempted_by: str | None
     lost_gpu_seconds: float | None
     next_try: str
+    hindered: str | None
 
 
 class ExposedOut(TypedDict):

@@ -236,7 +236,16 @@ def _put_run(turn: Turn, run: RunRow) -> None:
 def say_confirmed(turn: Turn, job: JobId) -> None:
     run = turn.world.runs[job]
     if run.confirmed_ms is None:
-        _put_run(turn, replace(run, confirmed_ms=turn.now_ms))
+        _put_run(turn, replace(run, confirmed_ms=turn.now_ms, detail=""))
+
+
+def say_hindered(turn: Turn, job: JobId, detail: str) -> bool:
+    """Note why the job's open run has not begun; return False if it has, or that was noted before."""
+    run = turn.world.runs.get(job)
+    if run is None or run.confirmed_ms is not None or run.outcome is not None or run.detail == detail:
+        return False
+    _put_run(turn, replace(run, detail=detail))
+    return True
 
 
 def say_outcome(turn: Turn, job: JobId, outcome: str, detail: str) -> None:

@@ -13,35 +13,52 @@ from typing import Final
 from quotatree.access.names import check_name
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
-from quotatree.core import WHOLE_GPU, Node, NodeSpec, NodeState, Refused, Resources
+from quotatree.core import WHOLE_GPU, ZERO, Node, NodeSpec, NodeState, Refused, Resources
 from quotatree.core import events as ev
 from quotatree.engines.base import NodeSeen
 
 CORDONED_THERE: Final = ("quotatree.io/cordoned-by", "cluster")
 FROM_INVENTORY: Final = ("quotatree.io/found-by", "inventory")
 """Label of every node that came from an inventory: one that is not in it any more is gone."""
+GONE: Final = ("quotatree.io/gone", "true")
+"""Label of a node that is gone for good: its place is kept, empty, for one of its name that may come."""
+
+
+def is_gone(node: Node) -> bool:
+    return GONE in node.spec.labels
+
+
+def present(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes that there are, lost ones among them, without those that are gone for good."""
+    return [node for node in nodes if not is_gone(node)]
 
 
 def see_all(turn: Turn, nodes: Iterable[NodeSeen]) -> None:
-    """Take over a whole inventory: nodes of an earlier one that are not in it are lost."""
+    """Take over a whole inventory: nodes of an earlier one that are not in it are lost, and gone if they were lost before."""
     seen = {one.spec.name: one for one in nodes}
-    for node in list(turn.state.nodes):
+    for node in present(turn.state.nodes):
         if node.spec.name not in seen and FROM_INVENTORY in node.spec.labels:
-            _become(turn, node, NodeState.LOST)
+            if node.state is NodeState.LOST:
+                _vanish(turn, node)
+            else:
+                _become(turn, node, NodeState.LOST)
     for one in seen.values():
         see_node(turn, one)
 
 
 def see_node(turn: Turn, report: NodeSeen) -> None:
-    spec = _labelled(report)
-    node = turn.state.node_by_name.get(spec.name)
+    node = turn.state.node_by_name.get(report.spec.name)
+    spec = _labelled(report, node)
+    if node is not None and (report.gone or (is_gone(node) and not report.ready)):
+        _vanish(turn, node)
+        return
     if node is None:
         if not report.ready or not _joined(turn, spec):
             return
         node = turn.state.node_by_name[spec.name]
         was_cordoned = False
     else:
-        was_cordoned = CORDONED_THERE in node.spec.labels
+        was_cordoned = CORDONED_THERE in node.spec.labels or is_gone(node)
         spec, report = _kept_devices(node, spec, report)
         if spec != node.spec:
             _altered(turn, node, spec)
@@ -51,8 +68,14 @@ def see_node(turn: Turn, report: NodeSeen) -> None:
     _become(turn, node, _state(node, report, was_cordoned))
 
 
-def _labelled(report: NodeSeen) -> NodeSpec:
-    ours = (FROM_INVENTORY, CORDONED_THERE) if report.cordoned else (FROM_INVENTORY,)
+def _labelled(report: NodeSeen, node: Node | None) -> NodeSpec:
+    """The spec with labels of ours. A cordon is the cluster's unless the node was closed here before it came."""
+    there = node is not None and CORDONED_THERE in node.spec.labels
+    open_here = (
+        node is None or node.state is NodeState.READY or (node.state is NodeState.LOST and not node.cordoned)
+    )
+    by_cluster = (there or open_here) if report.cordoned else (there and not report.ready)
+    ours = (FROM_INVENTORY, CORDONED_THERE) if by_cluster else (FROM_INVENTORY,)
     return replace(report.spec, labels=tuple(sorted({*report.spec.labels, *ours})))
 
 
@@ -106,8 +129,9 @@ def _state(node: Node, report: NodeSeen, was_cordoned: bool) -> NodeState:
         return NodeState.LOST
     if report.cordoned:
         return NodeState.DRAINING if node.state is NodeState.DRAINING else NodeState.CORDONED
-    lifted = was_cordoned and node.state is NodeState.CORDONED
-    return NodeState.READY if lifted or node.state is NodeState.LOST else node.state
+    if node.state is NodeState.LOST:
+        return NodeState.CORDONED if node.cordoned and not was_cordoned else NodeState.READY
+    return NodeState.READY if was_cordoned and node.state is NodeState.CORDONED else node.state
 
 
 def _become(turn: Turn, node: Node, state: NodeState) -> None:
@@ -116,6 +140,20 @@ def _become(turn: Turn, node: Node, state: NodeState) -> None:
     turn.apply(ev.NodeChanged(node.spec.name, state))
     turn.world.bump("node", node.spec.name)
     turn.tell("node.changed", {"node": node.spec.name, "state": state.value})
+
+
+def _vanish(turn: Turn, node: Node) -> None:
+    """Let a node go for good. Nothing stands on it then, for what stood there was lost with it (R5)."""
+    if is_gone(node):
+        return
+    _become(turn, node, NodeState.LOST)
+    name = node.spec.name
+    empty = replace(node.spec, gpus=0, cpu_milli=0, memory_mib=0, labels=(FROM_INVENTORY, GONE))
+    turn.apply(ev.ForeignUse(name, ZERO))
+    turn.apply(ev.NodeAltered(empty))
+    turn.world.bump("node", name)
+    turn.tell("node.gone", {"node": name})
+    turn.audit(SYSTEM, "node.gone", f"node:{name}", {})
 
 
 def _tell_refused(turn: Turn, spec: NodeSpec, refused: Refused) -> None:

@@ -63,6 +63,8 @@ class Explained(NamedTuple):
 
     told: Explanation
     ahead: tuple[Ahead, ...]
+    hindered: str = ""
+    """Why its run has not begun although it was started, as the engine says; "" if it has, or the engine says nothing."""
 
 
 class Queued(NamedTuple):
@@ -97,7 +99,9 @@ def explain(actor: str, job: str) -> Query[Explained]:
         told = core.explain(world.state, found.id, now_ms)
         first = told.ahead[:MOST_AHEAD]
         ahead = tuple(_ahead(world, reads, world.state.jobs[one]) for one in first)
-        return Explained(reads.explanation(replace(told, ahead=first)), ahead)
+        run = world.runs.get(found.id)
+        hindered = run.detail if run is not None and run.confirmed_ms is None and run.outcome is None else ""
+        return Explained(reads.explanation(replace(told, ahead=first)), ahead, hindered)
 
     return query
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from quotatree.control.decision_effects import say_confirmed, say_outcome
+from quotatree.control.decision_effects import say_confirmed, say_hindered, say_outcome
 from quotatree.control.inventory import see_node
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
@@ -16,6 +16,7 @@ from quotatree.engines.base import (
     Confirmed,
     DeviceReport,
     Exited,
+    Hindered,
     Idled,
     Left,
     Lost,
@@ -105,12 +106,20 @@ def _lost(turn: Turn, report: Lost) -> None:
     standing = {*job.core_indexes, *job.extras} if job.phase is Phase.RUNNING else set()
     gone = tuple(r for r in report.replicas if r in standing or r in job.leaving)
     if gone:
-        turn.apply(ev.JobLost(job.id, gone))
+        run = turn.world.runs.get(job.id)
+        at_start = run is not None and run.confirmed_ms is None
+        turn.apply(ev.JobLost(job.id, gone, report.detail, at_start))
         turn.tell(
             "job.lost", {"run": report.run, "replicas": list(gone), "detail": report.detail}, job=job.id
         )
         known = turn.world.cards[job.id].confirmed
         turn.change_card(job.id, confirmed=tuple(r for r in known if r not in gone))
+
+
+def _hindered(turn: Turn, report: Hindered) -> None:
+    job = _of_run(turn, report)
+    if job is not None and job.phase is Phase.RUNNING and say_hindered(turn, job.id, report.detail):
+        turn.tell("job.hindered", {"run": report.run, "detail": report.detail}, job=job.id)
 
 
 def _end(report: Exited, phase: Phase) -> dict[str, Any]:
@@ -168,7 +177,9 @@ def _device(turn: Turn, report: DeviceReport) -> None:
     turn.audit(SYSTEM, "node.device", f"node:{report.node}", body)
 
 
-def _of_run(turn: Turn, report: Confirmed | Left | Exited | Lost | Checkpointed | Idled) -> Job | None:
+def _of_run(
+    turn: Turn, report: Confirmed | Left | Exited | Lost | Hindered | Checkpointed | Idled
+) -> Job | None:
     job = turn.state.jobs.get(report.job)
     return job if job is not None and job.run == report.run else None
 
@@ -178,6 +189,7 @@ _HEARERS: dict[type[Any], Callable[[Turn, Any], None]] = {
     Left: _left,
     Exited: _exited,
     Lost: _lost,
+    Hindered: _hindered,
     Checkpointed: _checkpointed,
     Idled: _idled,
     NodeReport: _node,

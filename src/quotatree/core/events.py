@@ -202,10 +202,15 @@ class JobStopped:
 
 @dataclass(frozen=True, slots=True)
 class JobLost:
-    """Replicas are gone, and it is not known how they ended (A7)."""
+    """Replicas are gone, and it is not known how they ended (A7). `detail`: what the engine knows of it, in its words.
+
+    `at_start`: the run had not begun yet, however long that took.
+    """
 
     job: JobId
     replicas: tuple[int, ...]
+    detail: str = ""
+    at_start: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,9 @@ class Code(Enum):
     KeptForGuard = "{quota} keeps {kept} free for {head}, which has waited too long"
     LoanNotAllowed = "{quota} takes no new loan while it shrinks"
     WouldBeTaken = "starting it now would only make it a victim of {preemptor}"
-    LostAtStart = "its last {losses} runs were lost at their start: it is tried again {pause} after the last"
+    LostAtStart = (
+        "its last {losses} runs were lost at their start{detail}: it is tried again {pause} after the last"
+    )
     NotYetTried = "not tried yet: it comes up at the next plan"
     StillLeaving = "its last run has not ended yet: {replicas} replica(s) are still leaving"
     TakesItsPlace = "takes the place to which {kept} would have moved, so that {kept} keeps running"

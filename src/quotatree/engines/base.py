@@ -153,6 +153,15 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
+class Hindered:
+    """A run has not begun, and the engine knows why: `detail`, in the words of whoever keeps it waiting. It may still begin."""
+
+    job: JobId
+    run: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Idled:
     """A notebook did nothing for as long as its rule allows; it still runs."""
 
@@ -184,16 +193,20 @@ class NodeSeen:
     """A node as an engine with an inventory of its own sees it: told when a server begins to lead, and at every change.
 
     `cordoned`: the cluster lets nothing new land there. `foreign`: what others use of it, and what of it cannot be used (R6).
-    A node that is gone is told as one that is not ready.
+    A node that is no longer there is told as one that is not ready, and as `gone` when it is not expected back: it is then shown
+    no more, until one of its name comes.
     """
 
     spec: NodeSpec
     ready: bool = True
     cordoned: bool = False
     foreign: Resources = ZERO
+    gone: bool = False
 
 
-Report = Confirmed | Left | Exited | Lost | Checkpointed | Idled | NodeReport | DeviceReport | NodeSeen
+Report = (
+    Confirmed | Left | Exited | Lost | Hindered | Checkpointed | Idled | NodeReport | DeviceReport | NodeSeen
+)
 
 
 @dataclass(frozen=True, slots=True)

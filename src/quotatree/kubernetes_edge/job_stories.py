@@ -30,7 +30,7 @@ REPEAT_MS: Final = 60_000
 """How old the last word is before changed figures are told."""
 KINDS: Final = (
     "job.started", "job.evicted", "job.moved", "job.stopped", "job.cancelled", "job.failed", "job.ended", "job.lost", "job.alarm",
-    "job.does_not_leave", "job.ran_too_long", "job.waited_too_long",
+    "job.does_not_leave", "job.hindered", "job.ran_too_long", "job.waited_too_long",
 )  # fmt: skip
 T = TypeVar("T")
 
@@ -169,5 +169,6 @@ _TOLD: Final[Mapping[str, Callable[[Mapping[str, Any], Asks], Told]]] = {
         WARNING, "RanTooLong", "stopped, since it ran longer than its workspace allows"
     ),
     "job.waited_too_long": _plain(WARNING, "WaitedTooLong", "waits longer than its workspace allows"),
+    "job.hindered": _plain(WARNING, "NotPlaced", "started, and its pods have not begun"),
     "job.does_not_leave": _plain(WARNING, "Overdue", "its pods do not go although their grace is over"),
 }

@@ -65,6 +65,19 @@ def test_a_job_that_pauses_neither_blocks_nor_takes_and_the_plan_knows_when_to_l
     assert world.plan(job.retry_ms) == [("Start", "j")]
 
 
+def test_a_run_that_never_began_was_lost_at_its_start_however_long_that_took_r5() -> None:
+    world = World()
+    world.root(8)
+    job = world.submit("j", "r", 8)
+    for _ in range(2):
+        assert world.plan() == [("Start", "j")]
+        world.now_ms += 600_000
+        world.event(ev.JobLost(job.id, tuple(job.core_indexes), "no node suits it", at_start=True))
+    assert (job.losses, job.retry_ms) == (2, world.now_ms + 10_000)
+    (reason,) = explain(world.state, job.id, world.now_ms).reasons
+    assert "(the last: no node suits it)" in reason.text
+
+
 def test_a_run_that_lasted_ends_the_count_of_losses_r5() -> None:
     world = World()
     world.root(8)

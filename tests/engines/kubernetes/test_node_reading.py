@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quotatree.core import Resources
+from quotatree.engines.base import NodeSeen
 from quotatree.engines.kubernetes.inventory import Inventory
 from quotatree.engines.kubernetes.node_reading import foreign_pod, node_view
 from quotatree.engines.kubernetes.options import KubernetesOptions
@@ -91,11 +92,11 @@ def test_a_node_that_is_not_ready_gets_nothing_new_and_is_lost_only_after_a_whil
     inventory = Inventory(10_000, lambda: now[0])
     seen = inventory.node_changed(None, view)
     assert seen is not None
-    assert (seen.ready, seen.cordoned, inventory.lost_in_ms(view.spec.name)) == (True, True, 9_000)
+    assert (seen.ready, seen.cordoned, inventory.changes_in_ms(view.spec.name)) == (True, True, 9_000)
     now[0] = since + 10_000
     seen = inventory.seen(view.spec.name)
     assert seen is not None
-    assert (seen.ready, inventory.lost_in_ms(view.spec.name)) == (False, 0)
+    assert (seen.ready, inventory.changes_in_ms(view.spec.name)) == (False, 0)
     back = inventory.node_changed(view, node_view(node(), OPTIONS))
     assert back is not None
     assert (back.ready, back.cordoned) == (True, False)
@@ -121,11 +122,21 @@ def test_foreign_pods_come_and_go_and_the_sum_is_always_right():
     assert [seen.foreign for seen in inventory.pod_changed(two, None)] == [Resources()]
 
 
-def test_a_node_that_is_gone_is_told_as_not_ready():
-    inventory = Inventory()
+def test_a_node_that_was_deleted_is_lost_at_once_and_gone_only_if_nobody_makes_it_again():
+    now = [0]
+    inventory = Inventory(clock_ms=lambda: now[0], gone_ms=600_000)
     view = node_view(node(), OPTIONS)
+    name = view.spec.name
     inventory.node_changed(None, view)
-    seen = inventory.node_changed(view, None)
-    assert seen is not None
-    assert not seen.ready
-    assert inventory.all() == ()
+    assert inventory.node_changed(view, None) == NodeSeen(view.spec, ready=False)
+    assert (inventory.changes_in_ms(name), inventory.ready(name)) == (600_000, False)
+    again = inventory.node_changed(None, view)
+    assert again is not None
+    assert again.ready
+    assert inventory.changes_in_ms(name) == 0
+    inventory.node_changed(view, None)
+    now[0] = 599_999
+    assert inventory.all() == (NodeSeen(view.spec, ready=False),)
+    now[0] = 600_000
+    assert inventory.seen(name) == NodeSeen(view.spec, ready=False, gone=True)
+    assert (inventory.seen(name), inventory.all()) == (None, ())

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from quotatree.core import JobId
-from quotatree.engines.base import Checkpointed, Confirmed, Exited, Left, Lost, Outcome, Running, StopOrder
+from quotatree.engines.base import (
+    Checkpointed,
+    Confirmed,
+    Exited,
+    Hindered,
+    Left,
+    Lost,
+    Outcome,
+    Running,
+    StopOrder,
+)
 from quotatree.engines.kubernetes.kinds import Key
 from quotatree.engines.kubernetes.pod_reading import PodView, pod_view
 from quotatree.engines.kubernetes.runs import Runs
@@ -47,6 +57,15 @@ def test_a_pod_that_runs_confirms_its_replica_once(cluster: Cluster):
     assert cluster.is_now(0, "Pending") == []
     assert cluster.is_now(0, "Running") == [Confirmed(JOB, 1, (0,))]
     assert cluster.is_now(0, "Running") == []
+
+
+def test_a_pod_that_kube_scheduler_places_nowhere_tells_its_words_once(cluster: Cluster):
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes"}
+    status = {"conditions": [condition]}
+    assert cluster.is_now(0, "Pending", status=status) == [Hindered(JOB, 1, "kube-scheduler: 0/2 nodes")]
+    assert cluster.is_now(0, "Pending", status=status, meta={"annotations": {}}) == []
+    pulling = {"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "no"}}}]}
+    assert cluster.is_now(0, "Pending", status=pulling) == [Hindered(JOB, 1, "the kubelet: ErrImagePull: no")]
 
 
 def test_a_run_succeeds_when_its_whole_core_has(cluster: Cluster):

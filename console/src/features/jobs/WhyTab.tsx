@@ -138,6 +138,8 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
         </dd>
         <dt>Next try</dt>
         <dd>{told.next_try}</dd>
+        {told.hindered === null ? null : <dt>Has not begun</dt>}
+        <dd hidden={told.hindered === null}>{told.hindered}</dd>
       </dl>
     </section>
   );

@@ -154,7 +154,10 @@ class HelpOut(TypedDict):
 
 
 class ExplanationOut(TypedDict):
-    """Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are."""
+    """Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are.
+
+    `hindered`: why a run that was started has not begun, in the words of what runs it.
+    """
 
     job: str
     phase: str
@@ -169,6 +172,7 @@ class ExplanationOut(TypedDict):
     preempted_by: str | None
     lost_gpu_seconds: float | None
     next_try: str
+    hindered: str | None
 
 
 def preemption_out(entry: say.Preemption) -> PreemptionOut:
@@ -286,6 +290,7 @@ def explanation_out(explained: Explained) -> ExplanationOut:
         "preempted_by": told.preempted_by,
         "lost_gpu_seconds": None if told.lost_work is None else told.lost_work / GPU_SECOND,
         "next_try": told.next_try,
+        "hindered": explained.hindered or None,
     }
 
 

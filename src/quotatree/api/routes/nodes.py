@@ -18,6 +18,7 @@ from quotatree.api.models.nodes import NodeIn, NodeOut, Nodes, PoolIn, Pools, no
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.eyes import eyes
+from quotatree.control.inventory import is_gone, present
 from quotatree.control.world import World
 from quotatree.core import NodeSpec, NodeState
 from quotatree.store.pages import make_cursor, open_cursor
@@ -33,7 +34,7 @@ async def list_pools(caller: Annotated[Caller, needs(Action.SEE_POOLS)]) -> Resp
     def query(world: World, now_ms: int) -> Pools:
         del now_ms
         of: dict[str, list[NodeSpec]] = {pool: [] for pool in sorted(world.state.pools)}
-        for node in world.state.nodes:
+        for node in present(world.state.nodes):
             of[node.spec.pool].append(node.spec)
         return {
             "items": [
@@ -72,7 +73,7 @@ async def list_nodes(caller: Annotated[Caller, needs(Action.SEE_NODES)], pool: N
         return {
             "items": [
                 node_out(node, world.version("node", node.spec.name), allowed)
-                for node in world.state.nodes
+                for node in present(world.state.nodes)
                 if pool is None or node.spec.pool in pool
             ]
         }
@@ -97,9 +98,11 @@ async def list_node_devices(
         del now_ms
         reads = eyes(world, caller.user)
         wanted = sorted(
-            name
-            for name, found in world.state.node_by_name.items()
-            if name > after and (pool is None or found.spec.pool in pool) and (node is None or name in node)
+            found.spec.name
+            for found in present(world.state.nodes)
+            if found.spec.name > after
+            and (pool is None or found.spec.pool in pool)
+            and (node is None or found.spec.name in node)
         )
         shown = wanted[:limit]
         return {
@@ -127,7 +130,7 @@ async def get_node(node: InPath, caller: Annotated[Caller, needs(Action.SEE_NODE
     def query(world: World, now_ms: int) -> NodeOut:
         del now_ms
         found = world.state.node_by_name.get(node)
-        if found is None:
+        if found is None or is_gone(found):
             raise NotFound("node", node)
         return node_out(found, world.version("node", node), _allowed(caller))
 

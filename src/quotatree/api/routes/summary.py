@@ -21,6 +21,7 @@ from quotatree.api.models.summary import (
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import workspaces_of
 from quotatree.control.eyes import parents
+from quotatree.control.inventory import present
 from quotatree.control.queries import Query
 from quotatree.control.world import World
 from quotatree.core import module_totals, quota_report
@@ -50,18 +51,19 @@ async def get_summary(caller: Annotated[Caller, needs(Action.SEE_QUOTA)]) -> Res
 def _seen(actor: str, sees_nodes: bool) -> Query[SummaryOut]:
     def query(world: World, now_ms: int) -> SummaryOut:
         state = world.state
+        nodes = present(state.nodes)
         seen = visible_quotas(world.directory, actor, parents(world))
         attention: list[AttentionOut] = []
         for name in seen:
             quota = state.quotas[name]  # type: ignore[index]  # a name of the tree is a quota's id
             attention += about_quota(quota_report(state, quota.id), quota.shrinking)
         if sees_nodes:
-            attention += [one for node in state.nodes for one in about_node(node)]
+            attention += [one for node in nodes for one in about_node(node)]
         attention.sort(key=_urgency)
         return {
             "at_ms": now_ms,
             "modules": [module_out(*one) for one in module_totals(state, seen).items()],
-            "cluster": cluster_out(state.nodes) if sees_nodes else None,
+            "cluster": cluster_out(nodes) if sees_nodes else None,
             "attention": attention[:MOST],
             "more": max(0, len(attention) - MOST),
         }

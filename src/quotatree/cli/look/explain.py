@@ -87,6 +87,7 @@ def explanation_lines(
         ahead = f", behind {ahead}" if ahead else ""
         lines.append(f"  position {told['position']}{ahead}")
     lines += _section("because", [why(reason) for reason in told["reasons"]])
+    lines += _section("it was started and has not begun", [told["hindered"]] if told["hindered"] else [])
     lines += _section("the capacity is held by", [_holder(holder) for holder in told["holders"]])
     lines += _section("the nodes", [_group(group) for group in told["nodes"]])
     lines += _section("tried", [f"{one['step'].lower()}: {one['reason']['text']}" for one in told["tried"]])

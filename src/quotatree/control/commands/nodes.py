@@ -8,6 +8,7 @@ from quotatree.access.names import check_name
 from quotatree.access.roles import Action
 from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Answer
+from quotatree.control.inventory import is_gone
 from quotatree.control.turn import Turn
 from quotatree.core import NodeState, Refused
 from quotatree.core import events as ev
@@ -39,7 +40,7 @@ def join(turn: Turn, command: do.JoinNode) -> Answer:
 def set_state(turn: Turn, command: do.SetNodeState) -> Answer:
     turn.allow(command.actor, Action.MANAGE_NODES, PLATFORM)
     node = turn.state.node_by_name.get(command.node)
-    if node is None:
+    if node is None or is_gone(node):
         raise NotFound("node", command.node)
     turn.world.match("node", command.node, command.if_match)
     if command.state is NodeState.LOST:

@@ -60,11 +60,12 @@ def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
     found: Decisions = effects.evict_all(state, units, now_ms, reason, None, counts=False)
     confirm_left(state, job, leaving_among(job, gone))
     if job.core is None and not job.running:
-        return (*found, *_back_off(state, job, now_ms, now_ms - started_ms < EARLY_MS))
+        early = event.at_start or now_ms - started_ms < EARLY_MS
+        return (*found, *_back_off(state, job, now_ms, early, event.detail))
     return found
 
 
-def _back_off(state: State, job: Job, now_ms: int, early: bool) -> Decisions:
+def _back_off(state: State, job: Job, now_ms: int, early: bool, detail: str) -> Decisions:
     """Put a job off whose last runs were lost at their start, longer each time (R5): it would only be lost again."""
     losses = job.losses + 1 if early else 0
     pause_ms = back_off_ms(losses)
@@ -72,7 +73,8 @@ def _back_off(state: State, job: Job, now_ms: int, early: bool) -> Decisions:
         state.set_losses(job, losses, 0)
         return ()
     state.put_off_job(job, losses, now_ms + pause_ms)
-    reason = because(Code.LostAtStart, losses=losses, pause=f"{pause_ms // 1000} s")
+    last = f" (the last: {detail})" if detail else ""
+    reason = because(Code.LostAtStart, losses=losses, detail=last, pause=f"{pause_ms // 1000} s")
     state.set_told(job, reason)
     return (say.Wait(job.id, reason),)
 

@@ -30,6 +30,8 @@ class AdoptedRun:
     resumed: bool = False
     over: bool = False
     unplaced_since: float | None = None
+    hindered: str = ""
+    """Why kube-scheduler places a pod of it nowhere, as was told last."""
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from quotatree.core import JobId
-from quotatree.engines.base import Confirmed, Exited, Left, Lost, Report
+from quotatree.engines.base import Confirmed, Exited, Hindered, Left, Lost, Report
 from quotatree.engines.kubernetes import adopted
 from quotatree.engines.kubernetes.adopted import Adoptable
 from quotatree.engines.kubernetes.adopted_runs import AdoptedRun, AdoptedRuns, exit_of
@@ -29,6 +29,7 @@ from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.due_work import DueWork
 from quotatree.engines.kubernetes.errors import Clash, ClusterError, Missing
 from quotatree.engines.kubernetes.kinds import PODS, Object
+from quotatree.engines.kubernetes.runs import hindrance
 
 UNPLACED_SECONDS: Final = 20.0
 """How long kube-scheduler may find no node for a pod that we gave one, before its job counts as lost."""
@@ -52,7 +53,7 @@ class AdoptedWork:
         self._known = known
         self._lock = lock
         self._report = tell
-        self._due = DueWork("native", self._look, WORKERS)
+        self._due: DueWork[JobId] = DueWork("native", self._look, WORKERS)
         self.mark = self._due.mark
         self.start = self._due.start
         self.close = self._due.close
@@ -172,6 +173,9 @@ class AdoptedWork:
         if not waiting:
             run.unplaced_since = None
             return
+        if run.hindered != waiting[0]:
+            run.hindered = waiting[0]
+            self._report(Hindered(run.job, run.run, hindrance(waiting[0], unplaced=True)))
         since = run.unplaced_since = run.unplaced_since or time.monotonic()
         left = since + UNPLACED_SECONDS - time.monotonic()
         if left > 0:

@@ -10,7 +10,6 @@ that ended stay until `forget`: they are the memory of how a run ended. Objects 
 from __future__ import annotations
 
 import base64
-import threading
 import time
 from collections.abc import Callable
 from typing import Final
@@ -36,6 +35,7 @@ from quotatree.engines.kubernetes import pod_building as build
 from quotatree.engines.kubernetes.adopted import KNOWN
 from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.dry_run import DryRun
+from quotatree.engines.kubernetes.due_work import DueWork
 from quotatree.engines.kubernetes.errors import ClusterError
 from quotatree.engines.kubernetes.informer import Informer
 from quotatree.engines.kubernetes.kinds import (
@@ -69,11 +69,11 @@ class KubernetesEngine:
         self._native = Native(cluster, [KNOWN[name] for name in options.adopted_kinds])
         self._options = options
         self._maker = Maker(cluster)
-        self._known = Known(options.lost_seconds * 1000, lambda: time.time_ns() // 1_000_000)
+        self._known = Known(options, lambda: time.time_ns() // 1_000_000)
         self._dry_run = DryRun(cluster, options, self._maker.namespace)
         self._work = PodWork(cluster, options, self._known, self._maker, self._tell)
         self._place = Place("", cluster.host)
-        self._closing = threading.Event()
+        self._overdue: DueWork[str] = DueWork("overdue-nodes", self._node_overdue, 1)
         self._report: Callable[[Report], None] | None = None
         self._nodes: Informer[NodeView] | None = None
         self._pods: Informer[Pod] | None = None
@@ -118,6 +118,7 @@ class KubernetesEngine:
             self._nodes.start()
             self._pods.start()
             self._work.start()
+            self._overdue.start()
             self._native.open(self._tell)
         self._listed()
 
@@ -190,7 +191,6 @@ class KubernetesEngine:
         return read_log(self._cluster, where, offset, limit, over=view.over, container=view.container)
 
     def close(self) -> None:
-        self._closing.set()
         with self._known.lock:
             self._report = None
         for informer in (self._nodes, self._pods):
@@ -199,6 +199,7 @@ class KubernetesEngine:
         if self._nodes is not None:
             self._native.close()
             self._work.close()
+            self._overdue.close()
         self._cluster.close()
 
     # -- what the cluster says -------------------------------------------------------------------------------------
@@ -220,18 +221,16 @@ class KubernetesEngine:
         self._look_later(key.name)
 
     def _look_later(self, node: str) -> None:
-        """Have a node that is not ready told as lost when it has been so for long enough."""
+        """Have a node told as lost, or as gone, when it has not been ready, or not been there, for long enough."""
         with self._known.lock:
-            waits_ms = self._known.inventory.lost_in_ms(node)
-        if waits_ms and not self._closing.is_set():
-            later = threading.Timer(waits_ms / 1000 + 0.05, self._node_overdue, [node])
-            later.daemon = True
-            later.start()
+            waits_ms = self._known.inventory.changes_in_ms(node)
+        if waits_ms:
+            self._overdue.mark(node, waits_ms / 1000 + 0.05)
 
     def _node_overdue(self, node: str) -> None:
         with self._known.lock:
             told = self._known.inventory.seen(node)
-        if told is not None and not self._closing.is_set():
+        if told is not None:
             self._tell(told)
             self._look_later(node)
 

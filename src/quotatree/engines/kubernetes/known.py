@@ -14,6 +14,7 @@ from quotatree.engines.base import Exited, NodeSeen, Report, Running
 from quotatree.engines.kubernetes.inventory import Inventory
 from quotatree.engines.kubernetes.kinds import Key
 from quotatree.engines.kubernetes.node_reading import ForeignPod, NodeView
+from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.kubernetes.pod_reading import PodView
 from quotatree.engines.kubernetes.runs import Run, Runs
 
@@ -21,10 +22,10 @@ Pod = PodView | ForeignPod
 
 
 class Known:
-    def __init__(self, lost_ms: int, clock_ms: Callable[[], int]) -> None:
+    def __init__(self, options: KubernetesOptions, clock_ms: Callable[[], int]) -> None:
         self.lock = threading.RLock()
         self.runs = Runs()
-        self.inventory = Inventory(lost_ms, clock_ms)
+        self.inventory = Inventory(options.lost_seconds * 1000, clock_ms, gone_ms=options.gone_seconds * 1000)
         self._leftovers: dict[str, ForeignPod] = {}  # pods of forgotten runs that are not gone yet, by uid
 
     def node_changed(self, before: NodeView | None, after: NodeView | None) -> NodeSeen | None:

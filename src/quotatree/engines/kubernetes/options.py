@@ -35,6 +35,8 @@ class KubernetesOptions:
     """How long kube-scheduler may take to let a pod have its node before the job is queued again."""
     lost_seconds: int = 60
     """How long a node may be not ready before it counts as lost and its jobs are queued again."""
+    gone_seconds: int = 600
+    """How long a node that was deleted is shown as lost before it goes away, unless it is made again."""
     start_seconds: int = 600
     """How long a pod may fail to get its image, secrets or volumes before the job is queued again."""
     resources: bool = True

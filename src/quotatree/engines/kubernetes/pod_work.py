@@ -49,7 +49,7 @@ class PodWork:
         self._known = known
         self._maker = maker
         self._tell = tell
-        self._due = DueWork("kubernetes", self._settle, WORKERS)
+        self._due: DueWork[JobId] = DueWork("kubernetes", self._settle, WORKERS)
         self.mark = self._due.mark
         self.start = self._due.start
         self.close = self._due.close

@@ -13,6 +13,7 @@ from quotatree.engines.base import (
     Checkpointed,
     Confirmed,
     Exited,
+    Hindered,
     Left,
     Lost,
     Outcome,
@@ -155,6 +156,8 @@ class Runs:
         if after.restart and after.restart == run.restart:
             run.replacing.pop(after.replica, None)
         told: list[Report] = []
+        if after.blocked and (before is None or before.blocked != after.blocked):
+            told.append(Hindered(after.job, after.run, hindrance(after.blocked, after.unplaced)))
         fresh = before is None or before.phase != after.phase
         if fresh and after.phase == RUNNING and after.replica not in run.stopping:
             told.append(Confirmed(after.job, after.run, (after.replica,)))
@@ -195,6 +198,11 @@ class Runs:
             if numbers:
                 running.append(Running(run.job, run.number, numbers))
         return running, exits
+
+
+def hindrance(words: str, unplaced: bool) -> str:
+    """Why a pod does not start, and who says so."""
+    return f"{'kube-scheduler' if unplaced else 'the kubelet'}: {words}"
 
 
 def outcome(run: Run) -> Exited | None:
