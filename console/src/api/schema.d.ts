@@ -2253,6 +2253,8 @@ export interface components {
         /**
          * ExplanationOut
          * @description Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are.
+         *
+         *     `hindered`: why a run that was started has not begun, in the words of what runs it.
          */
         ExplanationOut: {
             /** Job */
@@ -2281,6 +2283,8 @@ export interface components {
             lost_gpu_seconds: number | null;
             /** Next Try */
             next_try: string;
+            /** Hindered */
+            hindered: string | null;
         };
         /** ExposedOut */
         ExposedOut: {
