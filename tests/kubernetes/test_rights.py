@@ -61,15 +61,20 @@ def test_a_server_that_does_everything_is_refused_nothing_and_uses_all_its_right
 def declares_a_tree(told: Story) -> None:
     """A second tree, as resources; its figures come back as their status, and deleting it is held up until it is unused."""
     api = told.cluster.api
-    quota = {"metadata": {"name": "declared"}, "spec": {"draws": {told.pool(): {"gpus": 8}}}}
-    api.create(f"{RESOURCES}/quotas", quota)
-    workspace = {"metadata": {"name": "robots"}, "spec": {"quotas": [{"name": "declared"}]}}
-    api.create(f"{RESOURCES}/workspaces", workspace)
+    draws = {told.pool(): {"gpus": 8}}
+    api.create(f"{RESOURCES}/quotas", resource("Quota", "declared", {"draws": draws}))
+    api.create(
+        f"{RESOURCES}/workspaces", resource("Workspace", "robots", {"quotas": [{"name": "declared"}]})
+    )
     for path in ("quotas/declared", "workspaces/robots"):
         until(
             lambda path=path: condition(api.get(f"{RESOURCES}/{path}"), "Accepted") == "True",  # type: ignore[misc]
             f"{path} is accepted",
         )
+
+
+def resource(kind: str, name: str, spec: Thing) -> Thing:
+    return {"apiVersion": "quotatree.io/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
 def makes_jobs_with_kubectl(told: Story) -> None:
