@@ -63,9 +63,7 @@ def declares_a_tree(told: Story) -> None:
     api = told.cluster.api
     draws = {told.pool(): {"gpus": 8}}
     api.create(f"{RESOURCES}/quotas", resource("Quota", "declared", {"draws": draws}))
-    api.create(
-        f"{RESOURCES}/workspaces", resource("Workspace", "robots", {"quotas": [{"name": "declared"}]})
-    )
+    api.create(f"{RESOURCES}/workspaces", resource("Workspace", "robots", {"quotas": [{"name": "declared"}]}))
     for path in ("quotas/declared", "workspaces/robots"):
         until(
             lambda path=path: condition(api.get(f"{RESOURCES}/{path}"), "Accepted") == "True",  # type: ignore[misc]
