@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 import structlog
-from starlette.requests import ClientDisconnect
 
-from quotatree.api.app import create_app
 from quotatree.api.problems import PROBLEMS, URN
 from quotatree.api.services import Limits
 from quotatree.store.pages import make_cursor
@@ -292,7 +290,3 @@ def test_attempts_without_the_right_are_logged_and_counted(on_both: Api):
     assert {code: counted.labels(code)._value.get() - n for code, n in before.items()} == dict.fromkeys(
         before, 1
     )
-
-
-def test_a_client_that_goes_away_in_its_request_is_no_fault():
-    assert ClientDisconnect in create_app(None).exception_handlers

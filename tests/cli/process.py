@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -23,15 +23,21 @@ COMMAND = [sys.executable, "-m", "quotatree"]
 
 
 class Process:
-    def __init__(self, data: Path, *words: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        data: Path,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        program: Sequence[str] = COMMAND,
+    ) -> None:
         self.data = data
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         scheme = "https" if "--tls-cert" in words else "http"
         self.url = f"{scheme}://127.0.0.1:{self.port}"
-        log = str(data.parent / "log")
-        command = [*COMMAND, "serve", "--data", str(data), "--log-file", log]
+        self.log = data.parent / "log"
+        command = [*program, "serve", "--data", str(data), "--log-file", str(self.log)]
         command += ["--engine", "timer"] if "--engine" not in words else []
         self.process = subprocess.Popen(
             [*command, "--listen", f"127.0.0.1:{self.port}", *words],

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -146,3 +152,90 @@ def test_watching_live(tmp_path: Path, started: list[Process], commands: list[Co
     events.until(r"job\.cancelled")
     assert len(re.findall(rb'"kind": "job.started"', events.said)) <= 1
     assert (watch.end(signal.SIGINT), events.end(signal.SIGINT)) == (130, 130)
+
+
+# -- clients that do not behave --------------------------------------------------------------------------------------
+
+HURRIED = (
+    "from quotatree.server.patient_protocol import PatientProtocol; PatientProtocol.header_seconds = 1.0; "
+    "from quotatree.cli import main; main()"
+)
+HALF_A_LOGIN = (
+    b"POST /api/v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n"
+    b'{"user": "admin", "pass'
+)
+
+
+@pytest.fixture
+def hurried(tmp_path: Path, started: list[Process]) -> Process:
+    """A server that gives the head of a request one second instead of twenty."""
+    found = Process(tmp_path / "data", program=[sys.executable, "-c", HURRIED])
+    started.append(found)
+    found.client(found.token).close()
+    return found
+
+
+def connect(server: Process, said: bytes = b"") -> socket.socket:
+    found = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    found.sendall(said)
+    return found
+
+
+def closes(connection: socket.socket) -> bytes:
+    """What the server says until it closes; fails if it does not."""
+    heard = b""
+    try:
+        while part := connection.recv(65536):
+            heard += part
+    except ConnectionResetError:
+        pass
+    finally:
+        connection.close()
+    return heard
+
+
+def test_clients_that_break_off_in_a_request_leave_no_traceback(hurried: Process):
+    for number in range(20):
+        gone = connect(hurried, HALF_A_LOGIN)
+        if number % 2:  # half of them by a reset, as a client does that is killed
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        gone.close()
+    with hurried.client(hurried.token) as client:
+        assert client.health()["mode"] == "ready"
+    said = hurried.end() + hurried.log.read_text()
+    assert "Traceback" not in said
+    assert "request_failed" not in said
+
+
+def test_a_head_that_trickles_or_never_comes_is_closed_and_who_behaves_is_served(hurried: Process):
+    silent = connect(hurried)
+    trickling = connect(hurried, b"GET /healthz HTTP/1.1\r\n")
+    told = threading.Event()
+
+    def trickle() -> None:
+        with suppress(OSError):
+            while not told.wait(0.1):
+                trickling.sendall(b"X: y\r\n")
+
+    sender = threading.Thread(target=trickle)
+    sender.start()
+    try:
+        with hurried.client(hurried.token) as client:
+            assert client.health()["mode"] == "ready"
+        assert closes(silent) == b""
+        assert closes(trickling) == b""
+    finally:
+        told.set()
+        sender.join()
+    whole = connect(hurried, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert closes(whole).startswith(b"HTTP/1.1 200")
+
+
+def test_a_connection_is_kept_between_two_requests_and_its_next_head_may_not_trickle(hurried: Process):
+    kept = http.client.HTTPConnection("127.0.0.1", hurried.port, timeout=30)
+    for _ in range(2):
+        kept.request("GET", "/healthz")
+        answer = kept.getresponse()
+        assert (answer.status, answer.read()[:1]) == (200, b"{")
+    kept.sock.sendall(b"GET /heal")
+    assert closes(kept.sock) == b""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from uvicorn import Config, Server
+from uvicorn import Config
 from uvicorn.server import ServerState
 
 from quotatree.server.patient_protocol import PatientProtocol
@@ -49,8 +49,3 @@ def test_headers_that_trickle_are_not_waited_for() -> None:
 def test_an_answer_that_takes_longer_is_given() -> None:
     said = asyncio.run(asyncio.wait_for(talk(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 20))
     assert said.startswith(b"HTTP/1.1 204")
-
-
-def test_a_server_speaks_it() -> None:
-    assert issubclass(PatientProtocol, asyncio.Protocol)
-    assert Server(Config(app, http=PatientProtocol)).config.http is PatientProtocol

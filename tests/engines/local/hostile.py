@@ -12,7 +12,10 @@ import json
 import os
 import shutil
 import signal
+import socket
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -140,6 +143,81 @@ def look_through_first_process(victim: dict[str, Any]) -> object:
     return os.listdir(f"/proc/1/root{victim['jobs']}")
 
 
+# -- against notebooks and services --------------------------------------------------------------------------------
+
+
+def read_token(victim: dict[str, Any]) -> object:
+    """In the variables and commands of all processes, and in the files that keep it."""
+    wanted = victim["token"].encode()
+    for pid in others():
+        for name in ("environ", "cmdline"):
+            try:
+                if wanted in Path(f"/proc/{pid}/{name}").read_bytes():
+                    return f"in /proc/{pid}/{name}"
+            except OSError:
+                continue
+    for path in victim["kept"]:
+        try:
+            if wanted in Path(path).read_bytes():
+                return f"in {path}"
+        except OSError:
+            continue
+    return _nothing()
+
+
+def open_notebook(victim: dict[str, Any]) -> object:
+    status, body = _asked(victim["notebook_port"])
+    return _nothing() if status == 401 else body
+
+
+def write_into_notebook(victim: dict[str, Any]) -> object:
+    status, body = _asked(victim["notebook_port"], b"cell=spoilt")
+    return _nothing() if status == 401 else body
+
+
+def signal_proxy(victim: dict[str, Any]) -> object:
+    os.kill(victim["proxy"], signal.SIGCONT)
+    return "sent"
+
+
+def listen_in_its_place(victim: dict[str, Any]) -> object:
+    """At the address of its service, beside the one who listens there, where the kernel lets two."""
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        taken.bind(("127.0.0.1", victim["service_port"]))
+        taken.listen()
+        return "listens"
+
+
+def move_service(victim: dict[str, Any]) -> object:
+    """Write down another port, at which its next run would answer."""
+    return Path(victim["kept"][-1]).write_text('{"port": 1}')
+
+
+def ask_service(victim: dict[str, Any]) -> object:
+    return _asked(victim["service_port"])
+
+
+SERVED: dict[str, Attempt] = {
+    "read the token of its notebook": read_token,
+    "read its notebook without the token": open_notebook,
+    "write into its notebook without the token": write_into_notebook,
+    "send a signal to the proxy of its service": signal_proxy,
+    "listen at the address of its service": listen_in_its_place,
+    "move its service to another port": move_service,
+    "ask its service": ask_service,
+}
+
+
+def _asked(port: int, body: bytes | None = None) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", body, timeout=20) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+
+
 ATTEMPTS: dict[str, Attempt] = {
     "read its secrets in /proc/PID/environ": read_secret,
     "see its processes": see_processes,
@@ -180,7 +258,7 @@ def main() -> None:
     got: dict[str, str | None] = {}
     for name in victim["attempts"]:
         try:
-            got[name] = repr(ATTEMPTS[name](victim))
+            got[name] = repr({**ATTEMPTS, **SERVED}[name](victim))
         except (OSError, GotNothing):
             got[name] = None
     sys.stdout.write(json.dumps(got) + "\n")

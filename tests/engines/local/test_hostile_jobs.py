@@ -15,11 +15,14 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import quotatree.examples.notebook
 from quotatree.core import JobId, Module, Shape
 from quotatree.engines.base import Exited, Outcome, Program, ReplicaOrder, Report, StartOrder, StopOrder
+from quotatree.engines.local.host import process_tree
 from quotatree.engines.local.server.disk_use import DiskSettings
 from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.engines.local.server.unix_users import UserSettings
@@ -44,6 +47,14 @@ ctypes.CDLL(None).shmget(key, 4096, 0o1666)
 print("ready", flush=True)
 time.sleep(600)
 """
+SERVICE = """
+import http.server, os
+class Served(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers(); self.wfile.write(b"served")
+    def log_message(self, *words): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["QUOTATREE_PORT"])), Served).serve_forever()
+"""
 PLAIN = DiskSettings()
 ABORTING = frozenset({"kill everything it may", "write an order to end it", "empty its working directory"})
 """Tried only where they must fail: they would end the victim, and perhaps other programs of the same user."""
@@ -61,9 +72,16 @@ class Machine:
         self.engine.open(self.reports.append)
         self.marker = f"qt-hostile-{uuid.uuid4().hex[:8]}"
 
-    def start(self, job: str, workspace: str, program: Program, grace_ms: int = 5_000) -> None:
+    def start(
+        self,
+        job: str,
+        workspace: str,
+        program: Program,
+        grace_ms: int = 5_000,
+        module: Module = Module.DLC,
+    ) -> None:
         where = (ReplicaOrder(0, "n1", (0,), Shape(1000, 0, 0)),)
-        self.engine.start(StartOrder(JobId(job), 1, Module.DLC, where, program, grace_ms, workspace))
+        self.engine.start(StartOrder(JobId(job), 1, module, where, program, grace_ms, workspace))
 
     def printed(self, job: str) -> str:
         piece = self.engine.log(JobId(job), 1, 0, 0, 100_000)
@@ -78,8 +96,43 @@ class Machine:
         until(lambda: "ready" in self.printed("victim") or self.ended("victim"))
         assert self.ended("victim") is None, self.printed("victim")
 
+    def serve(self) -> dict[str, Any]:
+        """Start a notebook and a service of the victim's workspace; return what a hostile job could know of them."""
+        notebook = Path(quotatree.examples.notebook.__file__).read_text(encoding="utf-8")
+        self.start("notebook", "a", {"command": [PYTHON, "-c", notebook]}, module=Module.DSW)
+        self.start("service", "a", {"command": [PYTHON, "-c", SERVICE]}, module=Module.EAS)
+        until(lambda: all(self.ready(job) or self.ended(job) for job in ("notebook", "service")))
+        assert not [self.ended(job) for job in ("notebook", "service") if self.ended(job)]
+        path = self.engine._directory
+        opened = self.engine.endpoint(JobId("notebook"), 1)
+        assert opened is not None
+        return {
+            "token": opened.token, "notebook_port": self.port("notebook"), "service_port": self.port("service"),
+            "proxy": self.proxy(),
+            "kept": [
+                path.run("notebook", 1).journal, path.run("notebook", 1).spec, path.job("notebook").service_file,
+                path.job("service").service_file,
+            ],
+        }  # fmt: skip
+
+    def ready(self, job: str) -> bool:
+        at = self.engine.endpoint(JobId(job), 1)
+        return at is not None and at.ready == 1
+
+    def port(self, job: str) -> int:
+        at = self.engine.endpoint(JobId(job), 1)
+        assert at is not None
+        return int(at.address.rstrip("/").rpartition(":")[2])
+
+    def proxy(self) -> int:
+        """Pid of the process that listens at the address of the service."""
+        supervisor = self.engine._runs[JobId("service"), 1].supervisor
+        assert supervisor is not None
+        children = process_tree.children(supervisor.pid)
+        return next(pid for pid in children if b"proxy" in Path(f"/proc/{pid}/cmdline").read_bytes())
+
     def attack(
-        self, attempts: list[str], workspace: str = "b", job: str = "hostile"
+        self, attempts: list[str], workspace: str = "b", job: str = "hostile", **more: Any
     ) -> dict[str, str | None]:
         path = self.engine._directory
         known = self.engine._runs[JobId("victim"), 1].processes[0].pid
@@ -88,7 +141,7 @@ class Machine:
             "pid": known, "secret": SECRET, "marker": self.marker, "key": KEY, "mine": job, "attempts": attempts,
             "work": path.job("victim").work, "checkpoints": path.job("victim").checkpoints, "jobs": path.jobs,
             "logs": path.run("victim", 1).replica_logs(0), "orders": path.run("victim", 1).orders,
-            "users": path.users_file, "engine": path.path,
+            "users": path.users_file, "engine": path.path, **more,
         }  # fmt: skip
         self.start(job, workspace, {"command": [PYTHON, "-c", script, json.dumps(victim)]})
         until(lambda: self.ended(job) is not None)
@@ -135,11 +188,53 @@ def test_a_job_gets_nothing_of_another_workspace_whatever_it_tries(apart: Machin
     assert Path(job.work, "data").read_text() == "precious"
 
 
-def test_the_page_lists_what_was_tried() -> None:
+def test_a_job_gets_nothing_of_a_notebook_or_a_service_of_another_workspace_but_an_answer(
+    apart: Machine,
+) -> None:
+    apart.victim()
+    got = apart.attack(list(hostile.SERVED), **apart.serve())
+    assert {name for name, what in got.items() if what is not None} == {"ask its service"}
+    assert "served" in (got["ask its service"] or "")
+    assert apart.ready("notebook")
+    assert apart.ready("service")
+
+
+def test_a_job_cannot_start_in_the_directory_of_another_workspace(apart: Machine) -> None:
+    apart.victim()
+    theirs = apart.engine._directory.job("victim").work
+    apart.start("hostile", "b", {"command": "ls", "workdir": theirs})
+    until(lambda: apart.ended("hostile") is not None)
+    end = apart.ended("hostile")
+    assert end is not None
+    assert end.outcome is Outcome.FAILED
+    assert "data" not in apart.printed("hostile")
+
+
+def table() -> dict[str, tuple[str, str]]:
+    """The tables of the page: by what was tried, what it got where workspaces are kept apart, and as one user."""
     page = (Path(__file__).parents[3] / "docs" / "explanation" / "isolation.md").read_text(encoding="utf-8")
-    assert [
-        line.split(" | ")[0][2:] for line in page.splitlines() if line.split(" | ")[0][2:] in hostile.ATTEMPTS
-    ] == list(hostile.ATTEMPTS)
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    return {row[0]: (row[1], row[2]) for row in rows if len(row) == 3 and row[0] != "it tried to"}
+
+
+def test_the_page_lists_what_was_tried_and_what_it_got() -> None:
+    """That it got nothing, as the tests above have seen; itself, where what it reached was its own."""
+    assert list(table()) == [*hostile.ATTEMPTS, *hostile.SERVED]
+    something = {
+        name for name, (kept_apart, _) in table().items() if not kept_apart.startswith(("nothing", "itself"))
+    }
+    assert something == {"ask its service"}
+
+
+def as_the_page_says(got: dict[str, str | None]) -> list[str]:
+    """The attempts of which the page says otherwise for jobs that run as one user; what depends on the kernel is left out."""
+    said = {name: table()[name][1] for name in got}
+    return [
+        name
+        for name, what in got.items()
+        if not said[name].startswith("depends")
+        and (what is None) is not said[name].startswith(("nothing", "–"))
+    ]
 
 
 def test_where_all_jobs_run_as_one_user_the_same_tries_succeed(directory: Path) -> None:
@@ -148,12 +243,9 @@ def test_where_all_jobs_run_as_one_user_the_same_tries_succeed(directory: Path) 
     try:
         machine.victim()
         got = machine.attack([name for name in hostile.ATTEMPTS if name not in ABORTING])
-        missed = {name for name, what in got.items() if what is None}
-        assert missed <= {
-            "read its output", "see which jobs there are", "read which user is whose",
-            "take away what covers the engine's directory", "look through the first process's root",
-            "attach a debugger to its process", "open its memory",
-        }  # fmt: skip
+        assert as_the_page_says(got) == []
+        served = machine.attack(list(hostile.SERVED), job="again", **machine.serve())
+        assert as_the_page_says(served) == []
         assert machine.engine.capabilities.one_team, "and the server says so"
     finally:
         machine.close()
