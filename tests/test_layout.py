@@ -98,6 +98,7 @@ THROUGH = {
     "store/read_rows.py": "store/test_stored_rows.py",
     "store/rows.py": "store/test_stored_rows.py",
     "store/store.py": "store/test_write.py",
+    "store/usage.py": "control/test_accounting.py",
 }
 
 # Tests of no single module: what they hold is a promise of many.

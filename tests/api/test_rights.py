@@ -83,6 +83,8 @@ ROWS = [
     Row("GET", "/quotas/{quota}/usage",              "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/queue",              "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/users",              "200  200  200  200  200  200  200  404  404  401"),
+    Row("GET", "/usage",                             ALL),
+    Row("GET", "/usage",                             "200  200  200  200  200  200  200  404  404  401", query="quota=a"),
     Row("GET", "/quotas/{quota}/history",            "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/series",             "200  200  200  200  200  200  200  404  404  401"),
     Row("GET", "/quotas/{quota}/policies",           "200  200  200  200  200  200  200  404  404  401"),

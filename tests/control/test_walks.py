@@ -102,6 +102,9 @@ def _check_written(server: Server) -> None:
     for name in ("directory", "cards", "runs", "versions", "webhooks"):
         assert getattr(there, name) == getattr(here, name), name
     assert there.places == {job: places for job, places in here.places.items() if places}
+    assert {job: use.stretches for job, use in there.usage.items()} == {
+        job: use.stretches for job, use in here.usage.items()
+    }
     assert there.counters == here.counters
 
 

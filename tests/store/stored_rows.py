@@ -36,6 +36,10 @@ PLACEMENT_ROWS: Final = (
     r.PlacementRow("dlc-1", 1, 0, "n1", (), 0, 1_000, None),
     r.PlacementRow("dlc-2", 2, 1, "n2", (6, 7), 2_000, 3_000, 9_000),
 )
+USAGE_ROWS: Final = (
+    r.UsageRow("dlc-1", 1, "guaranteed", 1_000, None, 2_000, 1, "lab", "team-a", "ann", "DLC"),
+    r.UsageRow("dlc-2", 2, "loan", 3_000, 9_000, 500, 0, "lab", "team-b", "bob", "EAS"),
+)
 
 DECISION_ROWS: Final = (
     r.DecisionRow(1, 4_000, "Fail", "dlc-1", "lab", "team-a", "PreemptionLimit", encode(FAILS[0], Decision)),
@@ -44,6 +48,9 @@ PREEMPTION_ROWS: Final = (
     r.PreemptionRow(1, 4_000, "dlc-2", "lab", "team-a", "SIBLINGS", 14_400_000_000, encode(PREEMPTIONS[1])),
 )
 VICTIM_ROWS: Final = (r.VictimRow(1, 0, "dlc-1", "lab", "team-b", 3, 2_000, 7_200_000_000, 14_400_000_000),)
+LOSS_ROWS: Final = (
+    r.LossRow(1, 0, 4_000, 7_200_000_000, 1, "loan", "lab", "team-b", "ann", "DLC", "lab", "team-a"),
+)
 EVENT_ROWS: Final = (
     r.EventRow(1, 4_000, "engine.orphan_stopped", None, None, None, {}),
     r.EventRow(2, 4_000, "job.started", "lab", "team-a", "dlc-2", {"run": 2, "claim": "idle"}),
@@ -92,7 +99,7 @@ SAMPLE_ROWS: Final = (
 
 ROWS: Final[tuple[r.Row, ...]] = (
     *POOL_ROWS, *NODE_ROWS, *QUOTA_ROWS, *JOB_ROWS, *RUN_ROWS, *PLACEMENT_ROWS, *DECISION_ROWS, *PREEMPTION_ROWS,
-    *VICTIM_ROWS, *EVENT_ROWS, *AUDIT_ROWS, *ANSWER_ROWS, *WEBHOOK_ROWS, *DELIVERY_ROWS, ENGINE_ROW,
+    *USAGE_ROWS, *VICTIM_ROWS, *LOSS_ROWS, *EVENT_ROWS, *AUDIT_ROWS, *ANSWER_ROWS, *WEBHOOK_ROWS, *DELIVERY_ROWS, ENGINE_ROW,
     *SAMPLE_ROWS,
 )  # fmt: skip
 

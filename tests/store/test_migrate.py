@@ -11,15 +11,17 @@ import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, select, text
 
 from quotatree.core.state import Settings
-from quotatree.store import Store
+from quotatree.store import Store, UsageFilter
+from quotatree.store import rows as r
+from quotatree.store import tables as t
 from quotatree.store.database import connect, parse_url, reading, writing
 from quotatree.store.errors import NotMigrated
 from quotatree.store.migrate import _config, newest
 from quotatree.store.tables import METADATA
-from tests.store.building import jobs_batch, writer
+from tests.store.building import batch, jobs_batch, writer
 from tests.store.test_backup import content
 
 
@@ -62,8 +64,60 @@ def test_a_store_of_the_first_revision_is_migrated_with_what_is_in_it(url: str) 
     store.check()
     with reading(store._engine) as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
-    assert content(store) == old
+    assert content(store) == old | {"usage": usage_of(old)}
     store.close()
+
+
+def test_the_use_of_old_runs_is_taken_over_from_their_placements(url: str) -> None:
+    """To the millisecond, cut at midnight; who was evicted lost what the ledger says."""
+    at_first_revision(url)
+    store = Store.open(url)
+    name, day = "dlc-00000001", 86_400_000
+    store.commit(
+        batch(
+            1, 2, r.RunRow(name, 1, "idle", 1, 2, 2 * day + 7, "evicted", ""),
+            r.PlacementRow(name, 1, 0, "n1", (0, 1), 2000, 1, 2 * day + 7),
+            r.PlacementRow(name, 1, 1, "n1", (2,), 1000, day - 5, day + 5),
+            r.PreemptionRow(1, day, "dlc-00000002", "lab", "root", "OWN", 9, {}),
+            r.VictimRow(1, 0, name, "lab", "root", 5, 2000, 77, 99),
+        )
+    )  # fmt: skip
+    store.migrate()
+    with reading(store._engine) as connection:
+        rows = [
+            (row.from_ms, row.until_ms, row.gpu_milli, row.begins)
+            for row in connection.execute(
+                select(t.USAGE).where(t.USAGE.c.job == name).order_by(t.USAGE.c.from_ms)
+            )
+        ]
+    assert rows == [
+        (1, day - 5, 2000, 1), (day - 5, day, 3000, 0), (day, day + 5, 3000, 0), (day + 5, 2 * day, 2000, 0),
+        (2 * day, 2 * day + 7, 2000, 0),
+    ]  # fmt: skip
+    asked = UsageFilter(0, 3 * day, 3 * day)
+    found = {one.keys: one for one in store.usage(asked, ("claim", "taker_workspace"))}
+    assert found["idle", None].used == (2 * day + 6) * 2000 + 10 * 1000
+    assert (found["guaranteed", None].runs, found["idle", None].runs) == (4, 1)
+    assert (found["guaranteed", "lab"].lost, found["guaranteed", "lab"].preempted) == (77, 1)
+    store.close()
+
+
+def usage_of(old: dict[str, list[Any]]) -> list[Any]:
+    """The stretches that the open runs of a store of the first revision have."""
+    jobs = {row[0]: row for row in old["jobs"]}
+    return [
+        (
+            place[0],
+            place[1],
+            "guaranteed",
+            place[3],
+            None,
+            place[6],
+            1,
+            *(jobs[place[0]][i] for i in (1, 2, 3, 5)),
+        )
+        for place in old["placements"]
+    ]
 
 
 def test_a_backup_of_the_first_revision_restores_into_this_one(url: str, tmp_path: Path) -> None:
@@ -77,7 +131,7 @@ def test_a_backup_of_the_first_revision_restores_into_this_one(url: str, tmp_pat
     store = Store.open(url)
     store.migrate()
     assert store.restore(tmp_path / "old.db", 0) == 7
-    assert content(store) == old
+    assert content(store) == old | {"usage": usage_of(old)}
     store.check()
     store.close()
 

@@ -13,7 +13,7 @@ from typing import Any, Final, get_args
 from sqlalchemy import insert, select
 
 from quotatree.core.state import Settings
-from quotatree.store import HistoryFilter, Store
+from quotatree.store import HistoryFilter, Store, UsageFilter, UsageSum
 from quotatree.store import rows as r
 from quotatree.store.database import reading, writing
 from quotatree.store.reads import LedgerEntry
@@ -41,6 +41,7 @@ def test_what_the_tables_held_then_is_loaded_as_the_values_it_was(store: Store) 
     assert loaded.jobs == rows.JOB_ROWS
     assert loaded.runs == rows.RUN_ROWS[:1]
     assert loaded.placements == rows.PLACEMENT_ROWS[:1]
+    assert loaded.usage == rows.USAGE_ROWS[:1]
     assert loaded.webhooks == rows.WEBHOOK_ROWS
     assert loaded.answers == rows.ANSWER_ROWS
     assert loaded.engine == rows.ENGINE_ROW
@@ -59,6 +60,12 @@ def test_the_history_that_the_tables_held_then_can_be_asked_for(store: Store) ->
     assert list(store.preemptions(every).items) == [LedgerEntry(rows.PREEMPTION_ROWS[0], rows.VICTIM_ROWS)]
     assert store.events(0, every) == rows.EVENT_ROWS
     assert tuple(store.audit(every).items) == rows.AUDIT_ROWS[::-1]
+    told = store.usage(UsageFilter(0, 10_000, 10_000), ("owner", "claim", "taker_quota"))
+    assert told == [
+        UsageSum(("ann", "guaranteed", None), 9_000 * 2_000, 0, 1, 0),
+        UsageSum(("ann", "loan", "team-a"), 0, 7_200_000_000, 0, 1),
+        UsageSum(("bob", "loan", None), 6_000 * 500, 0, 0, 0),
+    ]
     assert store.due_deliveries(5_000, 10) == [
         (rows.DELIVERY_ROWS[0], rows.EVENT_ROWS[1], rows.WEBHOOK_ROWS[0])
     ]

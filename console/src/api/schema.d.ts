@@ -696,6 +696,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Gpu Time
+         * @description GPU-hours from `since` (7 days ago) to `until` (now): used, and lost by preemption. Without `quota`, of all quotas that one
+         *     sees and of one's workspaces anywhere.
+         */
+        get: operations["get_gpu_time_api_v1_usage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/quotas/{quota}/series": {
         parameters: {
             query?: never;
@@ -2350,6 +2371,37 @@ export interface components {
             cpu: number;
             /** Memory */
             memory: string;
+        };
+        /**
+         * GpuTime
+         * @description Use from `since_ms` on and before `until_ms`, largest first; what still runs counts up to now. `total` is of all rows.
+         */
+        GpuTime: {
+            /** Since Ms */
+            since_ms: number;
+            /** Until Ms */
+            until_ms: number;
+            /** By */
+            by: string[];
+            /** Rows */
+            rows: components["schemas"]["UsageRowOut"][];
+            total: components["schemas"]["GpuTimeOut"];
+        };
+        /**
+         * GpuTimeOut
+         * @description `gpu_hours`: GPUs times the hours that replicas occupied them, from their start until they had left, idle ones too.
+         *     `lost_gpu_hours`: work that preemption destroyed, as the ledger has it (P6). `runs` began in the time; `preempted`: how
+         *     often a run was taken for another job, if that counts as a preemption (P11).
+         */
+        GpuTimeOut: {
+            /** Gpu Hours */
+            gpu_hours: number;
+            /** Lost Gpu Hours */
+            lost_gpu_hours: number;
+            /** Runs */
+            runs: number;
+            /** Preempted */
+            preempted: number;
         };
         /**
          * GroupIn
@@ -4241,6 +4293,35 @@ export interface components {
             free: components["schemas"]["AmountsOut"];
         };
         /**
+         * UsageRowOut
+         * @description Has the keys that the rows are by. A key is null where the reader may not know it; everything of which that is so is one
+         *     row. `claim`: guaranteed, loan or idle. `taker_quota`, `taker_workspace`: for whom it was lost; null in the row of the use.
+         */
+        UsageRowOut: {
+            /** Gpu Hours */
+            gpu_hours: number;
+            /** Lost Gpu Hours */
+            lost_gpu_hours: number;
+            /** Runs */
+            runs: number;
+            /** Preempted */
+            preempted: number;
+            /** Quota */
+            quota?: string | null;
+            /** Workspace */
+            workspace?: string | null;
+            /** User */
+            user?: string | null;
+            /** Module */
+            module?: string | null;
+            /** Claim */
+            claim?: string | null;
+            /** Taker Quota */
+            taker_quota?: string | null;
+            /** Taker Workspace */
+            taker_workspace?: string | null;
+        };
+        /**
          * UserChange
          * @description What is left out stays. Display and e-mail are one's own business; the rest is a platform admin's.
          */
@@ -5486,6 +5567,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QuotaUsers"];
+                };
+            };
+        };
+    };
+    get_gpu_time_api_v1_usage_get: {
+        parameters: {
+            query?: {
+                /** @description milliseconds since the epoch */
+                since?: number | null;
+                /** @description milliseconds since the epoch */
+                until?: number | null;
+                /** @description some of quota,workspace,user,module,claim,taker, with commas; empty: one row in all */
+                by?: string;
+                /** @description only of this quota */
+                quota?: string | null;
+                /** @description with `quota`: also of the quotas below */
+                below?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GpuTime"];
                 };
             };
         };

@@ -28,6 +28,7 @@ SECTIONS: Final = {
         "explain": ("quotatree.cli.look.explain", "Say why a job waits, or who took its place."),
         "queue": ("quotatree.cli.look.queue", "Show who waits, in order, and for what."),
         "users": ("quotatree.cli.look.users", "Show who uses quotas, and waits for how much."),
+        "usage": ("quotatree.cli.look.usage", "Account for GPU-hours: used, and lost by preemption."),
         "tree": ("quotatree.cli.look.tree", "Draw the quotas with what they use."),
         "top": ("quotatree.cli.look.top", "Show use, queues and nodes, over and over."),
         "preemptions": ("quotatree.cli.look.ledger", "Show who took what from whom, and at which cost."),

@@ -65,6 +65,20 @@ class Client:
         found: t.SummaryOut = self._transport.get("/summary")
         return found
 
+    def usage(
+        self,
+        *,
+        since_ms: int | None = None,
+        until_ms: int | None = None,
+        by: Sequence[str] = ("quota",),
+        quota: str | None = None,
+        below: bool = False,
+    ) -> t.GpuTime:
+        """GPU-hours used and lost in a stretch of time, in rows by quota, workspace, user, module, claim and taker."""
+        asked = {"since": since_ms, "until": until_ms, "quota": quota, "below": below or None}
+        found: t.GpuTime = self._transport.get("/usage", {**asked, "by": ",".join(by) or ","})
+        return found
+
     def health(self) -> t.HealthOut:
         """The server's health; also answered while the server cannot write."""
         found: t.HealthOut = self._transport.get("/readyz")

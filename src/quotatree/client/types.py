@@ -373,6 +373,31 @@ class ForeignOut(TypedDict):
     memory: str
 
 
+class GpuTime(TypedDict):
+    """Use from `since_ms` on and before `until_ms`, largest first; what still runs counts up to now.
+    `total` is of all rows.
+    """
+
+    since_ms: int
+    until_ms: int
+    by: list[str]
+    rows: list[UsageRowOut]
+    total: GpuTimeOut
+
+
+class GpuTimeOut(TypedDict):
+    """`gpu_hours`: GPUs times the hours that replicas occupied them, from their start until they had left,
+    idle ones too. `lost_gpu_hours`: work that preemption destroyed, as the ledger has it (P6). `runs`
+    began in the time; `preempted`: how often a run was taken for another job, if that counts as a
+    preemption (P11).
+    """
+
+    gpu_hours: float
+    lost_gpu_hours: float
+    runs: int
+    preempted: int
+
+
 class GroupIn(TypedDict):
     """Equal replicas; each finds its place on one node."""
 
@@ -1404,6 +1429,25 @@ class UsageOut(TypedDict):
     queued: AmountsOut
     queued_jobs: int
     free: AmountsOut
+
+
+class UsageRowOut(TypedDict):
+    """Has the keys that the rows are by. A key is null where the reader may not know it; everything of
+    which that is so is one row. `claim`: guaranteed, loan or idle. `taker_quota`, `taker_workspace`:
+    for whom it was lost; null in the row of the use.
+    """
+
+    gpu_hours: float
+    lost_gpu_hours: float
+    runs: int
+    preempted: int
+    quota: NotRequired[str | None]
+    workspace: NotRequired[str | None]
+    user: NotRequired[str | None]
+    module: NotRequired[str | None]
+    claim: NotRequired[str | None]
+    taker_quota: NotRequired[str | None]
+    taker_workspace: NotRequired[str | None]
 
 
 class UserChange(TypedDict):

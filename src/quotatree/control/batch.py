@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from quotatree.control.accounting import account
 from quotatree.control.commands.dispatch import handle
 from quotatree.control.commands.values import Answer, Command
 from quotatree.control.deadlines import Deadline
@@ -86,6 +87,7 @@ def run_batch(turn: Turn, inputs: Inputs) -> Outcome:
     turn.decisions.extend(decided.decisions)
     book_decisions(turn)
     close_what_is_over(turn)
+    account(turn)
     return outcome
 
 

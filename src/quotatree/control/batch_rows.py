@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from quotatree.codec import encode, tag_of
+from quotatree.control.accounting import claim_of
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import GPU, Code, Job, JobId, Phase, job_record, node_record, pool_record, quota_record
@@ -23,6 +24,7 @@ from quotatree.store.rows import (
     Drop,
     EventRow,
     JobRow,
+    LossRow,
     NodeRow,
     PoolRow,
     PreemptionRow,
@@ -98,6 +100,9 @@ def _drops(turn: Turn) -> Iterator[Drop]:
 
 def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
     """Rows of the decisions and their preemptions, kept for ever (P13). A Wait has none: the job's row says why."""
+    counted = {
+        (one.job, one.preemptor, one.replicas[:1]) for one in turn.decisions if isinstance(one, say.Evict) and one.counts
+    }  # fmt: skip
     for decision in turn.decisions:
         if isinstance(decision, say.Wait):
             continue
@@ -115,6 +120,7 @@ def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
         )
         if isinstance(decision, say.Start | say.Hold | say.Promote) and decision.preemption is not None:
             yield from _preemption_rows(turn, decision.preemption, counters)
+            yield from _loss_rows(turn, decision.preemption, counters.preemption, counted)
 
 
 def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> Iterator[Row]:
@@ -143,6 +149,22 @@ def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> I
             lost_work=victim.lost_work,
             cost=victim.cost,
         )
+
+
+def _loss_rows(
+    turn: Turn, entry: say.Preemption, number: int, counted: set[tuple[JobId, JobId | None, tuple[int, ...]]]
+) -> Iterator[Row]:
+    """Rows of what each victim lost. `counted`: (job, preemptor, first replica) of the evictions that count (P11)."""
+    jobs, taker = turn.state.jobs, turn.state.jobs[entry.preemptor].spec
+    for position, victim in enumerate(entry.victims):
+        spec = jobs[victim.job].spec
+        yield LossRow(
+            preemption=number, position=position, at_ms=turn.now_ms, lost_work=victim.lost_work,
+            preempted=int((victim.job, entry.preemptor, victim.replicas[:1]) in counted),
+            claim=claim_of(turn.world, victim.job, victim.replicas), workspace=spec.workspace, quota=victim.quota,
+            owner=turn.world.cards[victim.job].owner, module=spec.module.value, taker_workspace=taker.workspace,
+            taker_quota=taker.quota,
+        )  # fmt: skip
 
 
 def _event_rows(turn: Turn, counters: Counters) -> Iterator[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from quotatree.control.accounting import open_usage
 from quotatree.control.commands.dispatch import recall
 from quotatree.control.program_secrets import sealed
 from quotatree.control.world import World
@@ -34,6 +35,7 @@ def world_from(loaded: Loaded) -> World:
     world.runs.update({JobId(run.job): run for run in loaded.runs})
     for place in loaded.placements:
         world.places.setdefault(JobId(place.job), {})[place.replica] = place
+    open_usage(world, loaded.usage)
     world.versions.update(loaded.versions)
     world.webhooks.update({hook.id: hook for hook in loaded.webhooks})
     recall(world, loaded.answers)

@@ -27,12 +27,13 @@ from quotatree.store.rows import (
     IdempotencyRow,
     PlacementRow,
     RunRow,
+    UsageRow,
     WebhookRow,
 )
 
 T = TypeVar("T")
 Order = StartOrder | StopOrder | RestartOrder
-ExtraRow = RunRow | PlacementRow | WebhookRow | DeliveryRow | IdempotencyRow | EngineRow
+ExtraRow = RunRow | PlacementRow | UsageRow | WebhookRow | DeliveryRow | IdempotencyRow | EngineRow
 
 
 class Told(NamedTuple):

@@ -7,7 +7,7 @@ rollback takes everything back: a refused command, or a commit that failed (A6).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from quotatree.access.directory import Directory
 from quotatree.access.errors import NotFound
@@ -16,7 +16,7 @@ from quotatree.control.deadlines import Deadlines
 from quotatree.control.errors import Conflict
 from quotatree.core import Demand, Job, JobId, Quota, QuotaId, State
 from quotatree.store.load import Counters
-from quotatree.store.rows import Card, PlacementRow, RunRow, WebhookRow
+from quotatree.store.rows import Card, PlacementRow, RunRow, UsageRow, WebhookRow
 
 ANSWERS_AT_HAND: Final = 100_000
 ANSWERS_KEPT_MS: Final = 24 * 3_600_000
@@ -38,6 +38,21 @@ class Kept:
     at_ms: int
 
 
+class Share(NamedTuple):
+    """What a replica occupies, and how: idle, or regular with `loan_milli` of it on loan."""
+
+    gpu_milli: int
+    idle: bool
+    loan_milli: int = 0
+
+
+class Usage(NamedTuple):
+    """What a run occupies now: by replica, and as the stretches by claim that are open in the store."""
+
+    shares: dict[int, Share]
+    stretches: dict[str, UsageRow]
+
+
 @dataclass(slots=True, eq=False)
 class World:
     state: State
@@ -45,6 +60,8 @@ class World:
     cards: dict[JobId, Card] = field(default_factory=dict)
     runs: dict[JobId, RunRow] = field(default_factory=dict)  # open runs
     places: dict[JobId, dict[int, PlacementRow]] = field(default_factory=dict)  # open placements, by replica
+    usage: dict[JobId, Usage] = field(default_factory=dict)  # of open runs
+    on_loan: dict[QuotaId, dict[JobId, None]] = field(default_factory=dict)  # jobs with a loan that run
     versions: dict[tuple[str, str], int] = field(
         default_factory=dict
     )  # ("quota", id), ("node", …), ("pool", …)

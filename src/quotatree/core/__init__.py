@@ -75,7 +75,7 @@ from quotatree.core.model.policy_reading import (
     read_self_level,
 )
 from quotatree.core.model.priority_names import PriorityNames, check_names, in_numbers, in_order, name_of
-from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec, has_loan
+from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec, has_loan, loan
 from quotatree.core.model.resources import GPU, UNBOUNDED, WHOLE_GPU, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.unit import (
     GPU_SECOND,
@@ -131,7 +131,7 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # Services that follow demand.
     "Autoscale", "Demand", "Sample", "Move", "DOWN_AFTER_MS", "MOST_TARGET", "check_autoscale", "with_sample", "next_move",
     # Quotas and their policies.
-    "Quota", "QuotaId", "QuotaSpec", "AmountLimit", "has_loan", "Module", "Priorities", "Scope", "SelfLevel",
+    "Quota", "QuotaId", "QuotaSpec", "AmountLimit", "has_loan", "loan", "Module", "Priorities", "Scope", "SelfLevel",
     "SelfLevels", "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY",
     "check_priorities", "parse_modules", "parse_priorities", "parse_strategy", "read_self_level", "read_child_level",
     "in_our_words", "PAI_FIELDS", "PriorityNames", "check_names", "in_numbers", "in_order", "name_of", "policies_in_numbers",

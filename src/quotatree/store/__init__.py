@@ -4,5 +4,17 @@ from quotatree.store.load import Counters, Loaded
 from quotatree.store.pages import Page
 from quotatree.store.reads import HistoryFilter, JobFilter, JobSort, LedgerEntry
 from quotatree.store.store import Store
+from quotatree.store.usage import UsageFilter, UsageSum
 
-__all__ = ["Counters", "HistoryFilter", "JobFilter", "JobSort", "LedgerEntry", "Loaded", "Page", "Store"]
+__all__ = [
+    "Counters",
+    "HistoryFilter",
+    "JobFilter",
+    "JobSort",
+    "LedgerEntry",
+    "Loaded",
+    "Page",
+    "Store",
+    "UsageFilter",
+    "UsageSum",
+]

@@ -36,7 +36,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`jobs` are those that are not finished, or still leaving; `runs` and `placements` the open ones.
+    """`jobs` are those that are not finished, or still leaving; `runs`, `placements` and `usage` the open ones.
 
     `answers` are the newest ANSWERS_LOADED, oldest first. `versions` has keys such as ("quota", "root"). `engine` is the
     one that has the open runs; None: none is noted.
@@ -47,6 +47,7 @@ class Loaded:
     jobs: tuple[r.JobRow, ...]
     runs: tuple[r.RunRow, ...]
     placements: tuple[r.PlacementRow, ...]
+    usage: tuple[r.UsageRow, ...]
     versions: dict[tuple[str, str], int]
     webhooks: tuple[r.WebhookRow, ...]
     answers: tuple[r.IdempotencyRow, ...]
@@ -63,6 +64,7 @@ def load(connection: Connection, settings: Settings) -> Loaded:
     runs = select(t.RUNS).where(t.RUNS.c.ended_ms.is_(None)).order_by(t.RUNS.c.job, t.RUNS.c.run)
     places = t.PLACEMENTS
     standing = select(places).where(places.c.until_ms.is_(None)).order_by(*places.primary_key)
+    stretches = select(t.USAGE).where(t.USAGE.c.until_ms.is_(None)).order_by(*t.USAGE.primary_key)
     newest = select(t.IDEMPOTENCY).order_by(t.IDEMPOTENCY.c.at_ms.desc()).limit(ANSWERS_LOADED)
     answers = [read_rows.answer_row(row) for row in connection.execute(newest).mappings()]
     versions = {("pool", pool.name): pool.version for pool in pools}
@@ -80,6 +82,7 @@ def load(connection: Connection, settings: Settings) -> Loaded:
         jobs=jobs,
         runs=tuple(read_rows.run_row(row) for row in connection.execute(runs).mappings()),
         placements=tuple(read_rows.placement_row(row) for row in connection.execute(standing).mappings()),
+        usage=tuple(read_rows.usage_row(row) for row in connection.execute(stretches).mappings()),
         versions=versions,
         webhooks=tuple(read_rows.webhook_row(row) for row in _all(connection, t.WEBHOOKS)),
         answers=tuple(reversed(answers)),

@@ -54,6 +54,14 @@ def placement_row(row: RowMapping) -> r.PlacementRow:
     return r.PlacementRow(**{**row, "devices": tuple(json.loads(row["devices"]))})
 
 
+def usage_row(row: RowMapping) -> r.UsageRow:
+    return r.UsageRow(**row)
+
+
+def loss_row(row: RowMapping) -> r.LossRow:
+    return r.LossRow(**row)
+
+
 def decision_row(row: RowMapping) -> r.DecisionRow:
     return r.DecisionRow(**_with_body(row))
 

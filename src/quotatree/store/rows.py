@@ -142,6 +142,27 @@ class PlacementRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageRow:
+    """A stretch of time in which a run occupied `gpu_milli` under one claim: guaranteed, loan or idle.
+
+    Key: (job, run, claim, from_ms). Open while `until_ms` is None; once closed, it lies within one day (UTC), so that a time is
+    looked up by `from_ms` alone. `begins` is 1 in the one stretch with which the run began, else 0.
+    """
+
+    job: str
+    run: int
+    claim: str
+    from_ms: int
+    until_ms: int | None
+    gpu_milli: int
+    begins: int
+    workspace: str
+    quota: str
+    owner: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionRow:
     seq: int
     at_ms: int
@@ -178,6 +199,27 @@ class VictimRow:
     gpu_milli: int
     lost_work: int
     cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class LossRow:
+    """What a victim lost, and to whom. Key: (preemption, position), those of the victim.
+
+    `lost_work` is in milli-GPU x milliseconds (P6); `preempted` is 1 if it counts as a preemption (P11), else 0.
+    """
+
+    preemption: int
+    position: int
+    at_ms: int
+    lost_work: int
+    preempted: int
+    claim: str
+    workspace: str
+    quota: str
+    owner: str
+    module: str
+    taker_workspace: str
+    taker_quota: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +299,8 @@ class SampleRow:
 
 
 Row = (
-    PoolRow | NodeRow | QuotaRow | JobRow | RunRow | PlacementRow | DecisionRow | PreemptionRow | VictimRow
-    | EventRow | AuditRow | IdempotencyRow | WebhookRow | DeliveryRow
+    PoolRow | NodeRow | QuotaRow | JobRow | RunRow | PlacementRow | UsageRow | DecisionRow | PreemptionRow
+    | VictimRow | LossRow | EventRow | AuditRow | IdempotencyRow | WebhookRow | DeliveryRow
     | EngineRow | SampleRow
 )  # fmt: skip
 

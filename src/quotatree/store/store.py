@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select, text
 
 from quotatree.core import Settings
 from quotatree.store import backup as backups
-from quotatree.store import lease, migrate, prune, read_rows, reads, sample_history
+from quotatree.store import lease, migrate, prune, read_rows, reads, sample_history, usage
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.database import connect, parse_url, reading, shown, writing
@@ -22,6 +22,7 @@ from quotatree.store.pages import Page
 from quotatree.store.reads import NEWEST_FIRST, HistoryFilter, JobFilter, JobSort, LedgerEntry
 from quotatree.store.samples import Sample, Span
 from quotatree.store.statements import upsert_all
+from quotatree.store.usage import UsageFilter, UsageSum
 from quotatree.store.write import delivery_values, write
 
 T = TypeVar("T")
@@ -150,6 +151,10 @@ class Store:
 
     def audit(self, asked: HistoryFilter, cursor: str | None = None, limit: int = 100) -> Page[r.AuditRow]:
         return self._read(lambda c: reads.audit(c, asked, cursor, limit))
+
+    def usage(self, asked: UsageFilter, by: Sequence[str]) -> list[UsageSum]:
+        """GPU time that was used and lost, summed by these of `usage.KEYS`."""
+        return self._read(lambda c: usage.usage(c, asked, by))
 
     # -- the outbox of webhooks ------------------------------------------------------------------------------
 

@@ -144,6 +144,17 @@ PLACEMENTS: Final = Table(
     ),
     sqlite_with_rowid=False,
 )  # fmt: skip
+USAGE: Final = Table(
+    "usage", METADATA, _name("job", key=True), _number("run", key=True), _name("claim", key=True),
+    _number("from_ms", key=True), _number("until_ms", null=True), _number("gpu_milli"), _number("begins"),
+    _name("workspace"), _name("quota"), _name("owner"), _name("module"),
+    ForeignKeyConstraint(["job", "run"], ["runs.job", "runs.run"]),
+    Index("usage_by_time", "from_ms"),
+    Index(
+        "usage_open", "from_ms",
+        sqlite_where=text("until_ms IS NULL"), postgresql_where=text("until_ms IS NULL"),
+    ),
+)  # fmt: skip
 
 # -- history: rows are only ever added -------------------------------------------------------------------------------
 
@@ -170,6 +181,16 @@ VICTIMS: Final = Table(
     Index("victims_by_job", "job", "preemption"),
     Index("victims_by_workspace", "workspace", "preemption"),
     Index("victims_by_quota", "quota", "preemption"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+LOSSES: Final = Table(
+    "losses", METADATA, _number("preemption", key=True), _number("position", key=True), _number("at_ms"),
+    _number("lost_work"), _number("preempted"), _name("claim"), _name("workspace"), _name("quota"), _name("owner"),
+    _name("module"), _name("taker_workspace"), _name("taker_quota"),
+    ForeignKeyConstraint(
+        ["preemption", "position"], ["preemption_victims.preemption", "preemption_victims.position"]
+    ),
+    Index("losses_by_time", "at_ms"),
     sqlite_with_rowid=False,
 )  # fmt: skip
 EVENTS: Final = Table(

@@ -141,6 +141,20 @@ def _placement(row: r.PlacementRow, at_ms: int) -> Values:
     )  # fmt: skip
 
 
+def _usage(row: r.UsageRow, at_ms: int) -> Values:
+    return (
+        row.job, row.run, row.claim, row.from_ms, row.until_ms, row.gpu_milli, row.begins, row.workspace, row.quota,
+        row.owner, row.module,
+    )  # fmt: skip
+
+
+def _loss(row: r.LossRow, at_ms: int) -> Values:
+    return (
+        row.preemption, row.position, row.at_ms, min(row.lost_work, LARGEST), row.preempted, row.claim, row.workspace,
+        row.quota, row.owner, row.module, row.taker_workspace, row.taker_quota,
+    )  # fmt: skip
+
+
 def _decision(row: r.DecisionRow, at_ms: int) -> Values:
     return (
         row.seq, row.at_ms, row.kind, row.job, row.workspace, row.quota, row.reason_code,
@@ -200,9 +214,11 @@ _KINDS: Final[dict[type[Any], _Kind]] = {
     r.JobRow: _Kind(t.JOBS, _job, _AS_SUBMITTED),
     r.RunRow: _Kind(t.RUNS, _run),
     r.PlacementRow: _Kind(t.PLACEMENTS, _placement),
+    r.UsageRow: _Kind(t.USAGE, _usage),
     r.DecisionRow: _Kind(t.DECISIONS, _decision, None),
     r.PreemptionRow: _Kind(t.PREEMPTIONS, _preemption, None),
     r.VictimRow: _Kind(t.VICTIMS, _victim, None),
+    r.LossRow: _Kind(t.LOSSES, _loss, None),
     r.EventRow: _Kind(t.EVENTS, _event, None),
     r.AuditRow: _Kind(t.AUDIT, _audit, None),
     r.IdempotencyRow: _Kind(t.IDEMPOTENCY, _answer),

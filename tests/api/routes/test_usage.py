@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.api.serving import Api
 
 
@@ -27,3 +29,57 @@ def test_a_quota_tells_who_uses_it_and_other_teams_as_one_row(api: Api):
     ]
     for word in ("ann", "eve", "vision", "speech"):
         assert word not in seen.text
+
+
+def test_gpu_hours_are_told_by_what_is_asked_for_and_names_of_others_are_not(api: Api):
+    """W2: a member sees their own workspaces by name, and of the quotas they see the rest as one sum."""
+    api.ask("PATCH", "/api/v1/quotas/a", json={"self_level": {"high": "6-9", "low": "1-5", "scope": "own"}})
+    since_ms = api.services.clock()
+    mine = api.submit(gpus=4, grace="0s")
+    theirs = api.submit("eve", workspace="speech", quota="b", gpus=1)
+    for job in (mine, theirs):
+        api.wait_phase(job, "Running")
+    taker = api.submit("pat", gpus=4, priority=9)
+    api.wait_phase(taker, "Running")
+    until_ms = api.services.clock() + 1
+    time = f"since={since_ms}&until={until_ms}"
+    whole = api.get(f"/usage?{time}&by=user,claim,module").json()
+    assert (whole["since_ms"], whole["until_ms"], whole["by"]) == (
+        since_ms,
+        until_ms,
+        ["user", "claim", "module"],
+    )
+    rows = {row["user"]: row for row in whole["rows"]}
+    assert {user: (row["claim"], row["module"], row["runs"]) for user, row in rows.items()} == dict.fromkeys(
+        ("ann", "eve", "pat"), ("guaranteed", "DLC", 1)
+    )
+    (entry,) = api.get("/preemptions").json()["items"]
+    assert rows["ann"]["preempted"] == 1
+    lost = entry["preemption"]["victims"][0]["lost_gpu_seconds"] / 3600
+    assert rows["ann"]["lost_gpu_hours"] == pytest.approx(lost)
+    for name in ("gpu_hours", "lost_gpu_hours", "runs", "preempted"):
+        assert abs(whole["total"][name] - sum(row[name] for row in whole["rows"])) < 1e-9
+    most = (until_ms - since_ms) * 5 / 3_600_000
+    assert 0 < whole["total"]["gpu_hours"] <= most
+    taken = api.get(f"/usage?{time}&by=taker&quota=team&below=true", "quinn")
+    assert [(row["taker_quota"], row["taker_workspace"], row["preempted"]) for row in taken.json()["rows"]] == [
+        (None, None, 0), ("a", None, 1),
+    ]  # fmt: skip
+    seen = api.get(f"/usage?{time}&by=user,workspace", "quinn")
+    assert [(row["user"], row["workspace"], row["runs"]) for row in seen.json()["rows"]] == [(None, None, 3)]
+    for word in ("ann", "eve", "pat", "vision", "speech"):
+        assert word not in seen.text + taken.text
+    assert [row["quota"] for row in api.get(f"/usage?{time}", "eve").json()["rows"]] == ["b"]
+    assert api.get(f"/usage?{time}&by=", "out").json()["rows"] == []
+    assert api.get(f"/usage?{time}&by=").json()["rows"] == [api.get(f"/usage?{time}&by=,").json()["total"]]
+
+
+def test_a_time_or_a_key_that_makes_no_sense_is_refused_by_name(api: Api):
+    for asked, says in (
+        ("by=quota,owner", "query.by: 'owner' is none of quota, workspace, user, module, claim, taker"),
+        ("since=5&until=5", "query.since: must be before `until`"),
+        ("below=true", "query.below: needs `quota`"),
+    ):
+        refused = api.get(f"/usage?{asked}")
+        assert refused.status_code == 422
+        assert says in refused.json()["detail"]
