@@ -16,8 +16,8 @@ from tests.kubernetes.processes import until
 HERE = Path(__file__).parent
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/quotatree"
 
-# The part of the Prometheus operator's definition that we use; the operator itself is not here.
-SERVICE_MONITORS = """
+# The parts of the Prometheus operator's definitions that we use; the operator itself is not here.
+MONITORING = """
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: servicemonitors.monitoring.coreos.com}
@@ -44,7 +44,51 @@ spec:
                 type: array
                 items:
                   type: object
-                  properties: {port: {type: string}, path: {type: string}, interval: {type: string}}
+                  properties:
+                    port: {type: string}
+                    path: {type: string}
+                    interval: {type: string}
+                    authorization:
+                      type: object
+                      properties:
+                        credentials: {type: object, properties: {name: {type: string}, key: {type: string}}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: prometheusrules.monitoring.coreos.com}
+spec:
+  group: monitoring.coreos.com
+  scope: Namespaced
+  names: {kind: PrometheusRule, plural: prometheusrules}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              groups:
+                type: array
+                items:
+                  type: object
+                  required: [name]
+                  properties:
+                    name: {type: string, minLength: 1}
+                    rules:
+                      type: array
+                      items:
+                        type: object
+                        required: [expr]
+                        properties:
+                          alert: {type: string}
+                          expr: {type: string}
+                          for: {type: string, pattern: "^[0-9]+[smhd]$"}
+                          labels: {type: object, additionalProperties: {type: string}}
+                          annotations: {type: object, additionalProperties: {type: string}}
 """
 
 
@@ -57,17 +101,22 @@ def empty_cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def ready(cluster: Cluster) -> Cluster:
-    """A cluster with a namespace that admits restricted pods only, and that knows service monitors."""
+    """A cluster with a namespace that admits restricted pods only, and that knows service monitors and alerts."""
     level = {"pod-security.kubernetes.io/enforce": "restricted"}
     cluster.api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE, "labels": level}})
-    cluster.kubectl("apply", "-f", "-", input=SERVICE_MONITORS)
-    cluster.kubectl("wait", "--for=condition=Established", "crd/servicemonitors.monitoring.coreos.com")
+    cluster.kubectl("apply", "-f", "-", input=MONITORING)
+    for kind in ("servicemonitors", "prometheusrules"):
+        cluster.kubectl("wait", "--for=condition=Established", f"crd/{kind}.monitoring.coreos.com")
     return cluster
 
 
 VARIANTS = {
     "as it is": (),
     "with a service monitor": ("--set", "serviceMonitor.enabled=true"),
+    "with alerts, and metrics by a token": (
+        "--set",
+        "serviceMonitor.enabled=true,serviceMonitor.tokenSecret=scrape,prometheusRule.enabled=true",
+    ),
     "one server with SQLite": ("--set", "replicas=1,database.existingSecret="),
     "for Kubeflow": (
         "--set",

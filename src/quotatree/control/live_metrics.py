@@ -185,8 +185,8 @@ def of_quotas(found: QuotaFacts) -> Iterator[GaugeMetricFamily]:
 
 
 def of_devices(uses: Sequence[DeviceUse], nodes: Sequence[NodeFacts]) -> Iterator[GaugeMetricFamily]:
-    """What NVML says of the devices of this machine, each with the jobs on it; one on which nobody stands has an empty job."""
-    labels = ["node", "gpu", "job", "module"]
+    """What NVML says of the devices of this machine, each with the jobs on it; one on which nobody stands has an empty `job_id`."""
+    labels = ["node", "gpu", "job_id", "module"]
     busy = GaugeMetricFamily(
         "quotatree_gpu_busy_ratio",
         "Part of the last second or so in which a kernel ran on a GPU",
