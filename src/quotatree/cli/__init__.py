@@ -101,6 +101,10 @@ SECTIONS: Final = {
     },
 }
 NAMED: Final = {"open": "open_job"}  # a function must not be called like one of Python's own
+COMPLETING: Final = "_QUOTATREE_COMPLETE"
+"""Variable by which the script of a shell asks for completions."""
+ASKING: Final = ("Look", "Change", "Sign in")
+"""Sections of commands that talk to a server, and offer the names that it knows."""
 SHORT: Final = {
     "ps": ("get", "jobs"),
     "policies": ("policy",),
@@ -125,6 +129,10 @@ class LazyGroup(click.Group):
             return None
         module = import_module(COMMANDS[cmd_name][0])
         command: click.Command = getattr(module, NAMED.get(cmd_name, cmd_name.replace("-", "_")))
+        if COMPLETING in os.environ and any(cmd_name in SECTIONS[section] for section in ASKING):
+            from quotatree.cli.completion_names import offer_names
+
+            offer_names(command, (cmd_name,))
         return command
 
     def resolve_command(
