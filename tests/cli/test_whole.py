@@ -65,6 +65,40 @@ def test_serve_on_postgresql(tmp_path: Path, started: list[Process], postgres_ho
         assert client.jobs.get(made.strip().removeprefix("job/"))["owner"] == "admin"
 
 
+def test_a_standby_answers_questions_and_says_where_to_write(
+    tmp_path: Path, started: list[Process], postgres_home: str
+):
+    """With the command line: lists and explanations come from the standby, a change is told who leads."""
+    url = postgres.create(postgres_home, "stood_by")
+    leader = Process(tmp_path / "leader", "--database", url, "--nodes", "2x8")
+    started.append(leader)
+    token = leader.token
+    leader.client(token).close()
+    run("apply", "-y", "-f", "-", env=leader.env(tmp_path, token), stdin=TREE)
+    words = ("submit", "--workspace", "vision", "--quota", "vision", "--gpus", "1", "--name", "train")
+    run(*words, env=leader.env(tmp_path, token))
+    standby = Process(tmp_path / "standby", "--database", url)
+    started.append(standby)
+    assert f"  leader     no, stands by: {leader.url} (" in standby.said
+    env = standby.env(tmp_path, token)
+    until = time.monotonic() + 30
+    while "train" not in run("get", "jobs", env=env):  # a copy is taken now and then
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    assert "vision" in run("tree", env=env)
+    assert "name " in run("describe", "job", "train", env=env)
+    assert "this would be decided" in run("preview", "--scale", "vision=4", env=env)
+    refused = subprocess.run(
+        [*COMMAND, "cancel", "train"],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (refused.returncode, f"write to {leader.url} (" in refused.stderr) == (6, True), refused.stderr
+
+
 def test_serve_with_tls(tmp_path: Path, started: list[Process]):
     """The command line believes a certificate that its own trust store has, and no other."""
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"

@@ -91,6 +91,7 @@ class Controller:
         self._sender = Sender(engine, self.metrics)
         self._listeners: tuple[Callable[[int], None], ...] = ()
         self._stopping = False
+        self.leader = ""  # who had the lease when this server last asked for it in vain
         self._health = Health(Mode.STARTING, clock(), "", 0)
         self._published: Published | None = None
         self._thread = threading.Thread(target=self._run, name="control-loop", daemon=True)
@@ -236,6 +237,7 @@ class Controller:
 
     def _lead(self) -> bool:
         if not self._writer.take(self._now_ms):
+            self.leader = self._store.lease_holder()
             self._become(Mode.STANDBY)
             self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
             self._look_on()
@@ -421,8 +423,11 @@ class Controller:
 
     def _refuse_calls(self) -> None:
         """Answer every call that has no answer yet with Unavailable; nothing of it was done."""
+        why = self._health.mode.value
+        if self._health.mode is Mode.STANDBY and self.leader:
+            why += f"; write to {self.leader}"
         for call in self._calls:
-            _settle(call.future, Unavailable(self._health.mode.value))
+            _settle(call.future, Unavailable(why))
         self._calls.clear()
 
     def _answer_asks(self) -> None:

@@ -91,14 +91,26 @@ class Server:
         self.app = create_app(self._services)
 
     def _holder(self) -> str:
-        """Name under which this server holds the lease.
+        """Name under which this server holds the lease. One that stands by tells it to whoever wants to write.
 
         With `own_file` the name is the same at every start, so the lease of an earlier start is taken over at once: that
         process is dead, since this one has the directory's lock.
         """
         if self._own_file:
             return f"{socket.gethostname()}:{self._directory.resolve()}"[:200]
-        return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        return f"{self.address} ({socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)})"
+
+    @property
+    def address(self) -> str:
+        """Where this server answers, as others would call it."""
+        host, _, port = self._settings.listen.rpartition(":")
+        return self._address(host.strip("[]"), int(port))
+
+    def _address(self, host: str, port: int) -> str:
+        """The address with this port. A host that means "all" is told by name."""
+        shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+        scheme = "https" if self._settings.tls_cert is not None else "http"
+        return f"{scheme}://{shown}:{port}"
 
     @property
     def stands_by(self) -> bool:
@@ -146,11 +158,9 @@ class Server:
         return made, [*getattr(self.engine, "notices", ()), *said]
 
     def login_link(self, user: str, host: str, port: int) -> str:
-        """Address that opens the console as this user, once and soon. A host that means "all" is told by name."""
-        shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-        scheme = "https" if self._settings.tls_cert is not None else "http"
+        """Address that opens the console as this user, once and soon."""
         made = self._services.links.make(user, self._services.clock())
-        return f"{scheme}://{shown}:{port}{made.path}"
+        return f"{self._address(host, port)}{made.path}"
 
     def run(self, host: str, port: int, sockets: list[socket.socket]) -> None:
         """Answer requests until SIGTERM or SIGINT; open requests get STREAMS_END_SECONDS to finish."""

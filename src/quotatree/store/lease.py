@@ -43,6 +43,11 @@ def release(connection: Connection, holder: str, epoch: int) -> None:
     connection.execute(update(LEASE).where(mine).values(holder="", until_ms=0))
 
 
+def holder(connection: Connection) -> str:
+    """Who has the lease, or had it last; "" if nobody did or it was given back."""
+    return connection.execute(select(LEASE.c.holder)).scalar() or ""
+
+
 def fence(connection: Connection, holder: str, epoch: int, number: int) -> None:
     """Raise LeaseLost unless (holder, epoch) has the lease, and StoreConflict unless the number follows the last batch.
 

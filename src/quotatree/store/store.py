@@ -79,6 +79,10 @@ class Store:
         with writing(self._engine) as connection:
             lease.release(connection, holder, epoch)
 
+    def lease_holder(self) -> str:
+        """Who has the lease, or had it last; "" if nobody did or it was given back."""
+        return self._read(lease.holder)
+
     def load(self, settings: Settings) -> Loaded:
         with reading(self._engine) as connection:
             migrate.check(connection)

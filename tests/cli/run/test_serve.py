@@ -21,6 +21,15 @@ def test_first_start_stop_restart_kill(tmp_path: Path, started: list[Process]):
     started.append(first)
     token = first.token
     assert f"{first.url}/login#link=" in first.said
+    for line in (
+        f"  address    {first.url}",
+        "  engine     timer, 2 node(s) with 16 GPU",
+        "  isolation  no program runs: jobs are timers",
+        f"  store      sqlite:///{data}/quotatree.db",
+        "  leader     yes",
+        f"  log        {tmp_path / 'log'}",
+    ):
+        assert f"{line}\n" in first.said
     with first.client(token) as client:
         assert [node["name"] for node in client.nodes.list()] == ["node-0", "node-1"]
         client.quotas.create({"id": "q", "draws": {"default": {"gpus": 16}}})

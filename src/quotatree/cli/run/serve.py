@@ -12,6 +12,7 @@ import click
 
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNAVAILABLE, fail
 from quotatree.cli.run.data import DATABASE_FILE, data_options, opened_store, server_settings
+from quotatree.cli.run.start_lines import start_lines
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 WAITING = 2048
@@ -128,12 +129,10 @@ def serve(
                 )
             for line in said:
                 click.echo(f"notice: {line}", err=True)
-            if server.stands_by:
-                click.echo("another server leads; this one stands by until that one is gone", err=True)
-            if server.runs_elsewhere:
-                click.echo(f"this server does not lead: {server.runs_elsewhere}", err=True)
             for one in sockets:
                 one.listen(WAITING)
+            for line in start_lines(server, settings, store.url):
+                click.echo(line)
             click.echo(f"listening on {settings.listen}, data in {store.url}")
             server.run(host, port, sockets)
         finally:
