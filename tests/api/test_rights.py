@@ -103,6 +103,8 @@ ROWS = [
     Row("POST", "/nodes/{spare}/cordon",             "200  403  403  403  403  403  403  403  403  401"),
     Row("POST", "/nodes/{spare}/uncordon",           "200  403  403  403  403  403  403  403  403  401"),
     Row("POST", "/nodes/{spare}/drain",              "200  403  403  403  403  403  403  403  403  401"),
+    Row("DELETE", "/nodes/{bare}",                   "200  403  403  403  403  403  403  403  403  401"),
+    Row("DELETE", "/pools/{pool}",                   "200  403  403  403  403  403  403  403  403  401"),
     Row("GET", "/workspaces",                        ALL),
     Row("POST", "/workspaces",                       "201  403  403  403  403  403  403  403  403  401", {"id": "{new}"}),
     Row("GET", "/workspaces/{workspace}",            "200  404  200  200  200  200  200  404  404  401"),
@@ -155,7 +157,7 @@ PUBLIC = {
 
 def pattern(path: str) -> str:
     """{running} and {held} are jobs, and so on."""
-    kinds = {"running": "job", "held": "job", "empty": "quota", "spare": "node", "me": "user"}
+    kinds = {"running": "job", "held": "job", "empty": "quota", "spare": "node", "bare": "node", "me": "user"}
     for word, kind in kinds.items():
         path = path.replace("{" + word + "}", "{" + kind + "}")
     return path
@@ -187,6 +189,8 @@ class Filled:
             "empty": self.empty,
             "node": lambda: "n0",
             "spare": lambda: "s0",
+            "bare": lambda: self.made_at("/nodes", pool="spare"),
+            "pool": lambda: self.made_at("/pools"),
             "workspace": lambda: "vision",
             "user": lambda: "zoe",
             "me": lambda: str(user),
@@ -206,6 +210,11 @@ class Filled:
         job_id = self.api.submit(groups=[{"cpu": 0.001}])
         self.api.wait_phase(job_id, "Running")
         return job_id
+
+    def made_at(self, path: str, **body: str) -> str:
+        name = self.name()
+        self.api.post(path, {"name": name, **body})
+        return name
 
     def name(self) -> str:
         self.made += 1

@@ -831,6 +831,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/pools/{pool}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Pool
+         * @description Refused while it has nodes, or a root draws from it (R4).
+         */
+        delete: operations["remove_pool_api_v1_pools__pool__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/nodes": {
         parameters: {
             query?: never;
@@ -889,7 +909,11 @@ export interface paths {
         get: operations["get_node_api_v1_nodes__node__get"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Remove Node
+         * @description Take a node out for good. Refused while work stands on it, or while roots draw what its pool would not have left (Q1).
+         */
+        delete: operations["remove_node_api_v1_nodes__node__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5786,6 +5810,28 @@ export interface operations {
             };
         };
     };
+    remove_pool_api_v1_pools__pool__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
     list_nodes_api_v1_nodes_get: {
         parameters: {
             query?: {
@@ -5880,6 +5926,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodeOut"];
+                };
+            };
+        };
+    };
+    remove_node_api_v1_nodes__node__delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the version the change is based on, such as "3", or * */
+                "if-match"?: string | null;
+            };
+            path: {
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
         };

@@ -17,6 +17,11 @@ class Pools(Noun):
         done: t.Done = self._http.create("/pools", pool, key)
         return done
 
+    def remove(self, pool: str) -> t.Done:
+        """Take away a pool without nodes from which nobody draws."""
+        done: t.Done = self._http.change("DELETE", f"/pools/{name(pool)}")
+        return done
+
 
 class Nodes(Noun):
     def devices(
@@ -35,6 +40,11 @@ class Nodes(Noun):
 
     def join(self, node: t.NodeIn, *, key: str | None = None) -> t.Done:
         done: t.Done = self._http.create("/nodes", node, key)
+        return done
+
+    def remove(self, node: str, *, version: int | None = None) -> t.Done:
+        """Take an empty node out for good."""
+        done: t.Done = self._http.change("DELETE", f"/nodes/{name(node)}", None, version)
         return done
 
     def cordon(self, node: str, *, version: int | None = None) -> t.Done:

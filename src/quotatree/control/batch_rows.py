@@ -96,6 +96,9 @@ def _drops(turn: Turn) -> Iterator[Drop]:
     for quota_id in touched.quotas:
         if quota_id not in turn.state.quotas:
             yield Drop(QuotaRow, (quota_id,))
+    for pool in touched.pools:
+        if pool not in turn.state.pools:
+            yield Drop(PoolRow, (pool,))
 
 
 def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:

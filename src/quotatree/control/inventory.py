@@ -13,24 +13,18 @@ from typing import Final
 from quotatree.access.names import check_name
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
-from quotatree.core import WHOLE_GPU, ZERO, Node, NodeSpec, NodeState, Refused, Resources
+from quotatree.core import GONE, WHOLE_GPU, ZERO, Node, NodeSpec, NodeState, Refused, Resources
 from quotatree.core import events as ev
 from quotatree.engines.base import NodeSeen
 
 CORDONED_THERE: Final = ("quotatree.io/cordoned-by", "cluster")
 FROM_INVENTORY: Final = ("quotatree.io/found-by", "inventory")
 """Label of every node that came from an inventory: one that is not in it any more is gone."""
-GONE: Final = ("quotatree.io/gone", "true")
-"""Label of a node that is gone for good: its place is kept, empty, for one of its name that may come."""
-
-
-def is_gone(node: Node) -> bool:
-    return GONE in node.spec.labels
 
 
 def present(nodes: Iterable[Node]) -> list[Node]:
     """The nodes that there are, lost ones among them, without those that are gone for good."""
-    return [node for node in nodes if not is_gone(node)]
+    return [node for node in nodes if not node.gone]
 
 
 def see_all(turn: Turn, nodes: Iterable[NodeSeen]) -> None:
@@ -49,7 +43,7 @@ def see_all(turn: Turn, nodes: Iterable[NodeSeen]) -> None:
 def see_node(turn: Turn, report: NodeSeen) -> None:
     node = turn.state.node_by_name.get(report.spec.name)
     spec = _labelled(report, node)
-    if node is not None and (report.gone or (is_gone(node) and not report.ready)):
+    if node is not None and (report.gone or (node.gone and not report.ready)):
         _vanish(turn, node)
         return
     if node is None:
@@ -58,7 +52,7 @@ def see_node(turn: Turn, report: NodeSeen) -> None:
         node = turn.state.node_by_name[spec.name]
         was_cordoned = False
     else:
-        was_cordoned = CORDONED_THERE in node.spec.labels or is_gone(node)
+        was_cordoned = CORDONED_THERE in node.spec.labels or node.gone
         spec, report = _kept_devices(node, spec, report)
         if spec != node.spec:
             _altered(turn, node, spec)
@@ -144,7 +138,7 @@ def _become(turn: Turn, node: Node, state: NodeState) -> None:
 
 def _vanish(turn: Turn, node: Node) -> None:
     """Let a node go for good. Nothing stands on it then, for what stood there was lost with it (R5)."""
-    if is_gone(node):
+    if node.gone:
         return
     _become(turn, node, NodeState.LOST)
     name = node.spec.name

@@ -14,7 +14,7 @@ from quotatree.access.errors import NotFound
 from quotatree.control.commands.values import Answer
 from quotatree.control.deadlines import Deadlines
 from quotatree.control.errors import Conflict
-from quotatree.core import Demand, Job, JobId, Quota, QuotaId, State
+from quotatree.core import Demand, Job, JobId, Node, Quota, QuotaId, State
 from quotatree.store.load import Counters
 from quotatree.store.rows import Card, PlacementRow, RunRow, UsageRow, WebhookRow
 
@@ -86,6 +86,13 @@ class World:
         if quota is None:
             raise NotFound("quota", quota_id)
         return quota
+
+    def node(self, name: str) -> Node:
+        """The node; one that is gone is not there any more. Raises NotFound."""
+        node = self.state.node_by_name.get(name)
+        if node is None or node.gone:
+            raise NotFound("node", name)
+        return node
 
     def path(self, quota_id: str) -> tuple[str, ...]:
         """Ids of the quota and all above it, the root last, as checks of rights want them."""

@@ -50,7 +50,7 @@ from quotatree.core.model.job import (
     Shape,
     least_asked_for,
 )
-from quotatree.core.model.node import Node, NodeSpec, NodeState
+from quotatree.core.model.node import GONE, Node, NodeSpec, NodeState
 from quotatree.core.model.policy import (
     HIGHEST_PRIORITY,
     LOWEST_PRIORITY,
@@ -136,7 +136,7 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "check_priorities", "parse_modules", "parse_priorities", "parse_strategy", "read_self_level", "read_child_level",
     "in_our_words", "PAI_FIELDS", "PriorityNames", "check_names", "in_numbers", "in_order", "name_of", "policies_in_numbers",
     # Nodes and amounts.
-    "Node", "NodeSpec", "NodeState", "Resources", "Bounds", "ZERO", "UNBOUNDED", "GPU", "WHOLE_GPU", "amount_text",
+    "GONE", "Node", "NodeSpec", "NodeState", "Resources", "Bounds", "ZERO", "UNBOUNDED", "GPU", "WHOLE_GPU", "amount_text",
     # What an eviction takes, and what it costs.
     "Unit", "UnitKind", "GPU_SECOND", "NOTEBOOK_CAP_MS", "RESTART_LARGE_MS", "RESTART_SMALL_MS", "SMALL_JOB_MILLI",
     # What a store keeps.

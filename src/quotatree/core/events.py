@@ -42,6 +42,20 @@ class NodeChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRemoved:
+    """A node on which nothing stands is taken out of its pool for good; one of the same name may join again (R5)."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRemoved:
+    """A pool without nodes, from which no root draws, is taken away (R4)."""
+
+    pool: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceChanged:
     """A GPU fell ill, or is well again; the other devices of its node stay in use (R5)."""
 
@@ -235,6 +249,8 @@ Event = (
     PoolDeclared
     | NodeJoined
     | NodeChanged
+    | NodeRemoved
+    | PoolRemoved
     | DeviceChanged
     | NodeAltered
     | ForeignUse

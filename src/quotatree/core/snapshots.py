@@ -14,7 +14,7 @@ from quotatree.core.changes.replicas import reprice_replicas
 from quotatree.core.decisions import ReplicaPlace
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Claim, Hold, Job, Placed
-from quotatree.core.model.node import Node, NodeState
+from quotatree.core.model.node import GONE, Node, NodeState
 from quotatree.core.model.quota import Quota, QuotaId, has_loan
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.typical_requests import Mix
@@ -81,7 +81,7 @@ def restore(value: Snapshot) -> State:
 def _restore_node(state: State, record: NodeRecord) -> None:
     if record.index != len(state.nodes) or record.name in state.node_by_name:
         raise _bad("nodes", record.name, "is there twice, or a node before it is missing")
-    if record.spec.pool not in state.pools:
+    if record.spec.pool not in state.pools and GONE not in record.spec.labels:
         raise _bad("nodes", record.name, f"is in pool {record.spec.pool}, which is not there")
     node = state.add_node(record.spec)
     if record.state is not NodeState.READY:

@@ -114,7 +114,7 @@ def keep_up(controller: Controller, fleet: Fleet) -> list[str]:
 
 def _nodes(world: World, now_ms: int) -> dict[str, tuple[NodeSpec, NodeState]]:
     del now_ms
-    return {node.spec.name: (node.spec, node.state) for node in world.state.nodes}
+    return {node.spec.name: (node.spec, node.state) for node in world.state.nodes if not node.gone}
 
 
 def _is_ours(spec: NodeSpec, *, virtual: bool) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from quotatree.core import Settings
+from quotatree.core.snapshots import restore
 from tests.api.serving import Api
 
 
@@ -54,3 +56,29 @@ def test_who_is_leaving_is_told_beside_who_is_promised_the_place(api: Api):
     (node,) = api.get("/node-devices").json()["items"]
     seen = {one["job"]: (one["gpus"], one["leaving"], one["held"]) for one in node["occupants"]}
     assert seen == {beside: (4, False, False), low: (4, True, False), high: (4, False, True)}
+
+
+def test_a_node_that_was_removed_is_nowhere_to_be_seen(api: Api):
+    """R5: not in lists, figures or by name; its pool goes after it, and both may come again, also after a restart."""
+    api.post("/nodes", {"name": "s0", "pool": "spare", "gpus": 4, "model": "L20"})
+    version = api.get("/nodes/s0").json()["version"]
+    assert api.ask("DELETE", "/api/v1/pools/spare").json()["rule"] == "R4"
+    stale = api.ask("DELETE", "/api/v1/nodes/s0", headers={"If-Match": f'"{version + 1}"'})
+    assert stale.status_code == 412
+    assert api.ask("DELETE", "/api/v1/nodes/s0", headers={"If-Match": f'"{version}"'}).status_code == 200
+    for path in ("/nodes", "/node-devices", "/summary"):
+        assert "s0" not in api.get(path).text
+    assert api.get("/summary").json()["cluster"]["nodes"] == 1
+    assert api.get("/nodes/s0").status_code == 404
+    assert api.post("/nodes/s0/uncordon").status_code == 404
+    assert api.ask("DELETE", "/api/v1/nodes/s0").status_code == 404
+    assert [(p["name"], p["nodes"]) for p in api.get("/pools").json()["items"]] == [("p", 1), ("spare", 0)]
+    assert api.ask("DELETE", "/api/v1/pools/spare").status_code == 200
+    assert api.ask("DELETE", "/api/v1/pools/spare").status_code == 404
+    assert [p["name"] for p in api.get("/pools").json()["items"]] == ["p"]
+    loaded = restore(api.store.load(Settings()).snapshot)
+    assert (set(loaded.pools), [n.gone for n in loaded.nodes]) == ({"p"}, [False, True])
+    assert api.post("/nodes", {"name": "s0", "pool": "spare", "gpus": 2}).status_code == 201
+    assert api.get("/nodes/s0").json()["gpus"] == 2
+    refused = api.ask("DELETE", "/api/v1/nodes/n0")
+    assert (refused.status_code, refused.json()["rule"]) == (422, "Q1")

@@ -90,7 +90,7 @@ def test_pools_and_nodes(cli: Cli):
         "--pool",
         "spare",
         "--gpus",
-        "0",
+        "4",
         "--model",
         "L20",
         "--label",
@@ -100,7 +100,14 @@ def test_pools_and_nodes(cli: Cli):
     cli.run("get", "node", "spare-0", status=3)
     cli.run(*words)
     node = cli.json("get", "node", "spare-0")
-    assert (node["gpus"], node["model"], node["labels"]) == (0, "L20", {"rack": "r1"})
+    assert (node["gpus"], node["model"], node["labels"]) == (4, "L20", {"rack": "r1"})
     assert "there already" in cli.run(*words, "--if-not-exists").stdout
     cli.run("create", "node", "spare-1", "--label", "rack", status=2)
     cli.run("create", "node", "spare-1", user="ann", status=4)
+    cli.run("delete", "node", "node-0", status=1)
+    assert "delete them first" in cli.run("delete", "pool", "spare", status=1).stderr
+    cli.run("delete", "node", "node/spare-0")
+    cli.run("delete", "node", "spare-0", status=3)
+    cli.run("delete", "pool", "spare", user="ann", status=4)
+    cli.run("delete", "pool", "spare")
+    assert "spare" not in cli.run("get", "pools").stdout + cli.run("get", "nodes").stdout

@@ -7,7 +7,6 @@ from typing import Annotated
 from starlette.responses import JSONResponse, Response
 
 from quotatree.access.check import PLATFORM, check
-from quotatree.access.errors import NotFound
 from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, needs
 from quotatree.api.etags import IfMatch, Key, changed, done, expected, tagged
@@ -18,7 +17,7 @@ from quotatree.api.models.nodes import NodeIn, NodeOut, Nodes, PoolIn, Pools, no
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.eyes import eyes
-from quotatree.control.inventory import is_gone, present
+from quotatree.control.inventory import present
 from quotatree.control.world import World
 from quotatree.core import NodeSpec, NodeState
 from quotatree.store.pages import make_cursor, open_cursor
@@ -60,6 +59,12 @@ async def declare_pool(
     """Declare a pool; `mixed` lets it have several GPU models."""
     answer = await caller.call(do.DeclarePool(actor=caller.user, key=key, pool=body.name, mixed=body.mixed))
     return done(answer, 201)
+
+
+@routes.delete("/pools/{pool}", response_model=Done)
+async def remove_pool(pool: InPath, caller: Annotated[Caller, needs(Action.MANAGE_NODES)]) -> Response:
+    """Refused while it has nodes, or a root draws from it (R4)."""
+    return await changed(caller, do.RemovePool(actor=caller.user, pool=pool), None)
 
 
 @routes.get("/nodes", response_model=Nodes)
@@ -129,13 +134,20 @@ async def get_node(node: InPath, caller: Annotated[Caller, needs(Action.SEE_NODE
 
     def query(world: World, now_ms: int) -> NodeOut:
         del now_ms
-        found = world.state.node_by_name.get(node)
-        if found is None or is_gone(found):
-            raise NotFound("node", node)
+        found = world.node(node)
         return node_out(found, world.version("node", node), _allowed(caller))
 
     found = await caller.ask(query)
     return tagged(found, found["version"])
+
+
+@routes.delete("/nodes/{node}", response_model=Done, responses=problems(409, 412))
+async def remove_node(
+    node: InPath, caller: Annotated[Caller, needs(Action.MANAGE_NODES)], if_match: IfMatch = None
+) -> Response:
+    """Take a node out for good. Refused while work stands on it, or while roots draw what its pool would not have left (Q1)."""
+    command = do.RemoveNode(actor=caller.user, node=node, if_match=expected(if_match))
+    return await changed(caller, command, if_match)
 
 
 def _allowed(caller: Caller) -> list[str]:

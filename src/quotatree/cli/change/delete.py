@@ -19,7 +19,7 @@ names_argument = click.argument("names", nargs=-1, required=True, metavar="NAME.
 
 @click.group()
 def delete() -> None:
-    """Delete quotas, workspaces, members, users or webhooks. Jobs are ended with `cancel`, tokens with `token revoke`."""
+    """Delete quotas, workspaces, members, users, pools, nodes or webhooks. Jobs are ended with `cancel`, tokens with `token revoke`."""
 
 
 @delete.command()
@@ -110,6 +110,28 @@ def _take_roles(client: Client, user: str) -> None:
     for quota in client.quotas.list():
         if user in client.quotas.admins(quota["id"]):
             client.quotas.dismiss(quota["id"], user)
+
+
+@delete.command()
+@names_argument
+@remote_options
+def node(names: tuple[str, ...], remote: Remote) -> None:
+    """Take nodes out for good. One on which work stands is refused, and so is one that roots need for what they draw (Q1)."""
+    with remote.client() as client:
+        for name in (bare(one, "node") for one in names):
+            client.nodes.remove(name)
+            click.echo(f"node/{name} deleted")
+
+
+@delete.command()
+@names_argument
+@remote_options
+def pool(names: tuple[str, ...], remote: Remote) -> None:
+    """Delete pools. One with nodes, or from which a root draws, is refused (R4)."""
+    with remote.client() as client:
+        for name in (bare(one, "pool") for one in names):
+            client.pools.remove(name)
+            click.echo(f"pool/{name} deleted")
 
 
 @delete.command()

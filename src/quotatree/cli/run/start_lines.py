@@ -35,11 +35,13 @@ def _console(address: str) -> str:
 
 def _nodes(server: Server) -> str:
     """How many nodes and GPUs there are, as far as it can be told by now."""
+    from quotatree.control.inventory import present
     from quotatree.core import QuotaTreeError
 
     def count(world: World, now_ms: int) -> tuple[int, int]:
         del now_ms
-        return len(world.state.nodes), sum(node.spec.gpus for node in world.state.nodes)
+        there = present(world.state.nodes)
+        return len(there), sum(node.spec.gpus for node in there)
 
     try:
         nodes, gpus = server.controller.ask(count).result(PATIENCE_SECONDS)

@@ -40,6 +40,8 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.DeclarePool: nodes.declare_pool,
     do.JoinNode: nodes.join,
     do.SetNodeState: nodes.set_state,
+    do.RemoveNode: nodes.remove,
+    do.RemovePool: nodes.remove_pool,
     do.CreateWorkspace: workspaces.create,
     do.DescribeWorkspace: workspaces.describe,
     do.DeleteWorkspace: workspaces.delete,

@@ -229,6 +229,21 @@ class SetNodeState(Command):
     if_match: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveNode(Command):
+    """Take an empty node out of its pool for good (R5)."""
+
+    node: str
+    if_match: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovePool(Command):
+    """Take away a pool without nodes from which nobody draws (R4)."""
+
+    pool: str
+
+
 # -- workspaces ----------------------------------------------------------------------------------------------------
 
 

@@ -50,6 +50,8 @@ _HANDLERS: dict[type[Any], Callable[[State, Any, int], Decisions]] = {
     ev.PoolDeclared: nodes.pool_declared,
     ev.NodeJoined: nodes.node_joined,
     ev.NodeChanged: nodes.node_changed,
+    ev.NodeRemoved: nodes.node_removed,
+    ev.PoolRemoved: nodes.pool_removed,
     ev.DeviceChanged: nodes.device_changed,
     ev.NodeAltered: nodes.node_altered,
     ev.ForeignUse: nodes.foreign_use,

@@ -1,4 +1,4 @@
-"""What happens to pools and nodes: they join, change, are cordoned, drained, lost, ill or used by others (R2, R4–R6)."""
+"""What happens to pools and nodes: they join, change, are cordoned, drained, lost, ill, removed or used by others (R2, R4–R6)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from quotatree.core import events as ev
 from quotatree.core.changes import effects
 from quotatree.core.changes.jobs import confirm_left
 from quotatree.core.errors import Refused
-from quotatree.core.model.node import Node, NodeSpec, NodeState
+from quotatree.core.model.node import GONE, Node, NodeSpec, NodeState
+from quotatree.core.model.resources import GPU, WHOLE_GPU, ZERO, amount_text
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code, because
 from quotatree.core.state import State
@@ -26,7 +27,16 @@ def pool_declared(state: State, event: ev.PoolDeclared, now_ms: int) -> Decision
 def node_joined(state: State, event: ev.NodeJoined, now_ms: int) -> Decisions:
     del now_ms
     spec = event.node
+    if GONE in spec.labels:
+        raise Refused("labels", GONE[0], "R2", "says that a node is gone, and no node joins with it")
     known = state.node_by_name.get(spec.name)
+    if known is not None and known.gone:
+        _check_spec(state, spec, set(state.pool_models.get(spec.pool, ())))
+        if spec.pool not in state.pools:
+            state.add_pool(spec.pool, False)
+        state.alter_node(known, spec)
+        state.set_node_state(known, NodeState.READY)
+        return ()
     if known is not None:
         if known.spec != spec:
             raise Refused("node", spec.name, "R2", "exists already with other properties")
@@ -69,6 +79,56 @@ def node_altered(state: State, event: ev.NodeAltered, now_ms: int) -> Decisions:
         state.add_pool(spec.pool, False)
     state.alter_node(node, spec)
     return _clear_promises(state, node, now_ms)
+
+
+def node_removed(state: State, event: ev.NodeRemoved, now_ms: int) -> Decisions:
+    """Take a node out for good. Raises Refused while work stands on it, or roots draw more than its pool would have left (Q1).
+
+    Its number stays taken, since places are kept by number: what is left of it is a lost node without anything.
+    """
+    del now_ms
+    node = _known(state, event.node)
+    name, pool = node.spec.name, node.spec.pool
+    if node.gone:
+        raise Refused("node", name, "R2", "no such node")
+    if node.units or node.leavers:
+        raise Refused(
+            "node", name, "R5", f"work stands on it; quotatree drain {name}, and wait until it has left"
+        )
+    left = sum(n.spec.gpus for n in state.nodes if n.spec.pool == pool and n is not node) * WHOLE_GPU
+    drawn = {
+        root.id: dict(root.spec.draws)[pool].gpu_milli or 0
+        for root in state.roots
+        if pool in dict(root.spec.draws)
+    }
+    if node.spec.gpus and sum(drawn.values()) > left:
+        raise Refused(
+            "node", name, "Q1",
+            f"{', '.join(drawn)} draw {amount_text(GPU, sum(drawn.values()))} from pool {pool}, which would have"
+            f" {amount_text(GPU, left)} left; scale them first",
+        )  # fmt: skip
+    state.set_foreign(node, ZERO)
+    state.set_cordoned(node, False)
+    state.alter_node(node, NodeSpec(name, pool, gpus=0, cpu_milli=0, memory_mib=0, labels=(GONE,)))
+    state.set_node_state(node, NodeState.LOST)
+    return ()
+
+
+def pool_removed(state: State, event: ev.PoolRemoved, now_ms: int) -> Decisions:
+    """Take a pool away. Raises Refused while it has nodes, or roots draw from it."""
+    del now_ms
+    pool = event.pool
+    if pool not in state.pools:
+        raise Refused("pool", pool, "R4", "no such pool")
+    nodes = [node.spec.name for node in state.nodes if node.spec.pool == pool and not node.gone]
+    if nodes:
+        more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
+        raise Refused("pool", pool, "R4", f"it has the nodes {', '.join(nodes[:3])}{more}; delete them first")
+    roots = [root.id for root in state.roots if pool in dict(root.spec.draws)]
+    if roots:
+        raise Refused("pool", pool, "R4", f"{', '.join(roots)} draw(s) from it; delete them first")
+    state.drop_pool(pool)
+    return ()
 
 
 def foreign_use(state: State, event: ev.ForeignUse, now_ms: int) -> Decisions:

@@ -17,11 +17,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from quotatree.core.model.job import JobId, Placed, Shape
 from quotatree.core.model.resources import WHOLE_GPU, ZERO, Resources
 from quotatree.core.model.unit import Unit
+
+GONE: Final = ("quotatree.io/gone", "true")
+"""Label of a node that is gone for good: its number, which places refer to, is kept, empty, for one of its name that may come."""
 
 
 class NodeState(Enum):
@@ -145,6 +148,11 @@ class Node:
         self.shared = 0
         self.units = {}
         self.stamp = 0
+
+    @property
+    def gone(self) -> bool:
+        """Whether it is gone for good: it has nothing, and is shown to nobody."""
+        return GONE in self.spec.labels
 
     def copy(self) -> Node:
         """Return a copy of the node; `put` and `take_away` on one do not change the other."""

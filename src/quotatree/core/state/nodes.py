@@ -21,6 +21,14 @@ class NodeChanges(Facts):
         if self.touched is not None:
             self.touched.pools[name] = None
 
+    def drop_pool(self, name: str) -> None:
+        """Forget a pool that has no nodes, with what was asked of it."""
+        self.drop_entry(self.pools, name)
+        self.drop_entry(self.pool_models, name)
+        self.drop_entry(self.mixes, name)
+        if self.touched is not None:
+            self.touched.pools[name] = None
+
     def add_node(self, spec: NodeSpec) -> Node:
         node = Node(len(self.nodes), spec)
         self.nodes.append(node)
@@ -154,7 +162,7 @@ class NodeChanges(Facts):
     def nodes_of(self, root: Quota) -> list[Node]:
         """Return all nodes of the pools that a root draws on."""
         pools = {pool for pool, _ in root.spec.draws}
-        return [node for node in self.nodes if node.spec.pool in pools]
+        return [node for node in self.nodes if node.spec.pool in pools and not node.gone]
 
     def log_change(self, index: int) -> None:
         """Tell the indexes that a node has changed."""
