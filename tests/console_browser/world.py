@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from quotatree.cli.demo import cast
@@ -23,9 +26,12 @@ SAVES_SELDOM: Final = {"checkpoint_every": 3600}
 class World:
     """A server in a directory of its own. `stop` and `start` let its connection be lost and come back."""
 
-    def __init__(self, directory: Path, nodes: str = cast.NODES) -> None:
+    def __init__(
+        self, directory: Path, nodes: str = cast.NODES, settings: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.directory = directory
         self.nodes = nodes
+        self.settings = settings
         self.url = f"http://127.0.0.1:{_free_port()}"
         self.tokens: dict[str, str] = {}
         self._server: subprocess.Popen[bytes] | None = None
@@ -38,6 +44,7 @@ class World:
                  "--data", str(self.directory / "data"), "--listen", self.url.removeprefix("http://"),
                  "--log-file", str(self.directory / "server.log")],
                 stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                env={**os.environ, **self.settings},
             )  # fmt: skip
         until = time.monotonic() + START_SECONDS
         while time.monotonic() < until and self._server.poll() is None:
@@ -93,11 +100,8 @@ class World:
         with self.client() as admin:
             return next(job for job in admin.jobs.list() if job["name"] == name)
 
-    def until(self, seen: Any, seconds: float = 30.0) -> None:
-        until = time.monotonic() + seconds
-        while not seen():
-            assert time.monotonic() < until, "it did not come"
-            time.sleep(0.1)
+    def until(self, seen: Callable[[], bool], seconds: float = 30.0) -> None:
+        come_true(seen, seconds)
 
     def _answers(self) -> bool:
         try:
@@ -106,6 +110,13 @@ class World:
         except (ClientError, KeyError):
             return False
         return True
+
+
+def come_true(seen: Callable[[], bool], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while not seen():
+        assert time.monotonic() < until, "it did not come"
+        time.sleep(0.1)
 
 
 def password(user: str) -> str:
