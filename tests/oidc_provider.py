@@ -35,6 +35,7 @@ class OidcProvider:
         self.key = self.published = key
         self.person: dict[str, Any] = {"sub": "u-1"}
         self.public_client = False
+        self.redirect = REDIRECT
         self.spoil: Spoil = lambda header, claims: None
         self.asked: list[str] = []
         self._codes: dict[str, dict[str, str]] = {}
@@ -81,7 +82,7 @@ class OidcProvider:
 
     def authorize(self, query: dict[str, str]) -> tuple[int, dict[str, Any]]:
         """A redirect, as (302, {"location": …})."""
-        if query.get("client_id") != CLIENT or query.get("redirect_uri") != REDIRECT:
+        if query.get("client_id") != CLIENT or query.get("redirect_uri") != self.redirect:
             return 400, {"error": "invalid_request"}
         if query.get("response_type") != "code" or query.get("code_challenge_method") != "S256":
             answer = {"error": "invalid_request"}
@@ -89,7 +90,7 @@ class OidcProvider:
             code = secrets.token_urlsafe(16)
             self._codes[code] = {**query, "until": str(self.now_s + 60)}
             answer = {"code": code, "iss": self.issuer}
-        location = f"{REDIRECT}?{urlencode({**answer, 'state': query.get('state', '')})}"
+        location = f"{self.redirect}?{urlencode({**answer, 'state': query.get('state', '')})}"
         return 302, {"location": location}
 
     def device(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
@@ -107,7 +108,7 @@ class OidcProvider:
         if form.get("grant_type") == DEVICE_GRANT:
             return self._token_for_device(form)
         code = self._codes.pop(form.get("code", ""), None)
-        if code is None or int(code["until"]) < self.now_s or form.get("redirect_uri") != REDIRECT:
+        if code is None or int(code["until"]) < self.now_s or form.get("redirect_uri") != self.redirect:
             return 400, {"error": "invalid_grant"}
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != code["code_challenge"]:

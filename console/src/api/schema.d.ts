@@ -1373,6 +1373,8 @@ export interface paths {
         /**
          * Finish Oidc Login
          * @description Where the provider sends the browser back to: set `redirect_uri` to this address.
+         *
+         *     Whoever is refused and asked for a page is sent to the login page, which says why.
          */
         get: operations["finish_oidc_login_api_v1_oidc_callback_get"];
         put?: never;

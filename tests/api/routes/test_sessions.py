@@ -142,6 +142,18 @@ def test_a_person_logs_in_by_the_browser(with_oidc: Api, provider: OidcProvider)
     assert client.post("/api/v1/jobs", json=job(), headers={"X-CSRF-Token": csrf}).status_code == 201
 
 
+def test_who_is_refused_in_a_browser_is_sent_to_the_door_with_why(with_oidc: Api, provider: OidcProvider):
+    client = browser(with_oidc)
+    stranger = client.get(
+        "/api/v1/oidc/callback?code=x&state=y", headers={"Accept": "text/html"}, follow_redirects=False
+    )
+    assert (stranger.status_code, stranger.headers["location"]) == (303, "/login")
+    cookie = stranger.headers["set-cookie"]
+    assert cookie.startswith("quotatree_refused=this%20login%20was%20not%20begun%20here")
+    assert "Path=/login" in cookie
+    assert "quotatree_session" not in cookie
+
+
 def test_a_person_logs_in_from_a_terminal(with_oidc: Api, provider: OidcProvider):
     provider.login("u-8", preferred_username="yan", groups=[])
     client = with_oidc.client

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { sentence } from "../../api/problems";
-import { signInByLink, signInByPassword, signInByToken, waysQuery } from "../../api/session";
+import { signInByLink, signInByPassword, signInByToken, waysQuery, whyRefused } from "../../api/session";
 
 const LINK = "#link=";
 
@@ -13,7 +13,7 @@ export function LoginPage() {
   const ways = useQuery(waysQuery);
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [wrong, setWrong] = useState<string | null>(null);
+  const [wrong, setWrong] = useState<string | null>(whyRefused);
   const [busy, setBusy] = useState(false);
   const linked = useRef(false);
 
@@ -52,7 +52,7 @@ export function LoginPage() {
         ) : null}
         <TokenForm busy={busy} enter={enter} open={ways.data?.password === false} />
         <p className="dim small">
-          No way in? An administrator makes you one: <span className="mono">quotatree login --link</span> or a token.
+          No way in? An administrator gives you a password or a token. Logged in at a terminal, <span className="mono">quotatree console</span> prints a link that works once.
         </p>
       </div>
     </main>

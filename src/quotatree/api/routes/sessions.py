@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated, Final, cast
+from urllib.parse import quote
 
 import anyio.to_thread
 from fastapi import Query, Request
@@ -23,6 +24,7 @@ from quotatree.api.route import problems, router
 from quotatree.api.services import Oidc, Services
 from quotatree.control.commands import values as do
 from quotatree.control.world import SYSTEM
+from quotatree.identity.errors import ProviderFailed, Unauthenticated
 from quotatree.identity.oidc_claims import Claims
 from quotatree.identity.oidc_users import signed_in
 from quotatree.identity.passwords import Verified
@@ -34,6 +36,8 @@ routes = router("sessions")
 CSRF_COOKIE: Final = "quotatree_csrf"
 LOGIN_COOKIE: Final = "quotatree_login"
 LOGIN_SECONDS: Final = 600
+REFUSAL_COOKIE: Final = "quotatree_refused"
+REFUSAL_SECONDS: Final = 60
 DEVICE_TOKEN_MS: Final = 30 * 86_400_000
 """How long a token from the device flow lasts; then its user logs in again."""
 
@@ -133,7 +137,10 @@ async def begin_oidc_login(
     """Sends the browser to the identity provider."""
     services = services_of(request)
     oidc = _oidc(services)
-    begun = await anyio.to_thread.run_sync(oidc.code.begin, services.clock(), return_to)
+    try:
+        begun = await anyio.to_thread.run_sync(oidc.code.begin, services.clock(), return_to)
+    except ProviderFailed as error:
+        return _at_the_door(request, error)
     response = RedirectResponse(begun.url, 302)
     response.set_cookie(
         LOGIN_COOKIE,
@@ -154,14 +161,37 @@ async def begin_oidc_login(
     responses=problems(401, 404, 502, 503),
 )
 async def finish_oidc_login(request: Request) -> Response:
-    """Where the provider sends the browser back to: set `redirect_uri` to this address."""
+    """Where the provider sends the browser back to: set `redirect_uri` to this address.
+
+    Whoever is refused and asked for a page is sent to the login page, which says why.
+    """
     services = services_of(request)
     oidc = _oidc(services)
     query, browser = dict(request.query_params), request.cookies.get(LOGIN_COOKIE, "")
-    finished = await anyio.to_thread.run_sync(oidc.code.finish, query, browser, services.clock())
-    session = await _open(services, await _signed_in(services, finished.claims))
+    try:
+        finished = await anyio.to_thread.run_sync(oidc.code.finish, query, browser, services.clock())
+        user = await _signed_in(services, finished.claims)
+    except (Unauthenticated, ProviderFailed) as error:
+        return _at_the_door(request, error)
+    session = await _open(services, user)
     response = _with_cookies(services, RedirectResponse(finished.return_to, 303), session)
     response.delete_cookie(LOGIN_COOKIE, path="/api/v1/oidc")
+    return response
+
+
+def _at_the_door(request: Request, refused: Unauthenticated | ProviderFailed) -> Response:
+    """A redirect to the login page, with why in a cookie, which no link from elsewhere can write. Programs get the problem itself."""
+    if "text/html" not in request.headers.get("accept", ""):
+        raise refused
+    response = RedirectResponse("/login", 303)
+    response.set_cookie(
+        REFUSAL_COOKIE,
+        quote(refused.message),
+        max_age=REFUSAL_SECONDS,
+        path="/login",
+        secure=services_of(request).https,
+        samesite="lax",
+    )
     return response
 
 
