@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { count, duration, gpus, moment, ordinal, share, work } from "./formats";
+import { count, duration, gpus, moment, ordinal, share, tickMoment, work } from "./formats";
 
 test("unknown is a dash and zero is a zero", () => {
   expect(gpus(null)).toBe("–");
@@ -24,6 +24,13 @@ test("a moment is a time today and a date after a day", () => {
   const at = Date.UTC(2026, 10, 16, 7, 8, 12);
   expect(moment(at, at + 3_600_000, "UTC")).toBe("07:08:12");
   expect(moment(at, at + 2 * 86_400_000, "UTC")).toBe("16 Nov 07:08");
+});
+
+test("ticks are times, and dates where a day begins or where they stand days apart", () => {
+  const at = Date.UTC(2026, 10, 16, 7, 0);
+  expect(tickMoment(at, 3_600_000, "UTC")).toBe("07:00");
+  expect(tickMoment(at - 7 * 3_600_000, 3_600_000, "UTC")).toBe("16 Nov");
+  expect(tickMoment(at, 2 * 86_400_000, "UTC")).toBe("16 Nov");
 });
 
 test("places and counts are words", () => {

@@ -7,18 +7,22 @@ const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
 const FULL = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
 const moments = new Map<string, Intl.DateTimeFormat>();
 
-function momentFormat(part: "time" | "day" | "year", zone: string | undefined): Intl.DateTimeFormat {
+type Part = "minute" | "time" | "date" | "day" | "year";
+const HAS_CLOCK: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const HAS_DATE: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
+const PARTS: Record<Part, Intl.DateTimeFormatOptions> = {
+  minute: HAS_CLOCK,
+  time: { ...HAS_CLOCK, second: "2-digit" },
+  date: HAS_DATE,
+  day: { ...HAS_CLOCK, ...HAS_DATE },
+  year: { ...HAS_CLOCK, ...HAS_DATE, year: "numeric" },
+};
+
+function momentFormat(part: Part, zone: string | undefined): Intl.DateTimeFormat {
   const key = `${part} ${zone ?? ""}`;
   const known = moments.get(key);
   if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat("en-GB", {
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-    ...(zone === undefined ? {} : { timeZone: zone }),
-    ...(part === "time" ? { second: "2-digit" } : { day: "numeric", month: "short" }),
-    ...(part === "year" ? { year: "numeric" } : {}),
-  });
+  const made = new Intl.DateTimeFormat("en-GB", { ...PARTS[part], ...(zone === undefined ? {} : { timeZone: zone }) });
   moments.set(key, made);
   return made;
 }
@@ -70,6 +74,12 @@ export function moment(atMs: number | null | undefined, nowMs: number, zone?: st
   const apart = Math.abs(nowMs - atMs);
   if (apart < DAY_MS) return momentFormat("time", zone).format(atMs);
   return momentFormat(apart > 300 * DAY_MS ? "year" : "day", zone).format(atMs).replace(",", "");
+}
+
+/** A moment on an axis whose ticks stand `apartMs` apart: "07:00", and the date where a day begins or ticks are days apart. */
+export function tickMoment(atMs: number, apartMs: number, zone?: string): string {
+  const clock = momentFormat("minute", zone).format(atMs);
+  return apartMs >= DAY_MS || clock === "00:00" ? momentFormat("date", zone).format(atMs) : clock;
 }
 
 /** The whole moment with its zone, for a title. */

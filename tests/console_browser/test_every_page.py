@@ -8,7 +8,9 @@ import pytest
 from playwright.sync_api import Page
 
 from console import build
+from quotatree.cli.demo import cast
 from tests.console_browser.conftest import ARTEFACTS
+from tests.console_browser.past import remember
 from tests.console_browser.world import World
 
 AXE = build.PACKAGES / "axe-core" / "axe.min.js"
@@ -20,6 +22,8 @@ PAGES = {
     "quota-children": "/quotas/Quota1/children",
     "quota-nodes": "/quotas/Quota1.1/nodes",
     "quota-users": "/quotas/Quota1/users",
+    "quota-monitoring": "/quotas/Quota1.1/monitoring",
+    "quota-monitoring-days": "/quotas/Quota1/monitoring?span=7d",
     "policy": "/quotas/Quota1/policy?self=on",
     "jobs": "/jobs",
     "submit": "/jobs/new",
@@ -49,14 +53,13 @@ TOO_WIDE = """() => [...document.querySelectorAll('html, .page, .qdetail, .card,
 
 @pytest.fixture(scope="module")
 def lively(world: World) -> World:
-    """The example after a service came: two jobs were evicted, and one more waits."""
-    from quotatree.cli.demo import cast
-
+    """The example after a service came: two jobs were evicted, one more waits, and there is a past to be looked at."""
     with world.client("ada") as ada:
         ada.jobs.submit({**cast.service(), "program": {}})
     with world.client("bob") as bob:
         bob.jobs.submit({**cast.extra(), "program": {}})
     world.until(lambda: world.job("service")["phase"] == "Running")
+    remember(world.directory / "data")
     return world
 
 

@@ -37,7 +37,14 @@ const nodesRoute = createRoute({
 const usersRoute = createRoute({
   getParentRoute: () => oneRoute,
   path: "users",
+  validateSearch: (raw: Record<string, unknown>): { own?: boolean } => (flag(raw, "own") ? { own: true } : {}),
   component: lazyRouteComponent(() => import("../features/quotas/UsersTab"), "UsersTab"),
+});
+const monitoringRoute = createRoute({
+  getParentRoute: () => oneRoute,
+  path: "monitoring",
+  validateSearch: (raw: Record<string, unknown>): { span?: string } => text(raw, ["span"]),
+  component: lazyRouteComponent(() => import("../features/quotas/MonitoringTab"), "MonitoringTab"),
 });
 export const policyRoute = createRoute({
   getParentRoute: () => insideRoute,
@@ -46,4 +53,4 @@ export const policyRoute = createRoute({
   component: lazyRouteComponent(() => import("../features/policies/PolicyPage"), "PolicyPage"),
 });
 
-export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute, nodesRoute, usersRoute])]);
+export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute, nodesRoute, usersRoute, monitoringRoute])]);

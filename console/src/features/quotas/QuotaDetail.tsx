@@ -12,7 +12,13 @@ const TABS = [
   ["/quotas/$quota/children", "Children"],
   ["/quotas/$quota/nodes", "Nodes"],
   ["/quotas/$quota/users", "Users"],
+  ["/quotas/$quota/monitoring", "Monitoring"],
 ] as const;
+
+/** On a narrow screen not all tabs are in sight: the open one is brought there. */
+function bring(tabs: HTMLElement | null): void {
+  tabs?.querySelector(".active")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
 
 export function QuotaDetail() {
   const { quota: id } = useParams({ from: "/inside/quotas/$quota" });
@@ -36,7 +42,7 @@ export function QuotaDetail() {
           ) : null}
         </div>
       </div>
-      <nav className="tabs" aria-label="Parts of the quota">
+      <nav className="tabs" aria-label="Parts of the quota" ref={bring}>
         {TABS.map(([to, name]) => (
           <Link key={to} to={to} params={{ quota: id }} activeOptions={{ exact: true, includeSearch: false }}>
             {name}
