@@ -12,12 +12,13 @@ RECORDED = answers.recorded()
 
 
 @pytest.mark.parametrize("name", sorted(RECORDED))
-def test_a_recorded_answer_is_as_described(name):
-    assert answers.unlike(RECORDED[name]) == [], "make pages records them anew"
+def test_a_recorded_answer_contradicts_no_description(name):
+    assert answers.contradicts(RECORDED[name]) == [], "make pages records them anew"
 
 
-def test_an_answer_that_lacks_a_field_or_has_one_of_another_kind_is_noticed():
+def test_an_answer_of_another_kind_is_noticed_and_one_that_lacks_a_new_field_only_recorded_anew():
     job = copy.deepcopy(RECORDED["job"])
     job["answer"]["priority"] = "high"
     del job["answer"]["phase"]
+    assert len(answers.contradicts(job)) == 1
     assert len(answers.unlike(job)) == 2
