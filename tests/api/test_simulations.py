@@ -89,3 +89,27 @@ def test_what_the_process_says_is_kept(command: tuple[str, ...], state: State, e
     wait_for(lambda: run.ended_ms is not None, 30)
     assert (run.state, run.error) == (state, error)
     simulations.close()
+
+
+def test_what_is_done_or_failed_outlives_the_server_and_what_was_forgotten_does_not(tmp_path):
+    done, failed, forgotten = a_run(1), a_run(2), a_run(3)
+    for run, command in ((done, SAYS), (failed, BREAKS), (forgotten, SAYS)):
+        server = Simulations(command=command, directory=tmp_path / "simulations")
+        server.add(run)
+        wait_for(lambda run=run: run.ended_ms is not None, 30)
+        server.close()
+    Simulations(directory=tmp_path / "simulations").remove(forgotten.id)
+    again = Simulations(directory=tmp_path / "simulations")
+    assert [run.id for run in again.all()] == [failed.id, done.id]
+    assert again.run(done.id).fields() == done.fields()
+    assert again.run(done.id).results == {0: {"plans": 7}}
+    assert again.run(failed.id).error == "now: no node"
+
+
+def test_a_cancelled_run_leaves_no_file(tmp_path):
+    server = Simulations(command=SLEEPS, directory=tmp_path / "simulations")
+    run = a_run()
+    server.add(run)
+    wait_for(lambda: run.state is State.RUNNING)
+    server.close()
+    assert Simulations(directory=tmp_path / "simulations").all() == []

@@ -1,7 +1,7 @@
-"""What-if runs on the server: one at a time, in a process of its own, bounded in time and number, kept in memory.
+"""What-if runs on the server: one at a time, in a process of its own, bounded in time and number.
 
-A run waits, plays its variants one after the other, and is then done, failed or cancelled. The newest runs are kept until the
-server ends; whoever wants a result for longer keeps the answer.
+A run waits, plays its variants one after the other, and is then done, failed or cancelled. The newest runs are kept; those that are
+done or failed in files too, so that they outlive the server. Whoever wants a result for longer keeps the answer.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final
 
 import structlog
 
 from quotatree.access.errors import NotFound
 from quotatree.api.problems import ApiError
+from quotatree.api.simulation_files import SimulationFiles
 from quotatree.identity.secret import new_secret
 from quotatree.sim.worker import Work
 
@@ -67,6 +69,24 @@ class Run:
     progress: dict[str, Any] | None = None
     results: dict[int, dict[str, Any]] = field(default_factory=dict)
 
+    def fields(self) -> dict[str, Any]:
+        """All that is told of a finished run, as JSON."""
+        told = {name: getattr(self, name) for name in self.__slots__ if name not in {"work", "progress"}}
+        return {**told, "state": self.state.value}
+
+    @classmethod
+    def of_fields(cls, fields: dict[str, Any]) -> Run:
+        return cls(
+            **{
+                **fields,
+                "work": None,
+                "state": State(fields["state"]),
+                "variants": tuple(fields["variants"]),
+                "skipped": tuple(fields["skipped"]),
+                "results": {int(place): result for place, result in fields["results"].items()},
+            }
+        )
+
 
 class Simulations:
     """The runs of this server. Methods may be called from any thread."""
@@ -77,12 +97,15 @@ class Simulations:
         *,
         longest_seconds: float = LONGEST_SECONDS,
         command: Sequence[str] = COMMAND,
+        directory: Path | None = None,
     ) -> None:
         self._clock = clock
         self._longest_seconds = longest_seconds
         self._command = tuple(command)
         self._lock = threading.Lock()
-        self._runs: dict[str, Run] = {}
+        self._files = SimulationFiles(directory)
+        before = sorted(self._files.kept(Run.of_fields), key=lambda run: run.created_ms)
+        self._runs: dict[str, Run] = {run.id: run for run in before}
         self._waiting: list[Run] = []
         self._thread: threading.Thread | None = None
         self._playing: tuple[Run, subprocess.Popen[bytes]] | None = None
@@ -99,6 +122,7 @@ class Simulations:
             over = [old for old in self._runs.values() if old.ended_ms is not None]
             for old in over[: max(0, len(self._runs) - MOST_KEPT)]:
                 del self._runs[old.id]
+                self._files.forget(old.id)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work_off, name="simulations", daemon=True)
                 self._thread.start()
@@ -121,6 +145,7 @@ class Simulations:
         with self._lock:
             self._runs.pop(run_id, None)
             self._cancel(run)
+            self._files.forget(run_id)
 
     def close(self) -> None:
         """Cancel what waits and plays, for good."""
@@ -174,6 +199,8 @@ class Simulations:
                     if run.ended_ms is None and not whole and run.error is None:
                         run.error = f"it took longer than {self._longest_seconds:g} s, or too much memory"
                     self._end(run, State.DONE if whole else State.FAILED)
+                    if run.id in self._runs and run.state is not State.CANCELLED:
+                        self._files.keep(run.id, run.fields())
 
     def _play(self, run: Run, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None

@@ -16,6 +16,7 @@ import uvicorn
 from quotatree.api.app import create_app
 from quotatree.api.services import Services
 from quotatree.api.settings import ServerSettings, oidc_of
+from quotatree.api.simulations import Simulations
 from quotatree.control.commands import values as do
 from quotatree.control.figure_history import FigureHistory
 from quotatree.control.health import Mode
@@ -33,6 +34,7 @@ from quotatree.server.patient_protocol import PatientProtocol
 from quotatree.store import Store
 
 LOCK_FILE: Final = "server.lock"
+SIMULATIONS_DIRECTORY: Final = "simulations"
 START_SECONDS: Final = 60.0
 STREAMS_END_SECONDS: Final = 3
 EVERYWHERE: Final = ("", "0.0.0.0", "::")
@@ -86,6 +88,7 @@ class Server:
             figures=settings.figures,
             metrics_names=settings.metrics.names,
             cluster_logins=cluster_logins_of(settings),
+            simulations=Simulations(directory=self._directory / SIMULATIONS_DIRECTORY),
         )
         self._edge = edge_of(settings, self.controller, store)
         self.app = create_app(self._services)

@@ -88,7 +88,10 @@ function Runs() {
   const runs = useQuery(runsQuery);
   return (
     <section className="card stack tight" aria-label="Runs">
-      <h2>Runs</h2>
+      <div className="row apart">
+        <h2>Runs</h2>
+        <span className="dim small">the newest 50 are kept, over a restart of the server too</span>
+      </div>
       <Answered query={runs} rows={2}>
         {(all) =>
           all.length === 0 ? (
