@@ -29,6 +29,7 @@ test("a moment is a time today and a date after a day", () => {
 test("ticks are times, and dates where a day begins or where they stand days apart", () => {
   const at = Date.UTC(2026, 10, 16, 7, 0);
   expect(tickMoment(at, 3_600_000, "UTC")).toBe("07:00");
+  expect(tickMoment(at, 30_000, "UTC")).toBe("07:00:00");
   expect(tickMoment(at - 7 * 3_600_000, 3_600_000, "UTC")).toBe("16 Nov");
   expect(tickMoment(at, 2 * 86_400_000, "UTC")).toBe("16 Nov");
 });

@@ -76,8 +76,9 @@ export function moment(atMs: number | null | undefined, nowMs: number, zone?: st
   return momentFormat(apart > 300 * DAY_MS ? "year" : "day", zone).format(atMs).replace(",", "");
 }
 
-/** A moment on an axis whose ticks stand `apartMs` apart: "07:00", and the date where a day begins or ticks are days apart. */
+/** A moment on an axis whose ticks stand `apartMs` apart: "07:00", with seconds where they are close, and the date where a day begins. */
 export function tickMoment(atMs: number, apartMs: number, zone?: string): string {
+  if (apartMs < 60_000) return momentFormat("time", zone).format(atMs);
   const clock = momentFormat("minute", zone).format(atMs);
   return apartMs >= DAY_MS || clock === "00:00" ? momentFormat("date", zone).format(atMs) : clock;
 }

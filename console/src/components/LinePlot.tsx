@@ -21,6 +21,8 @@ type Props = {
   axis?: (value: number) => string;
   /** How far apart marks of the y axis may stand, where round numbers are not round for the reader. */
   steps?: number[];
+  /** How high the y axis reaches at least, so that plots side by side can be compared. */
+  top?: number;
   /** Where the x axis ends, if later than the last value. */
   until?: number;
   marks?: readonly Mark[];
@@ -32,7 +34,7 @@ type Props = {
 const HEIGHT = 220;
 const MARK_PX = 5;
 
-export function LinePlot({ label, x, time = false, lines, tick, moment, value, axis = String, steps, until, marks = NONE, sync, height = HEIGHT }: Props) {
+export function LinePlot({ label, x, time = false, lines, tick, moment, value, axis = String, steps, top = 1, until, marks = NONE, sync, height = HEIGHT }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme("light");
   useEffect(() => {
@@ -45,7 +47,7 @@ export function LinePlot({ label, x, time = false, lines, tick, moment, value, a
       {
         width: place.clientWidth,
         height,
-        scales: { x: { time }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(1, (high ?? 0) * 1.05)] } },
+        scales: { x: { time }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(top, high ?? 0) * 1.05] } },
         cursor: sync === undefined ? {} : { sync: { key: sync } },
         axes: [
           { ...look, space: 70, ...(time ? {} : { incrs: TIME_STEPS }), values: (_, ticks, _axis, _space, apart) => ticks.map((one) => tick(one, apart)) },
@@ -74,7 +76,7 @@ export function LinePlot({ label, x, time = false, lines, tick, moment, value, a
       watch.disconnect();
       plot.destroy();
     };
-  }, [x, time, lines, tick, moment, value, axis, steps, until, marks, sync, height, scheme]);
+  }, [x, time, lines, tick, moment, value, axis, steps, top, until, marks, sync, height, scheme]);
   return <div ref={box} role="img" aria-label={label} className="plot" />;
 }
 

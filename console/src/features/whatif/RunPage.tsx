@@ -8,7 +8,7 @@ import { useChange } from "../../api/shared";
 import { Answered } from "../../components/StateBlock";
 import { count, duration } from "../../formats";
 import { compared } from "./compare";
-import { Plot } from "./Plot";
+import { Plot, topOf } from "./Plot";
 import { runQuery, type Simulation } from "./queries";
 
 export function RunPage() {
@@ -82,7 +82,7 @@ function Shown({ run }: { run: Simulation }) {
           </div>
           <div className="cards">
             {done.map((one) => (
-              <Plot key={one.name} title={one.name} series={one.result.series} />
+              <Plot key={one.name} title={one.name} series={one.result.series} fromMs={run.from_ms} top={Math.max(...done.map((all) => topOf(all.result.series)))} />
             ))}
           </div>
         </>

@@ -15,3 +15,10 @@ test("what a variant does not tell is a dash", () => {
   expect(lines.find((line) => line.name === "mean wait")?.values).toEqual(["1 min"]);
   expect(lines.find((line) => line.name === "allocation")?.values).toEqual(["–"]);
 });
+
+test("what reads the same is not called better", () => {
+  const waits = (mean_s: number) => ({ overall: { wait: { mean_s } }, cluster: {} }) as unknown as Simulated;
+  const better = (one: number, two: number) => compared([waits(one), waits(two)]).find((line) => line.name === "mean wait")?.better;
+  expect(better(23.2, 23.6)).toBeNull();
+  expect(better(23.2, 24.1)).toBe(0);
+});
