@@ -14,6 +14,7 @@ from playwright.sync_api import Page, sync_playwright
 from console import chromium
 from quotatree.cli.demo import cast
 from tests.console_browser.conftest import QUIET
+from tests.console_browser.past import remember
 from tests.console_browser.world import World
 
 PICTURES: Final = Path(__file__).parent / "pictures"
@@ -31,6 +32,7 @@ def main() -> None:
         world.start()
         try:
             play(world)
+            remember(world.directory / "data")
             _take(world, path)
         finally:
             world.stop()
@@ -67,6 +69,9 @@ def _take(world: World, path: str) -> None:
         page.goto("/quotas/Quota1")
         page.get_by_role("region", name="Figures").wait_for()
         _keep(page, "tree")
+        page.goto("/quotas/Quota1.1/monitoring?span=24h")
+        page.locator("canvas").first.wait_for()
+        _keep(page, "monitoring")
         page.goto("/preemptions/1")
         page.get_by_test_id("decision").wait_for()
         _keep(page, "preemption")

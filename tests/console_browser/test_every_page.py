@@ -23,6 +23,7 @@ PAGES = {
     "quota-nodes": "/quotas/Quota1.1/nodes",
     "quota-users": "/quotas/Quota1/users",
     "quota-monitoring": "/quotas/Quota1.1/monitoring",
+    "quota-usage": "/quotas/Quota1/usage?by=user",
     "quota-monitoring-days": "/quotas/Quota1/monitoring?span=7d",
     "policy": "/quotas/Quota1/policy?self=on",
     "jobs": "/jobs",

@@ -36,7 +36,7 @@ def test_the_stored_figures_are_drawn_over_hours_and_days_and_preemptions_are_to
     expect(drawn.locator("canvas")).to_be_visible()
     expect(bob.get_by_role("region", name="Preemptions in this time")).to_contain_text("took 2 jobs")
 
-    bob.get_by_role("link", name="the last 7 days").click()
+    bob.get_by_role("link", name="7d", exact=True).click()
     expect(gpus).to_contain_text("means of each hour")
     assert "span=7d" in bob.url
     bob.reload()
@@ -69,6 +69,32 @@ def test_users_are_those_of_the_server_and_add_up_with_and_without_the_quotas_be
     admin.get_by_label("With the quotas below").click(force=True)
     expect(table.get_by_role("row", name="cai")).to_have_count(0)
     expect(table.get_by_role("row", name="ada")).to_contain_text("16 GPU")
+
+
+def test_gpu_hours_are_told_by_team_and_by_who_took_them_and_kept_as_a_file(sign_in, remembered: World):
+    admin = sign_in("admin", "/quotas/Quota1")
+    admin.get_by_role("navigation", name="Parts of the quota").get_by_role("link", name="Usage").click()
+    expect(admin.get_by_role("region", name="In all")).to_contain_text("16")  # runs
+    table = admin.get_by_role("region", name="Table: GPU-hours")
+    for team in cast.TEAMS:
+        expect(table.get_by_role("row", name=team)).to_be_visible()
+    admin.get_by_label("Rows").select_option("taker")
+    expect(table.get_by_role("row", name="workspace-a in Quota1")).to_be_visible()
+    assert "by=taker" in admin.url
+    admin.get_by_label("Rows").select_option("claim")
+    expect(table.get_by_role("cell", name="guaranteed", exact=True)).to_be_visible()
+    with admin.expect_download() as kept:
+        admin.get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(Path(kept.value.path()).read_text().splitlines()))
+    assert [row["claim"] for row in rows] == ["guaranteed"]
+    assert float(rows[0]["gpu_hours"]) > 0
+
+
+def test_a_team_sees_its_own_hours_and_others_without_names(sign_in, remembered: World):
+    bob = sign_in("bob", "/quotas/Quota1.1/usage?by=user")
+    table = bob.get_by_role("region", name="Table: GPU-hours")
+    expect(table.get_by_role("row", name="bob")).to_be_visible()
+    expect(table).not_to_contain_text("cai")
 
 
 def _has(part: str) -> re.Pattern[str]:

@@ -13,6 +13,7 @@ export type Decision = Schemas["DecisionOut"];
 export type Event = Schemas["EventOut"];
 export type Explanation = Schemas["ExplanationOut"];
 export type Exposure = Schemas["ExposureOut"];
+export type GpuTime = Schemas["GpuTime"];
 export type Job = Schemas["JobOut"];
 export type JobIn = Schemas["JobIn"];
 export type Ledger = Schemas["LedgerOut"];

@@ -46,6 +46,12 @@ const monitoringRoute = createRoute({
   validateSearch: (raw: Record<string, unknown>): { span?: string } => text(raw, ["span"]),
   component: lazyRouteComponent(() => import("../features/quotas/MonitoringTab"), "MonitoringTab"),
 });
+const usageRoute = createRoute({
+  getParentRoute: () => oneRoute,
+  path: "usage",
+  validateSearch: (raw: Record<string, unknown>): { span?: string; by?: string; own?: boolean } => ({ ...text(raw, ["span", "by"]), ...(flag(raw, "own") ? { own: true } : {}) }),
+  component: lazyRouteComponent(() => import("../features/quotas/UsageTab"), "UsageTab"),
+});
 export const policyRoute = createRoute({
   getParentRoute: () => insideRoute,
   path: "/quotas/$quota/policy",
@@ -53,4 +59,4 @@ export const policyRoute = createRoute({
   component: lazyRouteComponent(() => import("../features/policies/PolicyPage"), "PolicyPage"),
 });
 
-export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute, nodesRoute, usersRoute, monitoringRoute])]);
+export const quotaRoutes = quotasRoute.addChildren([oneRoute.addChildren([overviewRoute, jobsRoute, childrenRoute, nodesRoute, usersRoute, monitoringRoute, usageRoute])]);

@@ -13,6 +13,7 @@ const TABS = [
   ["/quotas/$quota/nodes", "Nodes"],
   ["/quotas/$quota/users", "Users"],
   ["/quotas/$quota/monitoring", "Monitoring"],
+  ["/quotas/$quota/usage", "Usage"],
 ] as const;
 
 /** On a narrow screen not all tabs are in sight: the open one is brought there. */

@@ -44,3 +44,11 @@ export const takenQuery = (quota: string, span: SpanName) =>
     queryFn: ({ signal }) => call("get", "/api/v1/preemptions", { query: { quota: [quota], from_ms: Date.now() - lengthMs(span), limit: 200 }, signal }),
     placeholderData: keepPreviousData,
   });
+
+/** GPU-hours of the quota; `by` are the keys of the rows. */
+export const usageQuery = (quota: string, span: SpanName, by: readonly string[], below: boolean) =>
+  queryOptions({
+    queryKey: ["usage", quota, span, by, below],
+    queryFn: ({ signal }) => call("get", "/api/v1/usage", { query: { quota, below, by: by.join(","), since: Date.now() - lengthMs(span) }, signal }),
+    placeholderData: keepPreviousData,
+  });
