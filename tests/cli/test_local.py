@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -282,6 +283,16 @@ def test_a_service_follows_its_requests(local: Local):
     assert f"{job} resized\n{job} follows its demand" in local.run("resize", job, "--replicas", "2")
     assert "must be 1..3" in local.run("resize", job, "--replicas", "4", status=1)
     assert "no more" in local.run("resize", job, "--autoscale", "off")
+    local.run("cancel", job)
+
+
+def test_a_service_that_hangs_in_its_health_check_says_so(local: Local):
+    job = local.submit(
+        "--module", "EAS", "--cpu", "0.1", "--grace", "2s", "--health", "/nowhere/to/be/found",
+        "--", sys.executable, "-c", WEB,
+    )  # fmt: skip
+    until(lambda: "/nowhere/to/be/found answered 404" in local.run("explain", job))
+    assert re.search(r"replica 0 is not ready for \d+s: /nowhere", local.run("describe", "job", job))
     local.run("cancel", job)
 
 

@@ -1816,14 +1816,15 @@ export interface components {
         };
         /**
          * AttentionOut
-         * @description One thing to look at. Of `quota`, `node` and `job` the one that it is about; `since_ms`: since when it waits.
+         * @description One thing to look at. Of `quota`, `node` and `job` the one that it is about; `since_ms`: since when it waits or is
+         *     not ready.
          */
         AttentionOut: {
             /**
              * Kind
              * @enum {string}
              */
-            kind: "lost-node" | "ill-device" | "out-node" | "shortfall" | "squeezed" | "shrinking" | "waiting";
+            kind: "lost-node" | "ill-device" | "out-node" | "unready-service" | "shortfall" | "squeezed" | "shrinking" | "waiting";
             /** Text */
             text: string;
             /** Quota */
@@ -2254,7 +2255,8 @@ export interface components {
         /**
          * EndpointOut
          * @description `address` is null while there is none; `ready` is how many replicas of a service are healthy. `in_flight`: requests
-         *     that it has in flight, on average over the last seconds; null if that is not known.
+         *     that it has in flight, on average over the last seconds; null if that is not known. `unready`: replicas of a service that
+         *     run and are not healthy, since when, and what is wrong.
          *
          *     `token` is null for those who may not open the job, and where none is needed.
          */
@@ -2267,6 +2269,8 @@ export interface components {
             ready: number;
             /** In Flight */
             in_flight: number | null;
+            /** Unready */
+            unready: components["schemas"]["UnreadyOut"][];
         };
         /** EventOut */
         EventOut: {
@@ -4168,7 +4172,7 @@ export interface components {
          * SummaryOut
          * @description `modules`: over the quotas that the reader sees; `cluster`: for those who may see nodes, else null.
          *
-         *     `attention`: nodes first, then quotas, largest first, then the jobs that wait longest; `more`: how many are left out.
+         *     `attention`: nodes first, then services that do not get ready, then quotas, largest first, then the jobs that wait longest; `more`: how many are left out.
          */
         SummaryOut: {
             /** At Ms */
@@ -4278,6 +4282,15 @@ export interface components {
             /** Step */
             step: string;
             reason: components["schemas"]["ReasonOut"];
+        };
+        /** UnreadyOut */
+        UnreadyOut: {
+            /** Replica */
+            replica: number;
+            /** Since Ms */
+            since_ms: number;
+            /** Why */
+            why: string;
         };
         /** UpdateQuotaChange */
         UpdateQuotaChange: {

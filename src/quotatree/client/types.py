@@ -46,10 +46,10 @@ class AmountsOut(TypedDict):
 
 class AttentionOut(TypedDict):
     """One thing to look at. Of `quota`, `node` and `job` the one that it is about; `since_ms`: since when
-    it waits.
+    it waits or is not ready.
     """
 
-    kind: Literal["lost-node", "ill-device", "out-node", "shortfall", "squeezed", "shrinking", "waiting"]
+    kind: Literal["lost-node", "ill-device", "out-node", "unready-service", "shortfall", "squeezed", "shrinking", "waiting"]
     text: str
     quota: str | None
     node: str | None
@@ -278,7 +278,7 @@ class Done(TypedDict):
 class EndpointOut(TypedDict):
     """`address` is null while there is none; `ready` is how many replicas of a service are healthy.
     `in_flight`: requests that it has in flight, on average over the last seconds; null if that is not
-    known.
+    known. `unready`: replicas of a service that run and are not healthy, since when, and what is wrong.
 
     `token` is null for those who may not open the job, and where none is needed.
     """
@@ -287,6 +287,7 @@ class EndpointOut(TypedDict):
     token: str | None
     ready: int
     in_flight: float | None
+    unready: list[UnreadyOut]
 
 
 class EventOut(TypedDict):
@@ -1339,8 +1340,8 @@ class SubmittedMany(TypedDict):
 class SummaryOut(TypedDict):
     """`modules`: over the quotas that the reader sees; `cluster`: for those who may see nodes, else null.
 
-    `attention`: nodes first, then quotas, largest first, then the jobs that wait longest; `more`: how
-    many are left out.
+    `attention`: nodes first, then services that do not get ready, then quotas, largest first, then the
+    jobs that wait longest; `more`: how many are left out.
     """
 
     at_ms: int
@@ -1399,6 +1400,12 @@ class TransferIn(TypedDict):
 class TriedOut(TypedDict):
     step: str
     reason: ReasonOut
+
+
+class UnreadyOut(TypedDict):
+    replica: int
+    since_ms: int
+    why: str
 
 
 class UpdateQuotaChange(TypedDict):

@@ -245,16 +245,26 @@ class DeviceUse(NamedTuple):
     memory_bytes: int
 
 
+class Unready(NamedTuple):
+    """A replica of a service that runs and is not healthy: since when, and what is wrong as far as is known."""
+
+    replica: int
+    since_ms: int
+    why: str
+
+
 class Endpoint(NamedTuple):
     """Where a notebook or a service answers. `ready` is how many replicas of a service are healthy.
 
-    `in_flight`: the latest figure; None if there is none of the last seconds, or this engine sees none.
+    `in_flight`: the latest figure; None if there is none of the last seconds, or this engine sees none. `unready`: the
+    replicas of a service that are not healthy.
     """
 
     address: str
     token: str = ""
     ready: int = 0
     in_flight: InFlight | None = None
+    unready: tuple[Unready, ...] = ()
 
 
 class LogPiece(NamedTuple):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import pytest
+
+from quotatree.engines.base import Endpoint, Unready
 from tests.api.serving import Api
 
 
@@ -49,3 +53,18 @@ def test_attention_is_drawn_to_nodes_quotas_and_jobs_by_who_sees_them(api: Api):
     assert (mine[1]["job"], mine[1]["name"]) == (waiting, "mine")
     theirs = api.get("/summary", "eve").json()["attention"]
     assert [(one["kind"], one["quota"]) for one in theirs] == [("squeezed", "b")]
+
+
+def test_attention_is_drawn_to_a_service_that_does_not_get_ready(api: Api, monkeypatch: pytest.MonkeyPatch):
+    """After five minutes, and to those who see the job: before, it may be loading its model."""
+    job = api.submit(gpus=1, module="EAS", name="answers")
+    api.wait_phase(job, "Running")
+    now_ms = time.time_ns() // 1_000_000
+    hangs = (Unready(0, now_ms - 720_000, "/health answered 500"), Unready(1, now_ms - 60_000, "it refused"))
+    monkeypatch.setattr(api.engine, "endpoint", lambda job, run: Endpoint("http://x/", "", 0, None, hangs))
+    (told,) = api.get("/summary", "ann").json()["attention"]
+    assert (told["kind"], told["job"], told["since_ms"]) == ("unready-service", job, now_ms - 720_000)
+    assert told["text"] == "answers: replica 0 is not ready for 12 min: /health answered 500"
+    assert [one["job"] for one in api.get("/summary").json()["attention"]] == [job]
+    assert api.get("/summary", "eve").json()["attention"] == []
+    assert len(api.get(f"/jobs/{job}/endpoint", "ann").json()["unready"]) == 2

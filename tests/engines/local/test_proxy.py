@@ -346,6 +346,16 @@ def test_the_proxy_ends_when_its_supervisor_does():
     assert proxy.process.returncode == 0
 
 
+def test_what_is_wrong_with_a_replica_that_never_was_ready_is_told_once(proxy: Proxy, one: Replica):
+    with socket.socket() as nobody:  # bound, and nobody listens
+        nobody.bind(("127.0.0.1", 0))
+        proxy.say(add="b", port=nobody.getsockname()[1])
+        told = proxy.hear(unready="b")
+        assert "cannot be reached" in told["why"]
+        proxy.add("c", one.port)  # while it is asked many times more
+    assert [said for said in proxy.told if said.get("unready") == "b"] == [told]
+
+
 # -- requests in flight (P16) ----------------------------------------------------------------------------------------
 
 

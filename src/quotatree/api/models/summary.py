@@ -8,11 +8,12 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from quotatree.api.models.fields import number
-from quotatree.core import GPU, WHOLE_GPU, Module, ModuleTotal, Node, NodeState, QuotaReport, amount_text
+from quotatree.core import GPU, WHOLE_GPU, Job, Module, ModuleTotal, Node, NodeState, QuotaReport, amount_text
+from quotatree.engines.base import Unready
 from quotatree.store.rows import JobRow
 
 AttentionKind = Literal[
-    "lost-node", "ill-device", "out-node", "shortfall", "squeezed", "shrinking", "waiting"
+    "lost-node", "ill-device", "out-node", "unready-service", "shortfall", "squeezed", "shrinking", "waiting"
 ]
 
 
@@ -40,7 +41,8 @@ class ClusterOut(TypedDict):
 
 
 class AttentionOut(TypedDict):
-    """One thing to look at. Of `quota`, `node` and `job` the one that it is about; `since_ms`: since when it waits."""
+    """One thing to look at. Of `quota`, `node` and `job` the one that it is about; `since_ms`: since when it waits or is
+    not ready."""
 
     kind: AttentionKind
     text: str
@@ -55,7 +57,7 @@ class AttentionOut(TypedDict):
 class SummaryOut(TypedDict):
     """`modules`: over the quotas that the reader sees; `cluster`: for those who may see nodes, else null.
 
-    `attention`: nodes first, then quotas, largest first, then the jobs that wait longest; `more`: how many are left out.
+    `attention`: nodes first, then services that do not get ready, then quotas, largest first, then the jobs that wait longest; `more`: how many are left out.
     """
 
     at_ms: int
@@ -123,6 +125,14 @@ def about_quota(report: QuotaReport, shrinking: bool) -> list[AttentionOut]:
     if shrinking:
         text = f"{report.id} is being scaled down as its work ends"
         found.append(_attention("shrinking", text, quota=report.id))
+    return found
+
+
+def about_service(job: Job, name: str, unready: Unready, now_ms: int) -> AttentionOut:
+    minutes = (now_ms - unready.since_ms) // 60_000
+    text = f"{name or job.id}: replica {unready.replica} is not ready for {minutes} min: {unready.why}"
+    found = _attention("unready-service", text, quota=job.spec.quota)
+    found["job"], found["name"], found["since_ms"] = job.id, name or None, unready.since_ms
     return found
 
 

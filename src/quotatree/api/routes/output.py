@@ -44,9 +44,16 @@ DESCRIBED: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
+class UnreadyOut(TypedDict):
+    replica: int
+    since_ms: int
+    why: str
+
+
 class EndpointOut(TypedDict):
     """`address` is null while there is none; `ready` is how many replicas of a service are healthy. `in_flight`: requests
-    that it has in flight, on average over the last seconds; null if that is not known.
+    that it has in flight, on average over the last seconds; null if that is not known. `unready`: replicas of a service that
+    run and are not healthy, since when, and what is wrong.
 
     `token` is null for those who may not open the job, and where none is needed.
     """
@@ -55,6 +62,7 @@ class EndpointOut(TypedDict):
     token: str | None
     ready: int
     in_flight: float | None
+    unready: list[UnreadyOut]
 
 
 @routes.get("/jobs/{job}/logs", response_class=StreamingResponse, responses=DESCRIBED)
@@ -130,7 +138,7 @@ async def get_endpoint(job: JobInPath, caller: Annotated[Caller, needs(Action.SE
     found = None
     if engine.capabilities.endpoints and row.phase == "Running":
         found = await _asked(caller, partial(engine.endpoint, row.id, row.run))
-    told: EndpointOut = {"address": None, "token": None, "ready": 0, "in_flight": None}
+    told: EndpointOut = {"address": None, "token": None, "ready": 0, "in_flight": None, "unready": []}
     if found is not None:
         opens = bool(found.token) and _may_open(caller, row)
         told = {
@@ -138,6 +146,7 @@ async def get_endpoint(job: JobInPath, caller: Annotated[Caller, needs(Action.SE
             "token": found.token if opens else None,
             "ready": found.ready,
             "in_flight": None if found.in_flight is None else number(found.in_flight.milli),
+            "unready": [{"replica": o.replica, "since_ms": o.since_ms, "why": o.why} for o in found.unready],
         }
     return JSONResponse(told)
 

@@ -11,7 +11,7 @@ import click
 from quotatree.cli.centre_words import centre_lines
 from quotatree.cli.decided import decision_row
 from quotatree.cli.documents import yaml_text
-from quotatree.cli.look.explain import OVER, explanation_lines, why_stopped
+from quotatree.cli.look.explain import OVER, explanation_lines, unready_lines, why_stopped
 from quotatree.cli.look.nouns import WORDS, Asked, found
 from quotatree.cli.naming import meant
 from quotatree.cli.output import echo_json
@@ -101,7 +101,7 @@ def _job_more(client: Client, job: Any) -> dict[str, Any]:
     if job["phase"] == "Running":
         endpoint = client.jobs.endpoint(job["id"])
         if endpoint["address"] is not None:  # its token is told by `open` alone
-            more["endpoint"] = {key: endpoint[key] for key in ("address", "ready", "in_flight")}
+            more["endpoint"] = {key: endpoint[key] for key in ("address", "ready", "in_flight", "unready")}
     if job["phase"] not in OVER:
         more["explanation"] = client.jobs.explain(job["id"])
         more["exposure"] = list(client.jobs.exposure(job["id"])) if job["phase"] == "Running" else []
@@ -139,6 +139,7 @@ def _job_lines(job: Any, more: dict[str, Any]) -> Iterable[str]:
         at = more["endpoint"]
         flight = "" if at["in_flight"] is None else f", {at['in_flight']:g} requests in flight"
         yield f"  address: {at['address']} ({at['ready']} ready{flight})"
+        yield from (f"  {line}" for line in unready_lines(at["unready"]))
     if job["places"]:
         yield "replicas:"
     for place in job["places"]:

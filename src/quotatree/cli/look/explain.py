@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +11,7 @@ import click
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
 from quotatree.cli.remote import Remote, remote_options
-from quotatree.cli.words import gpu_seconds, moment, why
+from quotatree.cli.words import age, gpu_seconds, moment, why
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -44,11 +45,15 @@ def explain(words: tuple[str, ...], at_ms: int | None, output: str, remote: Remo
         told = client.jobs.explain(job["id"])
         risks = client.jobs.exposure(job["id"]) if told["phase"] == "Running" else ()
         stopped = why_stopped(client, job)
+        served = told["phase"] == "Running" and job["module"] == "EAS"
+        unready = client.jobs.endpoint(job["id"])["unready"] if served else []
     if output == "json":
-        echo_json({**told, "exposure": list(risks)})
+        echo_json({**told, "exposure": list(risks), **({"unready": unready} if served else {})})
     else:
         for line in explanation_lines(told, list(risks), job["name"], stopped):
             click.echo(line)
+        for line in unready_lines(unready):
+            click.echo(f"  {line}")
 
 
 def _echo_over(job: t.JobOut, output: str) -> None:
@@ -61,6 +66,13 @@ def _echo_over(job: t.JobOut, output: str) -> None:
         click.echo(line)
     click.echo(f"  it is over since {moment(job['ended_ms'])} UTC")
     click.echo(f"  its runs: quotatree describe job {job['id']}; its output: quotatree logs {job['id']}")
+
+
+def unready_lines(unready: Sequence[t.UnreadyOut]) -> list[str]:
+    """Which replicas of a service are not ready, for how long, and what is wrong with them."""
+    return [
+        f"replica {one['replica']} is not ready for {age(one['since_ms'])}: {one['why']}" for one in unready
+    ]
 
 
 def why_stopped(client: Client, job: t.JobOut) -> str | None:

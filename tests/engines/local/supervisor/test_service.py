@@ -8,6 +8,7 @@ import pwd
 import random
 import signal
 import socket
+import sys
 import threading
 import time
 from collections import Counter
@@ -21,7 +22,16 @@ import pytest
 
 from quotatree.core.model.job import JobId, Shape
 from quotatree.core.model.policy import Module
-from quotatree.engines.base import Confirmed, Left, ReplicaOrder, Report, RestartOrder, StartOrder, StopOrder
+from quotatree.engines.base import (
+    Confirmed,
+    Left,
+    ReplicaOrder,
+    Report,
+    RestartOrder,
+    StartOrder,
+    StopOrder,
+    Unready,
+)
 from quotatree.engines.local.files import journal
 from quotatree.engines.local.host import process_tree
 from quotatree.engines.local.host.identity import stat
@@ -32,6 +42,16 @@ from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
 
 Serve = Callable[..., Run]
+SICK_CODE = (
+    "import http.server, os, sys\n"
+    "class Sick(http.server.BaseHTTPRequestHandler):\n"
+    "    def do_GET(self):\n"
+    "        self.send_response(200 if os.path.exists(sys.argv[1]) else 500); self.end_headers()\n"
+    "    def log_message(self, *words): pass\n"
+    "http.server.ThreadingHTTPServer(('127.0.0.1', int(os.environ['QUOTATREE_PORT'])), Sick).serve_forever()"
+)
+SICK = [sys.executable, "-c", SICK_CODE]
+"""A service that is well once a file is there."""
 JOB = JobId("a")
 RUN_AS = "root" if os.geteuid() == 0 else None
 
@@ -407,5 +427,41 @@ def test_the_engine_tells_how_many_requests_are_in_flight_and_forgets_it_when_no
         assert in_flight() == -1
     finally:
         engine.stop(StopOrder(JOB, 1, 5000))
+        eventually(lambda: engine.endpoint(JOB, 1) is None)
+        engine.close()
+
+
+def test_a_replica_that_does_not_get_ready_is_told_with_the_reason_until_it_is(tmp_path: Path):
+    """Its service runs and answers 503; who looks after it is told since when, and what its health check says."""
+    engine = LocalEngine(tmp_path / "engine", run_as=RUN_AS, limits=False)
+    engine.open(lambda report: None)
+    well = tmp_path / "well"
+    order = (ReplicaOrder(0, "here", (), Shape(0, 0, 0)),)
+    program = {
+        "command": [*SICK, str(well)],
+        "health": {"path": "/health", "interval_seconds": 0.05, "timeout_seconds": 1},
+    }
+
+    def unready() -> tuple[Unready, ...]:
+        at = engine.endpoint(JOB, 1)
+        return () if at is None else at.unready
+
+    engine.start(StartOrder(JOB, 1, Module.EAS, order, program, 1000))
+    try:
+        eventually(lambda: any("/health answered 500" in one.why for one in unready()))
+        (before,) = unready()
+        engine.close()
+        engine = LocalEngine(tmp_path / "engine", run_as=RUN_AS, limits=False)
+        engine.open(lambda report: None)
+        assert unready() == (before,), "the journal tells it to the next server"
+        started = next(
+            line for line in journal.read(engine._directory.run(JOB, 1).journal)[0] if line["is"] == "started"
+        )
+        assert (before.replica, before.since_ms) == (0, started["at_ms"])
+        well.touch()
+        eventually(lambda: (found := engine.endpoint(JOB, 1)) is not None and found.ready == 1)
+        assert unready() == ()
+    finally:
+        engine.stop(StopOrder(JOB, 1, 1000))
         eventually(lambda: engine.endpoint(JOB, 1) is None)
         engine.close()

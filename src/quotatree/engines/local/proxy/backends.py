@@ -42,6 +42,7 @@ class Backend:
     draining: bool = False
     active: int = 0
     chosen: int = 0  # number of its latest choice, among all choices
+    trouble: str = ""  # what was last told to be wrong with it
     nudge: asyncio.Event = field(default_factory=asyncio.Event)
     watch: asyncio.Task[None] | None = None
 
@@ -137,11 +138,13 @@ class Backends:
             trouble = await check(backend.port, self._health)
             if trouble is None:
                 failures = 0
+                backend.trouble = ""
                 self._set_ready(backend, True)
             else:
                 failures += 1
                 if failures >= FAILURES_TO_UNREADY:
                     self._set_ready(backend, False, trouble)
+                    self._tell_trouble(backend, trouble)
             if backend.ready:
                 pause_seconds = self._health.interval_seconds
             else:
@@ -153,10 +156,17 @@ class Backends:
                     await backend.nudge.wait()
                     pause_seconds = 0.0
 
+    def _tell_trouble(self, backend: Backend, trouble: str) -> None:
+        """Tell what is wrong with a replica that was not ready before either, once for each trouble."""
+        if trouble != backend.trouble and not backend.draining and self._all.get(backend.key) is backend:
+            backend.trouble = trouble
+            self._tell({"unready": backend.key, "why": trouble})
+
     def _set_ready(self, backend: Backend, ready: bool, why: str = "") -> None:
         if backend.ready == ready or backend.draining or self._all.get(backend.key) is not backend:
             return
         backend.ready = ready
+        backend.trouble = why
         self._tell({"ready": backend.key} if ready else {"unready": backend.key, "why": why})
         if ready:
             for held in self._held:

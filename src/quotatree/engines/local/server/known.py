@@ -26,6 +26,7 @@ from quotatree.engines.base import (
     Lost,
     Outcome,
     Report,
+    Unready,
 )
 from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import EngineDir, RunDir
@@ -47,6 +48,7 @@ class KnownRun:
     processes: dict[int, Identity] = field(default_factory=dict)  # main process by replica, as last started
     groups: dict[int, list[str]] = field(default_factory=dict)  # control groups by replica
     ready: set[int] = field(default_factory=set)
+    unready: dict[int, Unready] = field(default_factory=dict)  # of services
     address: tuple[str, str] | None = None
     supervisor: Identity | None = None
     exited: Exited | None = None
@@ -67,7 +69,8 @@ class KnownRun:
         if self.address is None or self.over:
             return None
         fresh = time.monotonic() - self.loaded_at < LOAD_LASTS_SECONDS
-        return Endpoint(*self.address, len(self.ready), self.load if fresh else None)
+        unready = tuple(self.unready[replica] for replica in sorted(self.unready) if replica in self.replicas)
+        return Endpoint(*self.address, len(self.ready), self.load if fresh else None, unready)
 
     def see_load(self, in_flight_milli: int, span_ms: int) -> None:
         number = 1 if self.load is None else self.load.number + 1
@@ -152,6 +155,8 @@ def _started(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
     replica = int(entry["replica"])
     run.processes[replica] = Identity.read({"boot": boot, **entry})
     run.groups[replica] = [str(path) for path in entry.get("groups") or ()]
+    if run.module is Module.EAS:
+        _is_unready(run, entry, "it has not answered yet")
     return []
 
 
@@ -170,6 +175,8 @@ def _left(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
 def _gone(run: KnownRun, replicas: tuple[int, ...]) -> None:
     for kept in (run.replicas, run.confirmed, run.ready):
         kept.difference_update(replicas)
+    for replica in replicas:
+        run.unready.pop(replica, None)
 
 
 def _checkpoint(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
@@ -182,12 +189,31 @@ def _idle(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
 
 def _ready(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
     run.ready.add(int(entry["replica"]))
+    run.unready.pop(int(entry["replica"]), None)
     return []
 
 
 def _unready(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
     run.ready.discard(int(entry["replica"]))
+    _is_unready(run, entry, str(entry.get("detail") or ""))
     return []
+
+
+def _restarting(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
+    """A crash or a rolling restart is not the end of being unready: that began with the first process that was not well."""
+    _is_unready(run, entry, str(entry.get("detail") or ""))
+    return []
+
+
+def _is_unready(run: KnownRun, entry: dict[str, Any], why: str) -> None:
+    replica = int(entry["replica"])
+    before = run.unready.get(replica)
+    if before is None:
+        run.unready[replica] = Unready(replica, int(entry.get("at_ms") or 0), why)
+    elif (
+        entry.get("is") != "started"
+    ):  # what was wrong with the process before says more than that this one is new
+        run.unready[replica] = before._replace(why=why)
 
 
 def _endpoint(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
@@ -234,6 +260,7 @@ _HEARERS = {
     "idle": _idle,
     "ready": _ready,
     "unready": _unready,
+    "restarting": _restarting,
     "endpoint": _endpoint,
     "notice": _notice,
     "exited": _exited,

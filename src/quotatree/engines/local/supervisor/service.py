@@ -38,6 +38,9 @@ STARTS_WITHOUT_HEALTH = 6
 TERM_SHARE, MOST_TERM_SECONDS = 0.2, 5.0
 """Share of the grace, and most of it, that is kept for the time after SIGTERM; draining has the rest."""
 
+FIRST_TROUBLES, TROUBLE_SECONDS = 5, 60.0
+"""How often it is written down at once why a replica does not become ready, and how long one more reason waits then."""
+
 HOLD_SECONDS = 30.0
 """How long requests wait for a replica that is about to be there."""
 
@@ -61,6 +64,8 @@ class Member:
         self.lives += 1
         self.ready = False
         self.served = False  # it was ready once, and may have requests
+        self.troubles = 0  # how often it was written down why it is not ready, and when last
+        self.trouble_at = 0.0
         self.renewing = False  # stopped to be started again
         self.deadline: float | None = None
         self.terminated = False
@@ -257,6 +262,8 @@ class Service:
             return
         if what == "ready" and member.deadline is None:
             self._is_ready(member)
+        elif what == "unready" and not member.ready and member.deadline is None:
+            self._still_not_ready(member, str(message.get("why", "")))
         elif what == "unready":
             self._not_ready(member, str(message.get("why", "")))
         elif what == "drained" and member.deadline is not None and not member.terminated:
@@ -281,6 +288,13 @@ class Service:
             self._sup.journal_add({"is": "unready", "replica": member.number, "detail": why})
             if member.deadline is None:
                 member.cancel()  # the time it must be well begins anew
+
+    def _still_not_ready(self, member: Member, why: str) -> None:
+        """Write down why a replica has not become ready; reasons that keep changing, only now and then."""
+        if member.troubles < FIRST_TROUBLES or now() - member.trouble_at >= TROUBLE_SECONDS:
+            member.troubles += 1
+            member.trouble_at = now()
+            self._sup.journal_add({"is": "unready", "replica": member.number, "detail": why})
 
     def _say(self, **order: Any) -> None:
         if self._proxy is not None:
