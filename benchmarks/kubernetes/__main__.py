@@ -7,6 +7,7 @@ checkpoint is, and then knowing it. `--write` puts the tables into docs/explanat
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -83,7 +84,8 @@ def filled_by(world: World) -> Iterator[Cluster]:
 def tables(world: World, outcomes: list[Outcome], pace: ours.Pace) -> list[Table]:
     title = f"{len(world.high)} jobs of {world.wanted_gpus} GPUs arrive at {world.nodes} full nodes, grace {GRACE_SECONDS} s"
     costs = Table(title, COLUMNS, note=f"Filled with {len(world.low)} jobs of low priority, in random order.")
-    processors = Table("Processor seconds from the arrival until all are bound", CPU_COLUMNS)
+    note = f"{os.cpu_count()} processors. Others: the benchmark's own watch, and whatever else this machine was doing."
+    processors = Table("Processor seconds from the arrival until all are bound", CPU_COLUMNS, note=note)
     for outcome in outcomes:
         costs.add(*row(outcome))
         processors.add(*cpu_row(outcome))

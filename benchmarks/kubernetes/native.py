@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.kubernetes.outcome import Outcome, Victim
+from benchmarks.kubernetes.processors import Meter
 from benchmarks.kubernetes.seen import Fate, Pods, gpus_of
 from benchmarks.kubernetes.world import GPUS_OF_A_NODE, GRACE_SECONDS, Work, World, filling
 from tests.kubernetes.api import Thing, condition
@@ -30,14 +31,13 @@ def run(cluster: Cluster, world: World, say: Say) -> tuple[Outcome, World]:
     pods = Pods(cluster.api)
     try:
         world = _fill(cluster, world, pods, say)
-        before = {name: part.cpu_seconds() for name, part in cluster.parts.items()}
+        meter = Meter({name: part.cpu_seconds for name, part in cluster.parts.items()})
         began = time.perf_counter()
         _create(cluster, world.high, "high")
         wanted = len(world.high)
         say(f"kube-scheduler: {wanted} important pods came")
         pods.wait(lambda fates: _bound(fates.values(), "high") == wanted, "all are bound", LONGEST_SECONDS)
-        spent = {name: part.cpu_seconds() - before[name] for name, part in cluster.parts.items()}
-        return _outcome(cluster, world, pods, began, spent), world
+        return _outcome(cluster, world, pods, began, meter.spent()), world
     finally:
         pods.close()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.kubernetes.outcome import Outcome, Victim
+from benchmarks.kubernetes.processors import Meter
 from benchmarks.kubernetes.seen import Fate, Pods
 from benchmarks.kubernetes.world import GRACE_SECONDS, Work, World
 from benchmarks.server.serving import cpu_seconds
@@ -137,14 +138,13 @@ def _confirmed(server: Server) -> int:
 def _arrive(
     cluster: Cluster, server: Server, world: World, names: dict[str, str], pods: Pods, who: str, say: Say
 ) -> Outcome:
-    parts = {name: part.cpu_seconds() for name, part in cluster.parts.items()}
-    own = cpu_seconds(server.pid)
+    parts = {name: part.cpu_seconds for name, part in cluster.parts.items()}
+    meter = Meter({**parts, "quotatree": lambda: cpu_seconds(server.pid)})
     began = time.perf_counter()
     high = _submit(server.client, world.high, HIGH)
     say(f"{who}: {len(high)} important jobs came")
     pods.wait(lambda fates: _bound(fates.values(), high) == len(high), "all are bound", LONGEST_SECONDS)
-    spent = {name: part.cpu_seconds() - parts[name] for name, part in cluster.parts.items()}
-    spent["quotatree"] = cpu_seconds(server.pid) - own
+    spent = meter.spent()
     fates = list(pods.fates.values())
     bound = tuple(fate.bound - began for fate in fates if _job(fate) in high and fate.bound is not None)
     victims = tuple(_victims(server, world, names, fates, began))

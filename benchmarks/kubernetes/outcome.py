@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from benchmarks.kubernetes.processors import OTHERS
+
 
 @dataclass(frozen=True, slots=True)
 class Victim:
@@ -76,6 +78,7 @@ CPU_COLUMNS = (
     "kube-controller-manager",
     "kwok",
     "quotatree",
+    OTHERS,
 )
 
 
