@@ -35,15 +35,26 @@ class CannotBuild(Exception):
 def program(name: str = "controlplane") -> Path:
     """Path of the program, which is built first if the cache does not have it."""
     go = _go()
-    place = _cache() / f"{name}-{_key(name, _go_version(go))}"
-    found = place / name
+    found = _place(go, name)
     if found.exists():
         return found
-    place.mkdir(parents=True, exist_ok=True)
-    with _alone(place / "lock"):
+    found.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(found.parent / "lock"):
         if not found.exists():
             _build(go, name, found)
     return found
+
+
+def is_built(name: str) -> bool:
+    """Whether the cache has the program; False also where there is no Go to build it with."""
+    try:
+        return _place(_go(), name).exists()
+    except CannotBuild:
+        return False
+
+
+def _place(go: str, name: str) -> Path:
+    return cache() / f"{name}-{_key(name, _go_version(go))}" / name
 
 
 def kubernetes_version() -> str:
@@ -53,7 +64,8 @@ def kubernetes_version() -> str:
     return found[1]
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Where programs are kept that were built or fetched once."""
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
         return Path(chosen).expanduser()
