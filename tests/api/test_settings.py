@@ -24,6 +24,8 @@ from quotatree.api.settings import (
 from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
 from quotatree.core.state import Settings
+from quotatree.engines.kubernetes.adopted import Adoptable, Part
+from quotatree.engines.kubernetes.kinds import Kind
 from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.local.server.unix_users import UserSettings
 from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
@@ -77,9 +79,14 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "kubernetes.priority_class": ('"ours"', "ours"),
     "kubernetes.storage_class": ('"fast"', "fast"),
     "kubernetes.adopted_kinds": ('["jobs.batch", "rayjobs.ray.io"]', ("jobs.batch", "rayjobs.ray.io")),
+    "kubernetes.other_kinds": (
+        '{ "widgets.example.org" = { version = "v1", kind = "Widget", suspend = "spec.off", pods = [{ at = "spec" }] } }',
+        (Adoptable(Kind("example.org/v1", "widgets", "Widget"), "spec.off", (Part("spec"),)),),
+    ),
     "kubernetes.bind_seconds": ("5", 5),
     "kubernetes.lost_seconds": ("7", 7),
     "kubernetes.gone_seconds": ("7", 7),
+    "kubernetes.output_seconds": ("7", 7),
     "kubernetes.start_seconds": ("6", 6),
     "kubernetes.resources": ("false", False),
     "kubernetes.login": ('"email"', "email"),
@@ -197,6 +204,7 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
         ('[limits]\nbody = "9Ti"', "1Mi"),
         ('[oidc]\nissuer = "https://x.example.org"', "client_id, redirect_uri must be set"),
         ('tls_key = "k"', "needs tls_cert"),
+        ('[kubernetes.other_kinds.widgets]\nkind = "Widget"', "widgets: must be PLURAL.GROUP"),
         ("= 5", "quotatree.toml"),
     ],
 )

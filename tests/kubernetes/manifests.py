@@ -36,6 +36,8 @@ def granted(cluster: Cluster) -> Path:
         "ServiceAccount",
         "ClusterRole",
         "ClusterRoleBinding",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
     )
     objects = [one for one in yaml.safe_load_all(rendered(cluster)) if one and one["kind"] in wanted]
     if cluster.api.find(f"/api/v1/namespaces/{NAMESPACE}") is None:

@@ -18,6 +18,8 @@ from quotatree.api.services import Limits, Oidc
 from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
 from quotatree.core import QuotaTreeError, Refused, Settings
+from quotatree.engines.kubernetes.adopted import Adoptable
+from quotatree.engines.kubernetes.declared_kinds import WrongKind, declared_kinds
 from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.local.server.unix_users import HIGHEST_UID, LOWEST_UID, UserSettings
 from quotatree.identity.cluster_users import WAYS
@@ -147,6 +149,13 @@ def _cluster_login(value: object) -> str:
     return str(value)
 
 
+def _other_kinds(value: object) -> tuple[Adoptable, ...]:
+    try:
+        return declared_kinds(value)
+    except WrongKind as wrong:
+        raise Unreadable(str(wrong)) from None
+
+
 def _positive_ms(value: object) -> int:
     found = as_duration_ms(value)
     if found < 1:
@@ -249,9 +258,11 @@ SETTINGS: Final = (
     Setting("kubernetes.priority_class", as_text, '"quotatree"', "PriorityClass of our pods, which preempts nobody; made if it is missing"),
     Setting("kubernetes.storage_class", as_text, "the cluster's default", "storage class of the volumes of notebooks"),
     Setting("kubernetes.adopted_kinds", as_texts, '["jobs.batch"]', "kinds of objects made with kubectl that are queued and run when their turn comes, such as `pytorchjobs.kubeflow.org`; an empty list adopts none"),
+    Setting("kubernetes.other_kinds", _other_kinds, "{}", "further kinds with a field that suspends them, which are adopted too: a table for each, by its name as `kubectl get` takes it, with `version`, `kind`, `suspend` (a path) and `pods` (where its pod templates and their numbers are)"),
     Setting("kubernetes.bind_seconds", _at_least_one, "60", "after so many seconds without a node from kube-scheduler a job is queued again, with a pause"),
     Setting("kubernetes.lost_seconds", _at_least_one, "60", "a node that is not ready gets nothing new; after so many seconds it counts as lost and its jobs are queued again"),
     Setting("kubernetes.gone_seconds", _at_least_one, "600", "a node that was deleted is shown as lost for so many seconds; then it goes away, until one of its name comes"),
+    Setting("kubernetes.output_seconds", _at_least_one, "86400", "pods that ended by themselves are kept for so many seconds, so that `quotatree logs` can read what they printed; they hold no GPU"),
     Setting("kubernetes.start_seconds", _at_least_one, "600", "after so many seconds without its image, secrets or volumes a job is queued again, with a pause"),
     Setting("kubernetes.resources", as_flag, "true", "read quotas and workspaces from resources, where they are installed"),
     Setting("kubernetes.login", _cluster_login, '"off"', "let users of the cluster log in by their token there, as the member of that `name` or `email`"),

@@ -15,12 +15,12 @@ def edge_of(settings: ServerSettings, controller: Controller, store: Store) -> E
     """The edge of the cluster, with connections of its own; None for a server without a cluster."""
     if settings.engine != "kubernetes":
         return None
-    from quotatree.engines.kubernetes.adopted import KNOWN
+    from quotatree.engines.kubernetes.adopted import sorts_of
     from quotatree.engines.kubernetes.client import connect
 
     options = settings.kubernetes
     wanted = EdgeSettings(
-        sorts=tuple(KNOWN[name] for name in options.adopted_kinds),
+        sorts=sorts_of(options.adopted_kinds, options.other_kinds),
         resources=options.resources,
         namespace_prefix=options.namespace_prefix,
         gpu_names=tuple(options.gpu_resources),

@@ -75,9 +75,12 @@ def _kubernetes(settings: ServerSettings) -> Engine:
     options = settings.kubernetes
     if settings.nodes is not None:
         raise NoEngine("--nodes declares virtual nodes; on Kubernetes the cluster says which nodes there are")
-    unknown = sorted(set(options.adopted_kinds) - set(KNOWN))
+    unknown = sorted(set(options.adopted_kinds) - {*KNOWN, *(one.name for one in options.other_kinds)})
     if unknown:
-        raise NoEngine(f"kubernetes.adopted_kinds: {unknown[0]} is not known; there are {', '.join(KNOWN)}")
+        known = ", ".join(KNOWN)
+        raise NoEngine(
+            f"kubernetes.adopted_kinds: {unknown[0]} is not known; there are {known}. Describe it in kubernetes.other_kinds"
+        )
     try:
         cluster = connect(options.kubeconfig, options.context)
     except NoClient as error:

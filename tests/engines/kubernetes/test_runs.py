@@ -19,7 +19,7 @@ from quotatree.engines.base import (
 from quotatree.engines.kubernetes.kinds import Key
 from quotatree.engines.kubernetes.pod_reading import PodView, pod_view
 from quotatree.engines.kubernetes.runs import Runs
-from tests.engines.kubernetes.made import pod
+from tests.engines.kubernetes.made import order, pod
 
 JOB = JobId("dlc-abc")
 
@@ -66,6 +66,20 @@ def test_a_pod_that_kube_scheduler_places_nowhere_tells_its_words_once(cluster: 
     assert cluster.is_now(0, "Pending", status=status, meta={"annotations": {}}) == []
     pulling = {"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "no"}}}]}
     assert cluster.is_now(0, "Pending", status=pulling) == [Hindered(JOB, 1, "the kubelet: ErrImagePull: no")]
+
+
+def test_a_pod_elsewhere_that_says_it_is_a_replica_is_not_believed(cluster: Cluster):
+    """W2: whoever may make pods in one namespace must not end, or run, a job of another."""
+    cluster.is_now(0, "Running")
+    forged = pod_view(pod(0, "Succeeded", uid="forged"))
+    assert forged is not None
+    assert cluster.runs.pod_changed(Key("other", "p0"), None, forged) == []
+    assert cluster.runs.pod_changed(Key("other", "p0"), forged, None) == []
+    assert cluster.runs.observed() == ([Running(JOB, 1, (0,))], [])
+    ordered = order()
+    cluster.runs.start(ordered, "ns")
+    early = pod_view(pod(0, "Running", run=ordered.run))
+    assert cluster.runs.pod_changed(Key("other", "p0"), None, early) == [], "nor before there is a real one"
 
 
 def test_a_run_succeeds_when_its_whole_core_has(cluster: Cluster):

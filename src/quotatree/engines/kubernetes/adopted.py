@@ -8,7 +8,7 @@ is resumed behind our back occupies nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from math import prod
@@ -105,6 +105,15 @@ KNOWN: Final = {
     )
 }  # fmt: skip
 """Kinds whose form is known, by name. LeaderWorkerSet is not among them: it has no field that suspends it."""
+
+
+def sorts_of(named: Iterable[str], others: Iterable[Adoptable]) -> tuple[Adoptable, ...]:
+    """The kinds that are adopted: known ones by name, and others, which go before a known one of their name.
+
+    Raises KeyError for a name that is not known.
+    """
+    declared = {one.name: one for one in others}
+    return tuple({**{name: declared.get(name) or KNOWN[name] for name in named}, **declared}.values())
 
 
 class Template(NamedTuple):

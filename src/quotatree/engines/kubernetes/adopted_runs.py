@@ -67,7 +67,10 @@ class AdoptedRuns:
         return self._jobs.get(thing)
 
     def pods_of(self, thing: str) -> list[PodView]:
-        return list(self._pods.get(thing, {}).values())
+        """Pods of the object of this uid: those beside it, for one elsewhere that says so is forged (W2)."""
+        view = self.objects.get(thing)
+        pods = self._pods.get(thing, {}).values()
+        return [pod for pod in pods if view is None or pod.key.namespace == view.key.namespace]
 
     def object_changed(self, before: ObjectView | None, after: ObjectView | None) -> list[str]:
         """Take over a change; return the uids of the objects that it is about."""

@@ -32,7 +32,7 @@ from quotatree.engines.base import (
     lacks,
 )
 from quotatree.engines.kubernetes import pod_building as build
-from quotatree.engines.kubernetes.adopted import KNOWN
+from quotatree.engines.kubernetes.adopted import sorts_of
 from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.dry_run import DryRun
 from quotatree.engines.kubernetes.due_work import DueWork
@@ -66,7 +66,7 @@ class KubernetesEngine:
     def __init__(self, cluster: Cluster, options: KubernetesOptions) -> None:
         """Raises KeyError for a kind to be adopted that is not known."""
         self._cluster = cluster
-        self._native = Native(cluster, [KNOWN[name] for name in options.adopted_kinds])
+        self._native = Native(cluster, sorts_of(options.adopted_kinds, options.other_kinds))
         self._options = options
         self._maker = Maker(cluster)
         self._known = Known(options, lambda: time.time_ns() // 1_000_000)
@@ -127,7 +127,7 @@ class KubernetesEngine:
             self._native.start(order)
             return
         with self._known.lock:
-            self._known.runs.start(order)
+            self._known.runs.start(order, self._options.namespace(order.workspace))
         self._work.mark(order.job)
 
     def stop(self, order: StopOrder) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from quotatree.engines.kubernetes.adopted import Adoptable
+
 DOMAIN: Final = "quotatree.io"
 
 
@@ -31,12 +33,16 @@ class KubernetesOptions:
     """Of the volumes of notebooks; empty: the cluster's default."""
     adopted_kinds: tuple[str, ...] = ("jobs.batch",)
     """Kinds of objects that users make themselves and that are run when their turn comes."""
+    other_kinds: tuple[Adoptable, ...] = ()
+    """Further kinds, which the installation describes; they are adopted too."""
     bind_seconds: int = 60
     """How long kube-scheduler may take to let a pod have its node before the job is queued again."""
     lost_seconds: int = 60
     """How long a node may be not ready before it counts as lost and its jobs are queued again."""
     gone_seconds: int = 600
     """How long a node that was deleted is shown as lost before it goes away, unless it is made again."""
+    output_seconds: int = 86_400
+    """How long pods that ended by themselves are kept, for what they printed."""
     start_seconds: int = 600
     """How long a pod may fail to get its image, secrets or volumes before the job is queued again."""
     resources: bool = True

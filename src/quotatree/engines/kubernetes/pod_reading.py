@@ -58,6 +58,8 @@ class PodView(NamedTuple):
     unplaced: bool
     """Whether it is kube-scheduler that keeps it waiting."""
     created_ms: int
+    ended_ms: int
+    """When its containers ended; 0 while one runs, or if nobody says."""
     checkpoint: str
     restart: str
     beside: str
@@ -100,6 +102,7 @@ def pod_view(pod: Object, gpu_resources: tuple[str, ...] = ()) -> PodView | None
         blocked=blocked[:LONGEST_DETAIL],
         unplaced=unplaced,
         created_ms=milliseconds(meta.get("creationTimestamp", "")) or 0,
+        ended_ms=_ended_ms(status),
         checkpoint=notes.get(CHECKPOINT, ""),
         restart=notes.get(RESTART, ""),
         beside=notes.get(BESIDE, ""),
@@ -150,6 +153,17 @@ def _exit(status: Object) -> str:
             why = ended.get("message") or ended.get("reason") or ""
             return f"exit code {ended['exitCode']}{f': {why}' if why and why != 'Error' else ''}"
     return ""
+
+
+def _ended_ms(status: Object) -> int:
+    ended = [
+        (one.get("state") or {}).get("terminated") or {} for one in status.get("containerStatuses") or ()
+    ]
+    return (
+        max((milliseconds(str(one.get("finishedAt", ""))) or 0 for one in ended), default=0)
+        if all(ended)
+        else 0
+    )
 
 
 def _blocked(status: Object) -> tuple[str, bool]:

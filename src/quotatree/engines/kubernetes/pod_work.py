@@ -21,11 +21,11 @@ from quotatree.engines.kubernetes.kinds import PODS, SECRETS, SERVICES, VOLUME_C
 from quotatree.engines.kubernetes.known import Known
 from quotatree.engines.kubernetes.making import Maker
 from quotatree.engines.kubernetes.options import KubernetesOptions
-from quotatree.engines.kubernetes.pod_reading import LOST, PENDING, PodView, pod_view
+from quotatree.engines.kubernetes.pod_reading import FAILED, LOST, PENDING, SUCCEEDED, PodView, pod_view
 from quotatree.engines.kubernetes.program import parse
 from quotatree.engines.kubernetes.runs import Run
 
-WORKERS: Final = 8
+WORKERS: Final = 16
 SHORTEST_GRACE_SECONDS: Final = 1
 """A grace of 0 would take the pod out of the API while its containers may still run."""
 RESTART_LOOK_SECONDS: Final = 1.0
@@ -115,7 +115,6 @@ class PodWork:
             resource = self._known.inventory.gpu_resource(replica.node) or self._options.gpu_resources[0]
             pod = build.pod(order, replica, program, self._options, resource)
             with self._known.lock:
-                run.namespace = namespace
                 run.beside |= set(build.beside(order, program))
             try:
                 self._cluster.create(PODS, namespace, pod)
@@ -218,12 +217,21 @@ class PodWork:
         for body in due:
             self._maker.make(PODS, run.namespace, body)
 
+    def _kept_seconds(self, view: PodView) -> float:
+        """How long a pod is still to be kept because somebody may want to read what it printed."""
+        if view.leaving or view.phase not in (SUCCEEDED, FAILED):
+            return 0.0
+        return self._options.output_seconds - (time.time() - view.ended_ms / 1000)
+
     def _clear(self, run: Run) -> None:
-        """Take away what is left of a run whose end is written down."""
+        """Take away what is left of a run whose end is written down; pods that ended stay for a while, for their output."""
         with self._known.lock:
             pods = list(run.pods.values())
         for key, view in pods:
-            if not view.leaving:
+            kept_seconds = self._kept_seconds(view)
+            if kept_seconds > 0:
+                self._due.mark(run.job, kept_seconds)
+            elif not view.leaving:
                 self._delete(run, key, view, 0 if view.over else None)
         for kind in (SERVICES, SECRETS):
             if kind.plural in run.beside:

@@ -55,6 +55,7 @@ class Run:
     replacing: dict[int, Object] = field(default_factory=dict)
     """Pods to be made again once they are gone, by replica."""
     namespace: str = ""
+    """Where its pods are. A pod elsewhere that says it is one of them is somebody's who may not touch this run (W2)."""
     beside: frozenset[str] = frozenset()
 
     @property
@@ -94,8 +95,9 @@ class Runs:
 
     # -- orders ----------------------------------------------------------------------------------------------------
 
-    def start(self, order: StartOrder) -> None:
+    def start(self, order: StartOrder, namespace: str) -> None:
         run = self._get(order.job, order.run)
+        run.namespace = namespace
         for replica in order.replicas:
             number = replica.replica
             if number not in run.pods or run.pods[number][1].phase == LOST:
@@ -124,12 +126,17 @@ class Runs:
     def pod_changed(self, key: Key, before: PodView | None, after: PodView | None) -> list[Report]:
         """Take over a change of a pod; return what is to be told of it."""
         told: list[Report] = []
+        before, after = (self._believed(key, view) for view in (before, after))
         if before is not None and (after is None or after.uid != before.uid):
             told += self._gone(before)
             before = None
         if after is not None:
             told += self._seen(key, before, after)
         return told
+
+    def _believed(self, key: Key, view: PodView | None) -> PodView | None:
+        run = None if view is None else self._runs.get((view.job, view.run))
+        return None if run is not None and run.namespace not in ("", key.namespace) else view
 
     def _gone(self, view: PodView) -> list[Report]:
         run = self._get(view.job, view.run)
@@ -163,7 +170,7 @@ class Runs:
             told.append(Confirmed(after.job, after.run, (after.replica,)))
         if after.checkpoint and (before is None or before.checkpoint != after.checkpoint):
             told.append(Checkpointed(after.job, after.run, milliseconds(after.checkpoint)))
-        if fresh and after.over and after.replica not in run.stopping:
+        if fresh and after.over and after.replica not in run.stopping and after.replica not in run.replacing:
             told += self._over(run, after)
         return told + (self._ends(run) if after.over else [])
 
