@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from quotatree.control.commands import values as do
+from quotatree.core.model.node import NodeState
+from quotatree.engines.base import DeviceReport, NodeReport
 from quotatree.store.rows import DecisionRow
 from tests.control.server import Server
 
@@ -56,3 +58,23 @@ def test_a_server_that_does_not_lead_any_more_has_nobody_leaving(tmp_path: Path)
     assert (metrics.registry.get_sample_value("quotatree_oldest_leaving_seconds") or 0) > 0
     metrics.stands_by()
     assert metrics.registry.get_sample_value("quotatree_oldest_leaving_seconds") == 0
+    assert metrics.registry.get_sample_value("quotatree_jobs_leaving") == 0
+    assert metrics.registry.get_sample_value("quotatree_nodes", {"state": "Ready"}) is None
+
+
+def test_nodes_and_their_gpus_are_counted_by_state(tmp_path: Path):
+    server = Server(tmp_path).furnish(nodes=3)
+    registry = server.controller.metrics.registry
+
+    def counted(name: str) -> list[float | None]:
+        return [registry.get_sample_value(f"quotatree_{name}", {"state": one.value}) for one in NodeState]
+
+    assert counted("nodes") == [3, 0, 0, 0]
+    server.do(do.SetNodeState(actor="root", node="n1", state=NodeState.CORDONED))
+    assert counted("nodes") == [2, 1, 0, 0]
+    assert counted("gpus") == [16, 8, 0, 0]
+    server.engine._report(NodeReport("n2", ready=False))
+    server.engine._report(DeviceReport("n0", 3, healthy=False, detail="XID 79"))
+    server.step()
+    assert counted("nodes") == [1, 1, 0, 1]
+    assert registry.get_sample_value("quotatree_gpus_ill") == 1

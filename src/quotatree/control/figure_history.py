@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import structlog
 
 from quotatree.control.errors import Unavailable
 from quotatree.control.world import World
-from quotatree.core import Module, QuotaReport, State, job_totals, quota_report
+from quotatree.core import JobTotal, Module, QuotaId, QuotaReport, State, job_totals, quota_report
 from quotatree.store.errors import StoreConflict, StoreUnavailable
 from quotatree.store.rows import SampleRow
-from quotatree.store.samples import Amounts, Sample, Span
+from quotatree.store.samples import Amounts, Sample, Span, Sums
 
+T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 AT_ONCE: Final = 25
-"""How many quotas are put together in one go."""
+"""How many quotas are looked at, or put together, in one go."""
 PAUSE_SECONDS: Final = 0.05
 LONGEST_ANSWER_SECONDS: Final = 30.0
 _HOURS_MS: Final = 3_600_000
@@ -63,7 +64,7 @@ class Asked(Protocol):
     @property
     def lease(self) -> tuple[str, int] | None: ...
 
-    def ask(self, query: Callable[[World, int], dict[str, Sample]]) -> Future[dict[str, Sample]]: ...
+    def ask(self, query: Callable[[World, int], T]) -> Future[T]: ...
 
 
 class FigureHistory:
@@ -99,7 +100,10 @@ class FigureHistory:
             self._put_together_ms = None
             return
         now_ms = self._clock()
-        found = self._controller.ask(samples_now).result(LONGEST_ANSWER_SECONDS)
+        found: dict[str, Sample] = {}
+        counts = self._controller.ask(job_counts).result(LONGEST_ANSWER_SECONDS)
+        for part in in_parts(counts):
+            found |= self._controller.ask(samples_of(part)).result(LONGEST_ANSWER_SECONDS)
         at_ms = Span.MINUTE.start_of(now_ms)
         self._store.put_samples(
             *lease, [SampleRow(quota, Span.MINUTE, at_ms, one) for quota, one in found.items()]
@@ -130,6 +134,8 @@ class FigureHistory:
                 self.look()
             except (StoreUnavailable, StoreConflict, Unavailable, TimeoutError) as error:
                 log.warning("figures_not_kept", error=str(error) or type(error).__name__)
+            except Exception:
+                log.exception("figures_broke")  # a gap, and the next minute is tried
 
     def _seconds_to_next(self) -> float:
         """Until shortly after the next minute begins: a pause of a minute would drift, and skip one in the end."""
@@ -139,16 +145,48 @@ class FigureHistory:
 
 def samples_now(world: World, now_ms: int) -> dict[str, Sample]:
     """The figures of all quotas at this moment, as samples of one minute."""
-    state = world.state
-    jobs = job_totals(state)
-    found: dict[str, Sample] = {}
-    for quota in state.quotas.values():
-        totals = [jobs[key] for module in Module if (key := (quota.id, module)) in jobs]
+    return samples_of(job_counts(world, now_ms))(world, now_ms)
+
+
+def job_counts(world: World, now_ms: int) -> dict[str, Sums]:
+    """JOB_FIGURES of every quota itself."""
+    return counts_of(world.state, job_totals(world.state), now_ms)
+
+
+def counts_of(state: State, jobs: Mapping[tuple[QuotaId, Module], JobTotal], now_ms: int) -> dict[str, Sums]:
+    found: dict[str, Sums] = {}
+    for quota in state.quotas:
+        totals = [jobs[key] for module in Module if (key := (quota, module)) in jobs]
         since = [total.waiting_since_ms for total in totals if total.waiting_since_ms is not None]
         oldest_s = max(0, now_ms - min(since)) // 1000 if since else 0
-        counts = (sum(total.running for total in totals), sum(total.waiting for total in totals), oldest_s)
-        found[quota.id] = Sample.of_minute(counts, _amounts(state, quota_report(state, quota.id)))
+        found[quota] = (
+            sum(total.running for total in totals),
+            sum(total.waiting for total in totals),
+            oldest_s,
+        )
     return found
+
+
+def samples_of(counts: Mapping[str, Sums]) -> Callable[[World, int], dict[str, Sample]]:
+    """The figures of these quotas, with what was counted of their jobs; one that is gone meanwhile is left out."""
+
+    def query(world: World, now_ms: int) -> dict[str, Sample]:
+        del now_ms
+        state = world.state
+        return {
+            name: Sample.of_minute(jobs, _amounts(state, quota_report(state, name)))
+            for name, jobs in counts.items()
+            if QuotaId(name) in state.quotas
+        }
+
+    return query
+
+
+def in_parts(counts: Mapping[str, Sums]) -> Iterator[dict[str, Sums]]:
+    """A few quotas at a time, so that what waits for the loop never waits for the figures of all."""
+    names = list(counts)
+    for start in range(0, len(names), AT_ONCE):
+        yield {name: counts[name] for name in names[start : start + AT_ONCE]}
 
 
 def _amounts(state: State, report: QuotaReport) -> tuple[Amounts | None, ...]:

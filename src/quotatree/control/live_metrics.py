@@ -1,23 +1,23 @@
 """What Prometheus is told that is not counted but looked at when it asks: quotas, jobs, nodes, and what devices do.
 
-Only the server that leads tells it, so that two servers do not tell it twice. Names of quotas, nodes and jobs are in all of
-it but the counts of nodes, so it is for those who may know them (ADR 0043).
+Only the server that leads tells it, so that two servers do not tell it twice. Names of quotas, nodes and jobs are in all of it
+but the mode of the server, so it is for those who may know them (ADR 0043).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from prometheus_client.core import GaugeMetricFamily
 
-from quotatree.control.figure_history import samples_now
+from quotatree.control.figure_history import counts_of
 from quotatree.control.health import Mode
 from quotatree.control.world import World
 from quotatree.core import Module, NodeState, Phase, UnitKind, job_totals
 from quotatree.engines.base import DeviceUse
-from quotatree.store.samples import FIGURES, RESOURCES, Sample
+from quotatree.store.samples import FIGURES, RESOURCES, Sample, Sums
 
 MIB: Final = 1024 * 1024
 SAYS: Final = {
@@ -42,7 +42,6 @@ class NodeFacts:
     pool: str
     state: NodeState
     gpus: int
-    ill: int
     used_milli: dict[Module, int] = field(default_factory=dict)
     jobs: dict[int, list[tuple[str, Module]]] = field(default_factory=dict)  # by device
 
@@ -54,33 +53,34 @@ class JobCount(NamedTuple):
     jobs: int
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaFacts:
-    samples: dict[str, Sample]
+class JobFacts(NamedTuple):
+    """Jobs by quota, module and state, where there are any; `counts` as figures are told with them, of every quota."""
+
     jobs: tuple[JobCount, ...]
+    counts: dict[str, Sums]
 
 
-def quotas_now(world: World, now_ms: int) -> QuotaFacts:
-    """Figures of all quotas, and jobs by quota, module and state; a state without any is left out."""
-    counts: list[JobCount] = []
-    for (quota, module), total in job_totals(world.state).items():
-        counts.append(JobCount(quota, module, "running", total.running))
-        counts.append(JobCount(quota, module, "waiting", total.waiting))
+def jobs_now(world: World, now_ms: int) -> JobFacts:
+    totals = job_totals(world.state)
+    found: list[JobCount] = []
+    for (quota, module), total in totals.items():
+        found.append(JobCount(quota, module, "running", total.running))
+        found.append(JobCount(quota, module, "waiting", total.waiting))
     special: dict[tuple[str, Module, str], int] = {}
     for state, jobs in (("held", world.state.held), ("leaving", world.state.leaving_jobs)):
         for job in jobs.values():
             if state == "leaving" or job.phase is Phase.HELD:
                 key = (job.quota.id, job.spec.module, state)
                 special[key] = special.get(key, 0) + 1
-    counts += [JobCount(*key, jobs) for key, jobs in special.items()]
-    return QuotaFacts(samples_now(world, now_ms), tuple(one for one in counts if one.jobs))
+    found += [JobCount(*key, jobs) for key, jobs in special.items()]
+    return JobFacts(tuple(one for one in found if one.jobs), counts_of(world.state, totals, now_ms))
 
 
 def nodes_now(world: World, now_ms: int) -> list[NodeFacts]:
     del now_ms
     found = []
     for node in world.state.nodes:
-        facts = NodeFacts(node.spec.name, node.spec.pool, node.state, node.spec.gpus, len(node.ill))
+        facts = NodeFacts(node.spec.name, node.spec.pool, node.state, node.spec.gpus)
         for unit in node.units:
             if unit.cls.kind is not UnitKind.HOLD:
                 for place in unit.places:
@@ -128,21 +128,6 @@ def of_server(mode: Mode, waiting: int) -> Iterator[GaugeMetricFamily]:
 
 
 def of_nodes(nodes: Sequence[NodeFacts]) -> Iterator[GaugeMetricFamily]:
-    """Nodes and their GPUs, counted, without names."""
-    states = GaugeMetricFamily("quotatree_nodes", "Nodes, by state", labels=["state"])
-    gpus = GaugeMetricFamily("quotatree_gpus", "GPUs of nodes, by the state of the node", labels=["state"])
-    for state in NodeState:
-        there = [node for node in nodes if node.state is state]
-        states.add_metric([state.value], len(there))
-        gpus.add_metric([state.value], sum(node.gpus for node in there))
-    yield states
-    yield gpus
-    ill = GaugeMetricFamily("quotatree_gpus_ill", "GPUs that are out of order")
-    ill.add_metric([], sum(node.ill for node in nodes))
-    yield ill
-
-
-def of_each_node(nodes: Sequence[NodeFacts]) -> Iterator[GaugeMetricFamily]:
     have = GaugeMetricFamily("quotatree_node_gpus", "GPUs of a node", labels=["node", "pool", "state"])
     used = GaugeMetricFamily(
         "quotatree_node_gpus_used",
@@ -157,31 +142,34 @@ def of_each_node(nodes: Sequence[NodeFacts]) -> Iterator[GaugeMetricFamily]:
     yield used
 
 
-def of_quotas(found: QuotaFacts) -> Iterator[GaugeMetricFamily]:
+def of_quotas(samples: Mapping[str, Sample]) -> Iterator[GaugeMetricFamily]:
     for place, figure in enumerate(FIGURES):
         says = f"{SAYS[figure]}, in GPUs, CPUs or bytes of memory"
         family = GaugeMetricFamily(f"quotatree_quota_{figure}", says, labels=["quota", "resource"])
-        for quota, sample in found.samples.items():
+        for quota, sample in samples.items():
             for resource, amounts in zip(RESOURCES, sample.amounts, strict=True):
                 if amounts is not None and (figure != "min" or amounts.named):
                     family.add_metric([quota, resource], _base(resource, amounts.sums[place]))
         yield family
-    jobs = GaugeMetricFamily(
-        "quotatree_quota_jobs",
-        "Jobs of a quota itself, by module and state",
-        labels=["quota", "module", "state"],
-    )
-    for one in found.jobs:
-        jobs.add_metric([one.quota, one.module.value, one.state], one.jobs)
-    yield jobs
     oldest = GaugeMetricFamily(
         "quotatree_quota_oldest_waiting_seconds",
         "How long the oldest waiting job of a quota has waited",
         labels=["quota"],
     )
-    for quota, sample in found.samples.items():
+    for quota, sample in samples.items():
         oldest.add_metric([quota], sample.jobs[2])
     yield oldest
+
+
+def of_jobs(found: Sequence[JobCount]) -> Iterator[GaugeMetricFamily]:
+    jobs = GaugeMetricFamily(
+        "quotatree_quota_jobs",
+        "Jobs of a quota itself, by module and state",
+        labels=["quota", "module", "state"],
+    )
+    for one in found:
+        jobs.add_metric([one.quota, one.module.value, one.state], one.jobs)
+    yield jobs
 
 
 def of_devices(uses: Sequence[DeviceUse], nodes: Sequence[NodeFacts]) -> Iterator[GaugeMetricFamily]:

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from quotatree.codec import tag_of
 from quotatree.control.commands.values import Answer
-from quotatree.core import GPU_SECOND, JobId, UnitKind
+from quotatree.core import GPU_SECOND, JobId, NodeState, State, UnitKind
 from quotatree.core.decisions import Evict, Start
 
 if TYPE_CHECKING:
@@ -86,6 +86,10 @@ class Metrics:
         )
         self.waiting = Gauge("quotatree_jobs_waiting", "Jobs in the queues", registry=on)
         self.leaving = Gauge("quotatree_jobs_leaving", "Jobs with replicas told to stop", registry=on)
+        self.nodes = Gauge("quotatree_nodes", "Nodes, by state", ["state"], registry=on)
+        self.gpus = Gauge("quotatree_gpus", "GPUs of nodes, by the state of the node", ["state"], registry=on)
+        self.gpus_ill = Gauge("quotatree_gpus_ill", "GPUs that are out of order", registry=on)
+        self._nodes_seen: tuple[State, int] | None = None
         self.store_failures = Counter(
             "quotatree_store_failures", "Times the store was unavailable", registry=on
         )
@@ -111,6 +115,7 @@ class Metrics:
         self.active.set(len(state.jobs))
         self.waiting.set(sum(len(quota.queue.of_job) for quota in state.waiting_quotas.values()))
         self.leaving.set(len(state.leaving_jobs))
+        self._count_nodes(state)
         for call, answer in outcome.answers:
             said = "done" if isinstance(answer, Answer) else type(answer).__name__
             self.commands.labels(type(call.command).__name__, said).inc()
@@ -128,8 +133,26 @@ class Metrics:
         self._see_who_left(state.leaving_jobs, turn.now_ms)
 
     def stands_by(self) -> None:
-        """Forget who was leaving: another server leads."""
+        """Forget the state of things: another server leads, and tells it."""
         self._leaving.clear()
+        self._nodes_seen = None
+        for labelled in (self.nodes, self.gpus):
+            labelled.clear()
+        for gauge in (self.active, self.waiting, self.leaving, self.gpus_ill):
+            gauge.set(0)
+
+    def _count_nodes(self, state: State) -> None:
+        """Count nodes and GPUs, if one has joined or changed since they were counted last."""
+        if self._nodes_seen is not None:
+            seen, version = self._nodes_seen
+            if seen is state and version == state.ready_version:
+                return
+        self._nodes_seen = state, state.ready_version
+        for one in NodeState:
+            there = [node for node in state.nodes if node.state is one]
+            self.nodes.labels(one.value).set(len(there))
+            self.gpus.labels(one.value).set(sum(node.spec.gpus for node in there))
+        self.gpus_ill.set(sum(len(node.ill) for node in state.nodes))
 
     def _evicted(self, decision: Evict, now_ms: int) -> None:
         reason = decision.reason.code.name

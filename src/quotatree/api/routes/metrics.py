@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio.to_thread
 from fastapi import Request
@@ -18,8 +18,12 @@ from quotatree.api.route import problems, router
 from quotatree.api.services import Services
 from quotatree.control import live_metrics as live
 from quotatree.control.errors import Unavailable
+from quotatree.control.figure_history import in_parts, samples_of
+from quotatree.control.queries import Query
 from quotatree.engines.base import DeviceUse
+from quotatree.store.samples import Sample
 
+T = TypeVar("T")
 routes = router("health", public=True)
 PATIENCE_SECONDS: Final = 5.0
 """How long a scrape waits for the loop; then it is told what there is without it."""
@@ -47,19 +51,29 @@ async def metrics(request: Request) -> Response:
 async def _families(services: Services, named: bool) -> list[GaugeMetricFamily]:
     health = services.controller.health
     found = list(live.of_server(health.mode, health.waiting))
-    if services.controller.lease is None:
-        return found  # another server leads, and tells the rest
+    if not named or services.controller.lease is None:
+        return found  # whoever may not know names does not make the loop look; a server that leads tells the rest
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            nodes = await asyncio.wrap_future(services.controller.ask(live.nodes_now))
+            nodes = await _ask(services, live.nodes_now)
             found += live.of_nodes(nodes)
-            if named:
-                found += live.of_each_node(nodes)
-                found += live.of_quotas(await asyncio.wrap_future(services.controller.ask(live.quotas_now)))
-                found += live.of_devices(await _device_uses(services), nodes)
+            found += await _of_quotas(services)
+            found += live.of_devices(await _device_uses(services), nodes)
     except (Unavailable, TimeoutError):
         pass
     return found
+
+
+async def _of_quotas(services: Services) -> list[GaugeMetricFamily]:
+    jobs, counts = await _ask(services, live.jobs_now)
+    samples: dict[str, Sample] = {}
+    for part in in_parts(counts):
+        samples |= await _ask(services, samples_of(part))
+    return [*live.of_quotas(samples), *live.of_jobs(jobs)]
+
+
+async def _ask(services: Services, query: Query[T]) -> T:
+    return await asyncio.wrap_future(services.controller.ask(query))
 
 
 async def _device_uses(services: Services) -> list[DeviceUse]:
