@@ -121,6 +121,21 @@ def test_a_pool_goes_when_it_is_empty_and_nobody_draws_from_it() -> None:
     sound(state)
 
 
+def test_a_pool_that_comes_again_knows_nothing_of_what_was_asked_of_it() -> None:
+    """A8: a server that was restarted in between must not plan otherwise than one that was not."""
+    state = cluster(4, root(4), nodes=1)
+    job = submit(state, "j", "r", (1, 2000))
+    apply(state, ev.JobCancelled(job.id), 1)
+    apply(state, ev.JobForgotten(job.id), 1)
+    apply(state, ev.QuotaDeleted("r"), 1)
+    remove(state, "n0")
+    apply(state, ev.PoolRemoved("default"), 2)
+    restarted = restore(snapshot(state))
+    for one in (state, restarted):
+        apply(one, ev.NodeJoined(NodeSpec("n0", gpus=4)), 3)
+    assert snapshot(restarted) == snapshot(state)
+
+
 @pytest.mark.parametrize("seed", range(WALKS))
 def test_whatever_happens_it_can_be_taken_back_and_restored(seed: int) -> None:
     """A8, J4: nodes come and go among jobs; a rollback leaves no trace, and a restored state decides the same."""
