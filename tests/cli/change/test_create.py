@@ -68,6 +68,11 @@ def test_a_quota_that_cannot_be_made_is_refused_with_what_to_do(room: Cli):
         room.run("create", "quota", "robots", *words, status=2)
     assert "quotatree get pools" in room.run("create", "quota", "robots", status=2).stderr
     room.run("create", "quota", "robots", "--parent", "nowhere", "--gpus", "1", status=3)
+    taken = room.run("create", "quota", "vision", "--parent", "company", "--gpus", "1", status=1).stderr
+    assert "quotatree scale vision changes its size" in taken
+    missing = room.run("create", "member", "nobody", "--workspace", "vision", status=3).stderr
+    assert "quotatree create user nobody" in missing
+    assert "--if-not-exists" in room.run("create", "workspace", "vision", status=1).stderr
     too_large = room.run("create", "quota", "robots", "--parent", "company", "--gpus", "5", status=1)
     assert "Q1" in too_large.stderr
     room.run("create", "quota", "robots", "--parent", "company", "--gpus", "1", user="ann", status=3)
@@ -82,7 +87,7 @@ def test_a_quota_that_cannot_be_made_is_refused_with_what_to_do(room: Cli):
 def test_pools_and_nodes(cli: Cli):
     cli.run("create", "pool", "spare", "--mixed")
     assert "there already" in cli.run("create", "pool", "spare", "--if-not-exists").stdout
-    cli.run("create", "pool", "spare", status=1)
+    assert "--if-not-exists" in cli.run("create", "pool", "spare", status=1).stderr
     words = (
         "create",
         "node",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from quotatree.cli.change.changing import changes_option, make
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
-from quotatree.cli.remote import Remote, bare, remote_options
+from quotatree.cli.remote import Remote, bare, remote_options, status_of, text_of
 from quotatree.cli.sign_in.people import create_user
 
 if TYPE_CHECKING:
@@ -18,9 +19,24 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 ROLES: Final = ("owner", "admin", "operator", "developer", "viewer")
 
+TAKEN: Final = ("exists already", "the name is taken")
+
 if_not_exists = click.option(
     "--if-not-exists", is_flag=True, help="If it is there already, leave it as it is."
 )
+
+
+@contextmanager
+def _hint(said: tuple[str, ...], hint: str) -> Iterator[None]:
+    """If the server refuses with one of these words, say what to do, too."""
+    from quotatree.client.errors import ApiError
+
+    try:
+        yield
+    except ApiError as error:
+        if any(words in error.detail for words in said):
+            fail(f"{text_of(error)}; {hint}", status_of(error))
+        raise
 
 
 @click.group()
@@ -82,7 +98,8 @@ def quota(
                 client.quotas.create(body)  # type: ignore[arg-type]  # its fields stand in a dictionary of options
                 click.echo(f"quota/{name} created")
 
-            make(client, [{"change": "create-quota", "quota": body}], do, dry_run=dry_run, yes=yes)
+            with _hint(TAKEN, f"quotatree scale {name} changes its size, --if-not-exists leaves it as it is"):
+                make(client, [{"change": "create-quota", "quota": body}], do, dry_run=dry_run, yes=yes)
         if not dry_run:
             _bind(client, [(bare(one, "workspace"), name) for one in workspaces])
 
@@ -149,7 +166,10 @@ def workspace(
             click.echo(f"workspace/{name} is there already")
         else:
             users = [bare(one, "user") for one in owners]
-            done: Any = client.workspaces.create({"id": name, "description": description, "owners": users})
+            with _hint(TAKEN, "--if-not-exists leaves it as it is"):
+                done: Any = client.workspaces.create(
+                    {"id": name, "description": description, "owners": users}
+                )
             click.echo(f"workspace/{name} created")
             if done.get("notice"):
                 click.echo(f"notice: {done['notice']}", err=True)
@@ -174,7 +194,7 @@ def _bind(client: Client, pairs: list[tuple[str, str]]) -> None:
 def member(user: str, workspace: str, role: str, remote: Remote) -> None:
     """Make USER a member of a workspace; a member may have several roles. Doing it twice changes nothing."""
     name, where = bare(user, "user"), bare(workspace, "workspace")
-    with remote.client() as client:
+    with remote.client() as client, _hint(("no user",), f"make them first: quotatree create user {name}"):
         client.workspaces.add_member(where, name, role)
     click.echo(f"user/{name} is {role} of workspace/{where}")
 
@@ -190,7 +210,8 @@ def pool(name: str, mixed: bool, if_not_exists: bool, remote: Remote) -> None:
         if if_not_exists and name in {one["name"] for one in client.pools.list()}:
             click.echo(f"pool/{name} is there already")
             return
-        client.pools.declare({"name": name, "mixed": mixed})
+        with _hint(TAKEN, "--if-not-exists leaves it as it is"):
+            client.pools.declare({"name": name, "mixed": mixed})
     click.echo(f"pool/{name} created")
 
 

@@ -104,8 +104,8 @@ def node_removed(state: State, event: ev.NodeRemoved, now_ms: int) -> Decisions:
     if node.spec.gpus and sum(drawn.values()) > left:
         raise Refused(
             "node", name, "Q1",
-            f"{', '.join(drawn)} draw {amount_text(GPU, sum(drawn.values()))} from pool {pool}, which would have"
-            f" {amount_text(GPU, left)} left; scale them first",
+            f"pool {pool} would have {amount_text(GPU, left)} left, and {amount_text(GPU, sum(drawn.values()))} are drawn"
+            f" from it, by {', '.join(drawn)}; scale down first",
         )  # fmt: skip
     state.set_foreign(node, ZERO)
     state.set_cordoned(node, False)
@@ -126,7 +126,7 @@ def pool_removed(state: State, event: ev.PoolRemoved, now_ms: int) -> Decisions:
         raise Refused("pool", pool, "R4", f"it has the nodes {', '.join(nodes[:3])}{more}; delete them first")
     roots = [root.id for root in state.roots if pool in dict(root.spec.draws)]
     if roots:
-        raise Refused("pool", pool, "R4", f"{', '.join(roots)} draw(s) from it; delete them first")
+        raise Refused("pool", pool, "R4", f"it is drawn from by {', '.join(roots)}; delete that first")
     state.drop_pool(pool)
     return ()
 
