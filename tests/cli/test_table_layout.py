@@ -10,11 +10,14 @@ import subprocess
 import termios
 from pathlib import Path
 
+import click
+import pytest
 from click.testing import CliRunner
 
 from quotatree.cli import main
 from quotatree.cli.cells import width
-from quotatree.cli.table_layout import fitted_lines, table_lines, widths_of
+from quotatree.cli.look.nouns import NOUNS, WORDS, Noun
+from quotatree.cli.table_layout import fitted_lines, table_lines, widths_of, without_spare
 from tests.cli.process import COMMAND
 
 HEADER = ("ID", "NAME", "OWNER", "WHY")
@@ -44,6 +47,39 @@ def test_in_a_narrow_terminal_names_are_cut_sentences_wrapped_and_ids_whole() ->
     assert "…" in found[1][0]
     told = " ".join(line.split("  ")[-1].strip() for line in found[1])
     assert told == ROWS[0][-1]
+
+
+def test_what_does_not_fit_at_all_loses_the_columns_that_it_can_do_without() -> None:
+    """The list of jobs in 80 columns: as few are left out as must be, and every line fits."""
+    jobs = WORDS["job"]
+    header = jobs.header(False)
+    row = [
+        "dlc-36vtzztbs9",
+        "train",
+        "vision",
+        "ann",
+        "DLC",
+        "1",
+        "8",
+        "0/1",
+        "Waiting",
+        "12",
+        "",
+        "10m20s",
+        "OwnQuotaFull",
+    ]
+    assert len(row) == len(header)
+    less, rows, left_out = without_spare(header, [row], 80, jobs.spare)
+    assert left_out == list(jobs.spare[: len(left_out)])
+    assert 0 < len(left_out) < len(jobs.spare)
+    lines = [click.unstyle(line) for group in fitted_lines(less, rows, 80) for line in group]
+    assert max(map(width, lines)) <= 80
+    assert without_spare(header, [row], 200, jobs.spare) == (header, [row], [])
+
+
+@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.word)
+def test_only_columns_that_there_are_can_be_left_out_and_never_the_first_or_the_last(noun: Noun) -> None:
+    assert set(noun.spare) <= set(noun.header(False)[1:-1])
 
 
 def test_where_there_is_room_nothing_is_cut() -> None:

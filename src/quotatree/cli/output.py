@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import click
 
-from quotatree.cli.table_layout import fitted_lines, table_lines, terminal_width, widths_of
+from quotatree.cli.table_layout import fitted_lines, table_lines, terminal_width, widths_of, without_spare
 
 EXIT_FAILED: Final = 1
 EXIT_BAD_INPUT: Final = 2
@@ -74,9 +74,21 @@ def echo_csv(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: b
     click.echo(text.getvalue(), nl=False)
 
 
-def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: bool = True) -> None:
-    """Print rows in aligned columns; the last column is not padded. A terminal that is too narrow gets narrower columns."""
+def echo_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    headers: bool = True,
+    spare: Sequence[str] = (),
+) -> None:
+    """Print rows in aligned columns; the last column is not padded. A terminal that is too narrow gets narrower columns.
+
+    `spare`: titles of columns that are left out, in this order, where that is not enough; it is told which.
+    """
     room = terminal_width()
+    left_out: list[str] = []
+    if room is not None:
+        header, rows, left_out = without_spare(header, rows, room, spare)
     shown = [header, *rows]
     if room is None:
         groups = [[line] for line in table_lines(shown, widths_of(shown))]
@@ -85,3 +97,5 @@ def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers:
     for lines in groups[0 if headers else 1 :]:
         for line in lines:
             click.echo(line)
+    if left_out:
+        click.echo(f"left out, for the terminal is narrow: {', '.join(left_out)}", err=True)

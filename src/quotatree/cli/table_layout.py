@@ -55,6 +55,28 @@ def table_lines(rows: Sequence[Row], widths: Sequence[int]) -> list[str]:
     return lines
 
 
+def without_spare(
+    header: Row, rows: Sequence[Row], room: int, spare: Sequence[str]
+) -> tuple[Row, Sequence[Row], list[str]]:
+    """The table without as many of the `spare` columns, in their order, as it must lose to fit; and which they were."""
+    left_out: list[str] = []
+    for title in spare:
+        if title not in header or _needs(header, rows, room) <= room:
+            continue
+        gone = list(header).index(title)
+        header = [*header[:gone], *header[gone + 1 :]]
+        rows = [[*row[:gone], *row[gone + 1 :]] for row in rows]
+        left_out.append(title)
+    return header, rows, left_out
+
+
+def _needs(header: Row, rows: Sequence[Row], room: int) -> int:
+    """Cells that a table takes after its columns have given way."""
+    last = max(width(row[-1]) for row in [header, *rows])
+    widths = _narrowed(header, widths_of([header, *rows]), last, room)
+    return sum(widths) + GAP * len(widths) + min(last, LEAST_OF_LAST)
+
+
 def fitted_lines(header: Row, rows: Sequence[Row], room: int) -> list[list[str]]:
     """The lines of the header and of each row within so many cells. The first column, by which things are named, is whole;
     the others are cut, widest first; the last is wrapped. What is too narrow for that goes beyond the edge.

@@ -98,7 +98,8 @@ def print_items(
         echo_csv([t.lower() for t in noun.header(True)], _rows(noun, items, True), headers=headers)
     elif items:
         wide = output == "wide"
-        echo_table(noun.header(wide), _rows(noun, items, wide), headers=headers)
+        spare = () if wide else noun.spare
+        echo_table(noun.header(wide), _rows(noun, items, wide), headers=headers, spare=spare)
     else:
         click.echo(f"no {noun.word} found", err=True)
 

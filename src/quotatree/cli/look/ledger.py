@@ -58,7 +58,7 @@ def preemptions(
         echo_csv(titles, [_row(*one, named=False) for one in _losses(entries)], headers=not no_headers)
     elif entries:
         rows = [_row(*one, named=True) for one in _losses(entries)]
-        echo_table(HEADER, rows, headers=not no_headers)
+        echo_table(HEADER, rows, headers=not no_headers, spare=("PRIO", "STEP", "LOST", "QUOTA"))
     else:
         click.echo("nobody lost anything", err=True)
 

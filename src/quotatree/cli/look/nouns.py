@@ -38,7 +38,7 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Noun:
     """A kind of thing that can be listed. `one` fetches a single item by name; without it, all are looked through.
-    `filters`: options that it knows.
+    `filters`: options that it knows. `spare`: columns that a narrow terminal can do without, the first of them first.
     """
 
     word: str
@@ -49,6 +49,7 @@ class Noun:
     one: Callable[[Client, str], Any] | None = None
     filters: tuple[str, ...] = ()
     events: tuple[str, ...] = field(default=())
+    spare: tuple[str, ...] = ()
 
     def header(self, wide: bool) -> list[str]:
         return [column.title for column in self.columns if wide or not column.wide]
@@ -158,6 +159,7 @@ NOUNS: Final = (
         ),
         _jobs, lambda client, name: client.jobs.get(name, positions=True),
         filters=("workspace", "quota", "owner", "phase", "module", "finished", "most"), events=("job.",),
+        spare=("REPLICAS", "MODULE", "RUNS", "OWNER", "POS", "GPUS"),
     ),
     Noun(
         "quota", ("quotas",), _key("id"),
@@ -179,7 +181,7 @@ NOUNS: Final = (
             Column("WORKSPACES", lambda quota: ",".join(quota["workspaces"]) or "-", wide=True),
         ),
         lambda client, _: client.quotas.list(), lambda client, name: client.quotas.get(name),
-        events=("quota.", "job."),
+        events=("quota.", "job."), spare=("IDLE", "LOAN", "STRATEGY", "QUEUED"),
     ),
     Noun(
         "workspace", ("workspaces", "ws"), _key("id"),
