@@ -51,6 +51,7 @@ from quotatree.engines.local.server.premises import Premises
 from quotatree.engines.local.server.program import BadProgram, parse
 from quotatree.engines.local.server.unix_users import UserSettings
 from quotatree.engines.local.server.watch import Watch
+from quotatree.engines.local.server.workdir_check import WorkdirCheck
 from quotatree.engines.local.supervisor.nursery import Nursery
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class LocalEngine:
         """
         self._premises = Premises(directory, run_as, users, jobs=disk.jobs)
         self._job_mib = disk.job_mib
+        self._workdirs = WorkdirCheck()
         self._nursery = Nursery(birth.SOURCE)
         self._directory: EngineDir = self._premises.directory
         self.nodes = tuple(nodes)
@@ -117,8 +119,10 @@ class LocalEngine:
         if self._premises.refusal is not None:
             return self._premises.refusal
         try:
+            refusal = self._workdirs.why_not(self._premises.user(job.workspace), program.get("workdir"))
+            if refusal is not None:
+                return refusal
             parse(program, job.module, job.most_replicas)
-            self._premises.user(job.workspace)
         except (BadProgram, LookupError) as error:
             return str(error)
         return lacks(self.capabilities, job)
