@@ -39,7 +39,7 @@ test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep tak
 
 test-kubernetes: $(READY) ## the stories on a real Kubernetes control plane, built once (needs Go; 5 to 20 minutes)
 	$(BIN)/python -m tests.kubernetes.binary
-	$(BIN)/pytest -n 2 --dist loadfile tests/kubernetes $(ARGS)
+	$(BIN)/pytest -rs -n 2 --dist loadfile tests/kubernetes $(ARGS)
 
 test-console: $(READY) ## the console in a real Chromium, against a real server; pictures of every page go to test-console/
 	@$(BIN)/python console/build.py

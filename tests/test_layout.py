@@ -72,7 +72,6 @@ THROUGH = {
     "kubernetes_edge/edge.py": "kubernetes/test_native_jobs.py",
     "engines/kubernetes/adopted_*.py": "engines/kubernetes/test_native.py",
     "engines/kubernetes/engine.py": "kubernetes/test_engine.py",
-    "engines/kubernetes/known.py": "kubernetes/test_engine.py",
     "engines/kubernetes/pod_work.py": "kubernetes/test_engine.py",
     "kubernetes_edge/inside.py": "kubernetes_edge/test_declaring.py",
     "kubernetes_edge/job_stories.py": "kubernetes/test_native_jobs.py",

@@ -27,6 +27,7 @@ class Known:
         self.runs = Runs()
         self.inventory = Inventory(options.lost_seconds * 1000, clock_ms, gone_ms=options.gone_seconds * 1000)
         self._leftovers: dict[str, ForeignPod] = {}  # pods of forgotten runs that are not gone yet, by uid
+        self._forged: dict[str, ForeignPod] = {}  # pods that say they are ours and are not, by uid
 
     def node_changed(self, before: NodeView | None, after: NodeView | None) -> NodeSeen | None:
         with self.lock:
@@ -46,7 +47,16 @@ class Known:
             if mine is not None and (now is None or now.uid != mine.uid or now.over):
                 left = self._leftovers.pop(mine.uid, None)
                 told += self.inventory.pod_changed(left, None) if left is not None else ()
+            told += self._count_forged(key, *ours)
         return told
+
+    def _count_forged(self, key: Key, before: PodView | None, after: PodView | None) -> list[NodeSeen]:
+        """Count what a pod has that is not believed to be ours as what others use."""
+        old = None if before is None else self._forged.pop(before.uid, None)
+        new = None
+        if after is not None and after.node and not after.over and not self.runs.believes(key, after):
+            new = self._forged[after.uid] = ForeignPod(after.uid, after.node, after.use)
+        return self.inventory.pod_changed(old, new) if old is not None or new is not None else []
 
     def forget(self, job: JobId, run: int) -> list[Report]:
         """Forget a run. What still lives of it, on a node that was lost, has its GPUs until it is gone: they are told as foreign."""

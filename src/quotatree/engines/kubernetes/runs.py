@@ -126,7 +126,9 @@ class Runs:
     def pod_changed(self, key: Key, before: PodView | None, after: PodView | None) -> list[Report]:
         """Take over a change of a pod; return what is to be told of it."""
         told: list[Report] = []
-        before, after = (self._believed(key, view) for view in (before, after))
+        before, after = (
+            view if view is not None and self.believes(key, view) else None for view in (before, after)
+        )
         if before is not None and (after is None or after.uid != before.uid):
             told += self._gone(before)
             before = None
@@ -134,9 +136,10 @@ class Runs:
             told += self._seen(key, before, after)
         return told
 
-    def _believed(self, key: Key, view: PodView | None) -> PodView | None:
-        run = None if view is None else self._runs.get((view.job, view.run))
-        return None if run is not None and run.namespace not in ("", key.namespace) else view
+    def believes(self, key: Key, view: PodView) -> bool:
+        """Whether a pod is the replica that it says it is, by where it stands."""
+        run = self._runs.get((view.job, view.run))
+        return run is None or run.namespace in ("", key.namespace)
 
     def _gone(self, view: PodView) -> list[Report]:
         run = self._get(view.job, view.run)
