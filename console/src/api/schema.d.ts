@@ -2272,6 +2272,24 @@ export interface components {
             /** Unready */
             unready: components["schemas"]["UnreadyOut"][];
         };
+        /**
+         * EstimateOut
+         * @description When a waiting job is expected to start, in milliseconds since the epoch. `likely_ms` is null if that cannot be told; then
+         *     `why` says why not. From `earliest_ms` to `latest_ms` it starts if durations are as they were for the middle half of
+         *     the jobs alike; either is null if that end is open. `rests_on`: what it is made from, in sentences.
+         */
+        EstimateOut: {
+            /** Earliest Ms */
+            earliest_ms: number | null;
+            /** Likely Ms */
+            likely_ms: number | null;
+            /** Latest Ms */
+            latest_ms: number | null;
+            /** Why */
+            why: string;
+            /** Rests On */
+            rests_on: string[];
+        };
         /** EventOut */
         EventOut: {
             /** Seq */
@@ -2305,7 +2323,8 @@ export interface components {
          * ExplanationOut
          * @description Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are.
          *
-         *     `hindered`: why a run that was started has not begun, in the words of what runs it.
+         *     `hindered`: why a run that was started has not begun, in the words of what runs it. `estimate` is null unless it was asked for
+         *     and the job waits.
          */
         ExplanationOut: {
             /** Job */
@@ -2336,6 +2355,7 @@ export interface components {
             next_try: string;
             /** Hindered */
             hindered: string | null;
+            estimate: components["schemas"]["EstimateOut"] | null;
         };
         /** ExposedOut */
         ExposedOut: {
@@ -3344,7 +3364,7 @@ export interface components {
          * @description `ids`: what the changes would have made or touched; `hidden`: others' jobs that would merely wait on.
          *
          *     `exposed`: running work that could be taken in a way in which it cannot be taken now (P2). `names`: of the jobs in it that
-         *     the reader may see, by id.
+         *     the reader may see, by id. `estimate` is null unless it was asked for, a submission is all that is previewed, and it would wait.
          */
         PreviewOut: {
             /** Ids */
@@ -3359,6 +3379,7 @@ export interface components {
             names: {
                 [key: string]: string;
             };
+            estimate: components["schemas"]["EstimateOut"] | null;
         };
         Priorities: [
             number,
@@ -5105,7 +5126,10 @@ export interface operations {
     };
     explain_job_api_v1_jobs__job__explanation_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description also when it will start; this takes seconds */
+                estimate?: boolean;
+            };
             header?: never;
             path: {
                 job: string;
@@ -5254,7 +5278,10 @@ export interface operations {
     };
     preview_changes_api_v1_previews_post: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description also when a job that is submitted would start; this takes seconds */
+                estimate?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;

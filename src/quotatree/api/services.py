@@ -23,6 +23,9 @@ from quotatree.store import Store
 READERS = 8
 """How many requests read the store at a time; it has more connections than that, so the loop never waits for one."""
 
+ESTIMATORS = 2
+"""How many estimates are played at a time, each in a process of its own."""
+
 LOOKERS = 16
 """How many requests ask the engine at a time, for logs and endpoints."""
 
@@ -69,4 +72,5 @@ class Services:
     simulations: Simulations = field(default_factory=Simulations)
     clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     readers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(READERS))
+    estimators: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(ESTIMATORS))
     lookers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LOOKERS))

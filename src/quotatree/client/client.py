@@ -84,9 +84,13 @@ class Client:
         found: t.HealthOut = self._transport.get("/readyz")
         return found
 
-    def preview(self, changes: Sequence[Any]) -> t.PreviewOut:
-        """The decisions if these changes were made in order and then planned once. Nothing is changed."""
-        seen: t.PreviewOut = self._transport.change("POST", "/previews", {"changes": list(changes)})
+    def preview(self, changes: Sequence[Any], *, estimate: bool = False) -> t.PreviewOut:
+        """The decisions if these changes were made in order and then planned once. Nothing is changed.
+
+        `estimate`: also when a job would start, if a submission is the only change.
+        """
+        path = "/previews?estimate=true" if estimate else "/previews"
+        seen: t.PreviewOut = self._transport.change("POST", path, {"changes": list(changes)})
         return seen
 
     def snapshot(self) -> dict[str, Any]:

@@ -75,9 +75,11 @@ class Jobs(Noun):
         found: t.Runs = self._http.get(f"/jobs/{name(job)}/runs")
         return found["items"]
 
-    def explain(self, job: str) -> t.ExplanationOut:
-        """Why the job waits, what was tried and what would help; or what preempted it."""
-        found: t.ExplanationOut = self._http.get(f"/jobs/{name(job)}/explanation")
+    def explain(self, job: str, *, estimate: bool = False) -> t.ExplanationOut:
+        """Why the job waits, what was tried and what would help; or what preempted it. `estimate`: also when it will start."""
+        found: t.ExplanationOut = self._http.get(
+            f"/jobs/{name(job)}/explanation", {"estimate": estimate or None}
+        )
         return found
 
     def exposure(self, job: str) -> Sequence[t.ExposureOut]:

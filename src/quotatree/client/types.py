@@ -290,6 +290,20 @@ class EndpointOut(TypedDict):
     unready: list[UnreadyOut]
 
 
+class EstimateOut(TypedDict):
+    """When a waiting job is expected to start, in milliseconds since the epoch. `likely_ms` is null if
+    that cannot be told; then `why` says why not. From `earliest_ms` to `latest_ms` it starts if
+    durations are as they were for the middle half of the jobs alike; either is null if that end is
+    open. `rests_on`: what it is made from, in sentences.
+    """
+
+    earliest_ms: int | None
+    likely_ms: int | None
+    latest_ms: int | None
+    why: str
+    rests_on: list[str]
+
+
 class EventOut(TypedDict):
     seq: int
     at_ms: int
@@ -310,7 +324,8 @@ class EventPage(TypedDict):
 class ExplanationOut(TypedDict):
     """Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are.
 
-    `hindered`: why a run that was started has not begun, in the words of what runs it.
+    `hindered`: why a run that was started has not begun, in the words of what runs it. `estimate` is
+    null unless it was asked for and the job waits.
     """
 
     job: str
@@ -327,6 +342,7 @@ class ExplanationOut(TypedDict):
     lost_gpu_seconds: float | None
     next_try: str
     hindered: str | None
+    estimate: EstimateOut | None
 
 
 class ExposedOut(TypedDict):
@@ -892,7 +908,8 @@ class PreviewOut(TypedDict):
     on.
 
     `exposed`: running work that could be taken in a way in which it cannot be taken now (P2). `names`:
-    of the jobs in it that the reader may see, by id.
+    of the jobs in it that the reader may see, by id. `estimate` is null unless it was asked for, a
+    submission is all that is previewed, and it would wait.
     """
 
     ids: list[str]
@@ -900,6 +917,7 @@ class PreviewOut(TypedDict):
     hidden: int
     exposed: list[ExposedOut]
     names: dict[str, str]
+    estimate: EstimateOut | None
 
 
 Priorities = list[Any]

@@ -16,7 +16,7 @@ from quotatree.access.check import OnJob, OnQuota, check, visible_quotas
 from quotatree.access.redaction import Reader
 from quotatree.access.roles import Action
 from quotatree.control.commands.dispatch import HANDLERS
-from quotatree.control.commands.values import Command, SetCentre, UpdateQuota
+from quotatree.control.commands.values import Command, SetCentre, SubmitJob, UpdateQuota
 from quotatree.control.eyes import eyes, parents
 from quotatree.control.overdue import meet_what_is_due
 from quotatree.control.turn import Turn
@@ -26,11 +26,13 @@ from quotatree.core import (
     Exposure,
     Job,
     JobId,
+    JobRecord,
     QuotaId,
     QuotaReport,
     Reason,
     Refused,
     foremost_reasons,
+    job_record,
     plan,
     quota_report,
 )
@@ -82,7 +84,8 @@ class Preview:
 
     Jobs that the actor may not see are masked, and their cost is shown. `hidden` is the number of Wait decisions about
     such jobs, which are left out. `exposed` are ways to preempt a running job that exist only after the commands. `names` are
-    what their owners call the jobs in it that the actor may see, by id.
+    what their owners call the jobs in it that the actor may see, by id. `submitted`: the record of the job if a submission is
+    all that is previewed, as it is before the plan.
     """
 
     ids: tuple[str, ...]
@@ -90,6 +93,7 @@ class Preview:
     hidden: int
     exposed: tuple[Exposed, ...]
     names: dict[str, str]
+    submitted: JobRecord | None = None
 
 
 def explain(actor: str, job: str) -> Query[Explained]:
@@ -222,6 +226,8 @@ def preview(engine: Engine, *commands: Command) -> Query[Preview]:
                 if isinstance(one, SetCentre):
                     meet_what_is_due(turn, one.centre.workspace, one.centre.quota)
             after = _exposed(world, commands, now_ms)
+            alone = len(commands) == 1 and isinstance(commands[0], SubmitJob)
+            submitted = job_record(state, state.jobs[JobId(ids[0])]) if alone else None
             decisions = (*turn.decisions, *plan(state, now_ms).decisions)
             reads = eyes(world, actor)
             concerned = tuple(
@@ -233,7 +239,7 @@ def preview(engine: Engine, *commands: Command) -> Query[Preview]:
                 if (job, risk) not in before
             )
             names = _names(world, reads, [*(d.job for d in concerned), *(one.job for one in exposed)])
-            return Preview(ids, concerned, len(decisions) - len(concerned), exposed, names)
+            return Preview(ids, concerned, len(decisions) - len(concerned), exposed, names, submitted)
         except Refused as refused:
             raise reads.refusal(refused) from None
         finally:

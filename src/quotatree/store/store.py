@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select, text
 
 from quotatree.core import Settings
 from quotatree.store import backup as backups
-from quotatree.store import lease, migrate, prune, read_rows, reads, sample_history, usage
+from quotatree.store import estimating, lease, migrate, prune, read_rows, reads, sample_history, usage
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.database import connect, parse_url, reading, shown, writing
@@ -159,6 +159,10 @@ class Store:
     def usage(self, asked: UsageFilter, by: Sequence[str]) -> list[UsageSum]:
         """GPU time that was used and lost, summed by these of `usage.KEYS`."""
         return self._read(lambda c: usage.usage(c, asked, by))
+
+    def material(self, quotas: tuple[str, ...]) -> estimating.Material:
+        """What an estimate of a start is made from, with finished jobs of these quotas."""
+        return self._read(lambda c: estimating.material(c, quotas))
 
     # -- the outbox of webhooks ------------------------------------------------------------------------------
 

@@ -263,3 +263,53 @@ def test_what_would_help_names_nobody_whom_the_reader_may_not_see(api: Api):
     ]
     whole = api.get(f"/jobs/{waits}/explanation").json()
     assert {"job": head} in [one["arguments"] for one in whole["helps"]]
+
+
+def test_a_waiting_job_is_told_when_it_will_start_and_what_that_rests_on(api: Api):
+    """X1: only if asked for; the planner is played forward with durations of jobs that are over."""
+    for _ in range(5):
+        done = api.submit(gpus=4, seconds=0)
+        api.wait_phase(done, "Succeeded")
+    runs = api.submit(gpus=4, seconds=600)
+    api.wait_phase(runs, "Running")
+    waits = api.submit(gpus=4)
+    plain = api.get(f"/jobs/{waits}/explanation", "ann").json()
+    assert (plain["estimate"], plain["position"]) == (None, 1)
+    now_ms = api.services.clock()
+    told = api.get(f"/jobs/{waits}/explanation?estimate=true", "ann").json()["estimate"]
+    assert told["why"] == ""
+    assert now_ms <= told["earliest_ms"] <= told["likely_ms"] <= told["latest_ms"] < now_ms + 600_000
+    assert told["rests_on"] == [
+        "how long 5 finished jobs ran",
+        "1 job(s) taken to run as long as those of the same user, quota and size",
+        "nobody submits anything meanwhile",
+    ]
+    assert api.get(f"/jobs/{runs}/explanation?estimate=true").json()["estimate"] is None
+    assert api.get(f"/jobs/{waits}/explanation?estimate=true", "eve").status_code == 404
+
+
+def test_what_cannot_be_estimated_is_said(api: Api):
+    runs = api.submit(gpus=4)
+    api.wait_phase(runs, "Running")
+    waits = api.submit(gpus=4)
+    told = api.get(f"/jobs/{waits}/explanation?estimate=true").json()["estimate"]
+    assert (told["likely_ms"], told["why"]) == (
+        None,
+        "nothing that runs now would end by itself and make room for it",
+    )
+
+
+def test_a_preview_of_a_submission_that_would_wait_tells_when_it_would_start(api: Api):
+    """X3: from the state with that job in it; nothing is changed."""
+    for _ in range(5):
+        api.wait_phase(api.submit(gpus=4, seconds=0), "Succeeded")
+    submit = {"changes": [{"change": "submit", "job": job(gpus=4)}]}
+    assert api.post("/previews?estimate=true", submit, "ann").json()["estimate"] is None  # it would start
+    runs = api.submit(gpus=4, seconds=600)
+    api.wait_phase(runs, "Running")
+    assert api.post("/previews", submit, "ann").json()["estimate"] is None
+    now_ms = api.services.clock()
+    told = api.post("/previews?estimate=true", submit, "ann").json()["estimate"]
+    assert now_ms <= told["likely_ms"] < now_ms + 600_000
+    assert "how long 5 finished jobs ran" in told["rests_on"]
+    assert [one["id"] for one in api.get("/jobs?active=true").json()["items"]] == [runs]

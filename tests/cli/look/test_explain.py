@@ -16,3 +16,20 @@ def test_explain_and_queue(cli: Cli):
     assert [line.split()[:4] for line in cli.lines("queue", "--no-headers")] == [["vision", "1", job, "1"]]
     assert cli.lines("queue", "-o", "name", "vision", user="ann") == [f"job/{job}"]
     assert "could be taken by" in cli.run("explain", full, user="ann").stdout
+
+
+def test_explain_says_when_a_job_will_start_or_that_it_cannot_be_told(cli: Cli):
+    for _ in range(5):
+        cli.wait_phase(cli.submit("--gpus", "8", "--seconds", "0"), "Succeeded")
+    full = cli.submit("--gpus", "8", "--seconds", "600")
+    cli.wait_phase(full, "Running")
+    job = cli.submit("--gpus", "8")
+    lines = cli.lines("explain", job, user="ann")
+    assert any(line.startswith("  it will probably start at 20") for line in lines)
+    assert any(line.startswith("    - how long ") for line in lines)
+    assert not any("probably" in line for line in cli.lines("explain", job, "--no-estimate", user="ann"))
+    service = cli.submit("--gpus", "8", "--module", "EAS", user="eve", quota="speech")
+    cli.wait_phase(service, "Running")
+    waits = cli.submit("--gpus", "8", user="eve", quota="speech")
+    told = cli.run("explain", waits, user="eve").stdout
+    assert "when it will start cannot be told: nothing that runs now would end by itself" in told

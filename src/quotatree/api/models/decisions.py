@@ -102,11 +102,24 @@ class ExposedOut(TypedDict):
     exposure: ExposureOut
 
 
+class EstimateOut(TypedDict):
+    """When a waiting job is expected to start, in milliseconds since the epoch. `likely_ms` is null if that cannot be told; then
+    `why` says why not. From `earliest_ms` to `latest_ms` it starts if durations are as they were for the middle half of
+    the jobs alike; either is null if that end is open. `rests_on`: what it is made from, in sentences.
+    """
+
+    earliest_ms: int | None
+    likely_ms: int | None
+    latest_ms: int | None
+    why: str
+    rests_on: list[str]
+
+
 class PreviewOut(TypedDict):
     """`ids`: what the changes would have made or touched; `hidden`: others' jobs that would merely wait on.
 
     `exposed`: running work that could be taken in a way in which it cannot be taken now (P2). `names`: of the jobs in it that
-    the reader may see, by id.
+    the reader may see, by id. `estimate` is null unless it was asked for, a submission is all that is previewed, and it would wait.
     """
 
     ids: list[str]
@@ -114,6 +127,7 @@ class PreviewOut(TypedDict):
     hidden: int
     exposed: list[ExposedOut]
     names: dict[str, str]
+    estimate: EstimateOut | None
 
 
 class HolderOut(TypedDict):
@@ -156,7 +170,8 @@ class HelpOut(TypedDict):
 class ExplanationOut(TypedDict):
     """Where a job stands and why (X1, X2). `ahead`: the first 50; `position` tells how many there are.
 
-    `hindered`: why a run that was started has not begun, in the words of what runs it.
+    `hindered`: why a run that was started has not begun, in the words of what runs it. `estimate` is null unless it was asked for
+    and the job waits.
     """
 
     job: str
@@ -173,6 +188,7 @@ class ExplanationOut(TypedDict):
     lost_gpu_seconds: float | None
     next_try: str
     hindered: str | None
+    estimate: EstimateOut | None
 
 
 def preemption_out(entry: say.Preemption) -> PreemptionOut:
@@ -245,6 +261,7 @@ def preview_out(seen: Preview) -> PreviewOut:
         "hidden": seen.hidden,
         "exposed": [{"job": job, "exposure": exposure_out(risk)} for job, risk in seen.exposed],
         "names": seen.names,
+        "estimate": None,
     }
 
 
@@ -291,6 +308,7 @@ def explanation_out(explained: Explained) -> ExplanationOut:
         "lost_gpu_seconds": None if told.lost_work is None else told.lost_work / GPU_SECOND,
         "next_try": told.next_try,
         "hindered": explained.hindered or None,
+        "estimate": None,
     }
 
 

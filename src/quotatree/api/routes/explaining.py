@@ -12,6 +12,7 @@ from quotatree.access.check import PLATFORM, OnQuota, OnWorkspace, check, path_o
 from quotatree.access.errors import NotFound
 from quotatree.access.roles import Action, Role
 from quotatree.api.caller import Caller, needs
+from quotatree.api.estimates import estimate as start_estimate
 from quotatree.api.models.decisions import (
     DecidedPage,
     ExplanationOut,
@@ -44,10 +45,16 @@ StepName = Literal[
 
 
 @routes.get("/jobs/{job}/explanation", response_model=ExplanationOut)
-async def explain_job(job: JobInPath, caller: Annotated[Caller, needs(Action.EXPLAIN_JOB)]) -> Response:
+async def explain_job(
+    job: JobInPath,
+    caller: Annotated[Caller, needs(Action.EXPLAIN_JOB)],
+    estimate: Annotated[bool, Query(description="also when it will start; this takes seconds")] = False,
+) -> Response:
     """Why an active job waits, what is ahead, what was tried and what would help; or who preempted it."""
     try:
-        return JSONResponse(explanation_out(await caller.ask(explain(caller.user, job))))
+        told = explanation_out(await caller.ask(explain(caller.user, job)))
+        told["estimate"] = await start_estimate(caller, job) if estimate else None
+        return JSONResponse(told)
     except NotFound:
         row = await visible_job(caller, Action.EXPLAIN_JOB, job)
         raise Refused(

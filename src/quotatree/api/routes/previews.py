@@ -5,34 +5,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
+from fastapi import Query
 from starlette.responses import JSONResponse, Response
 
 from quotatree.api.caller import Caller, needs
+from quotatree.api.estimates import estimate_submission
 from quotatree.api.models import previews as m
 from quotatree.api.models.decisions import PreviewOut, preview_out
 from quotatree.api.models.quotas import draws_of
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
-from quotatree.control.queries import preview
+from quotatree.control.queries import Preview, preview
 from quotatree.control.world import World
 from quotatree.core import NodeState, QuotaId, QuotaSpec
+from quotatree.core.decisions import Start
 from quotatree.core.events import ScaleMode
 
 routes = router("previews")
 
 
 @routes.post("/previews", response_model=PreviewOut, responses=problems(409, 413, 415))
-async def preview_changes(body: m.PreviewIn, caller: Annotated[Caller, needs(None)]) -> Response:
+async def preview_changes(
+    body: m.PreviewIn,
+    caller: Annotated[Caller, needs(None)],
+    estimate: Annotated[
+        bool, Query(description="also when a job that is submitted would start; this takes seconds")
+    ] = False,
+) -> Response:
     """Who would start, wait, be evicted and at which cost, and whose work would become exposed. Nothing is changed.
 
     Rights are those of the changes themselves. Other teams' jobs have a priority, a size and a level, no names.
     """
 
-    def query(world: World, now_ms: int) -> PreviewOut:
+    def query(world: World, now_ms: int) -> Preview:
         commands = commands_of(world, caller.user, body.changes)
-        return preview_out(preview(caller.services.engine, *commands)(world, now_ms))
+        return preview(caller.services.engine, *commands)(world, now_ms)
 
-    return JSONResponse(await caller.ask(query))
+    seen = await caller.ask(query)
+    told = preview_out(seen)
+    starts = any(isinstance(one, Start) and one.job in seen.ids for one in seen.decisions)
+    if estimate and seen.submitted is not None and not starts:
+        told["estimate"] = await estimate_submission(caller, seen.submitted)
+    return JSONResponse(told)
 
 
 def commands_of(world: World, actor: str, changes: Sequence[m.Change]) -> list[do.Command]:

@@ -73,7 +73,7 @@ def preview(
         if not changes:
             fail("nothing to preview: use --submit, --scale, --policy, --transfer, --delete, --cancel or --drain",
                  EXIT_BAD_INPUT)  # fmt: skip
-        seen = client.preview(changes)
+        seen = client.preview(changes, estimate=submit is not None)
     if output == "json":
         echo_json(seen)
         return
@@ -81,6 +81,11 @@ def preview(
 
     click.echo("this would be decided now; nothing has been changed:")
     echo_preview(seen)
+    if seen["estimate"] is not None:
+        from quotatree.cli.look.explain import estimate_lines
+
+        for line in estimate_lines(seen["estimate"]):
+            click.echo(line)
     if policy is not None and not seen["exposed"]:
         click.echo("no running work becomes exposed that is not exposed now")
 

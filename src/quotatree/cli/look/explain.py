@@ -23,9 +23,15 @@ OVER: Final = ("Succeeded", "Failed", "Cancelled")
 @click.command()
 @click.argument("words", nargs=-1, required=True, metavar="[FILE] JOB")
 @at_option("With FILE: look at this time; without it, at the last time the file mentions.")
+@click.option(
+    "--estimate/--no-estimate",
+    default=True,
+    show_default=True,
+    help="Of a waiting job, say when it will start.",
+)
 @output_option
 @remote_options
-def explain(words: tuple[str, ...], at_ms: int | None, output: str, remote: Remote) -> None:
+def explain(words: tuple[str, ...], at_ms: int | None, estimate: bool, output: str, remote: Remote) -> None:
     """Explain the state of JOB: why it waits (X1), who preempted it (X2), who could (X4), how it ended.
 
     With FILE, a scenario is played and JOB is one of its jobs; otherwise the server is asked.
@@ -42,7 +48,7 @@ def explain(words: tuple[str, ...], at_ms: int | None, output: str, remote: Remo
         if job["phase"] in OVER:
             _echo_over(job, output)
             return
-        told = client.jobs.explain(job["id"])
+        told = client.jobs.explain(job["id"], estimate=estimate)
         risks = client.jobs.exposure(job["id"]) if told["phase"] == "Running" else ()
         stopped = why_stopped(client, job)
         served = told["phase"] == "Running" and job["module"] == "EAS"
@@ -112,7 +118,18 @@ def explanation_lines(
         )
     if told["next_try"]:
         lines.append(f"  next try: {told['next_try']}")
+    if told["estimate"] is not None:
+        lines += estimate_lines(told["estimate"])
     return lines + _section("could be taken by", [f"{risk['who']} [{risk['rule']}]" for risk in risks])
+
+
+def estimate_lines(told: t.EstimateOut) -> list[str]:
+    """When a job will start, or why that cannot be told."""
+    if told["likely_ms"] is None:
+        return [f"  when it will start cannot be told: {told['why']}"]
+    earliest, latest = (moment(told[name]) or "open" for name in ("earliest_ms", "latest_ms"))
+    line = f"  it will probably start at {moment(told['likely_ms'])} UTC ({earliest} to {latest})"
+    return [line, *_section("that rests on", list(told["rests_on"]))]
 
 
 def _section(title: str, lines: list[str]) -> list[str]:

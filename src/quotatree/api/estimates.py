@@ -1,0 +1,94 @@
+"""When will it start? Asked of a process of its own, few at a time, so that neither the loop nor other requests wait for it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from typing import Final, NamedTuple
+
+import anyio.to_thread
+import structlog
+
+from quotatree.api.caller import Caller
+from quotatree.api.estimate_worker import Work
+from quotatree.api.models.decisions import EstimateOut
+from quotatree.codec import encode
+from quotatree.control.world import World
+from quotatree.core import JobId, JobRecord, Module, Phase, Quota, Settings
+from quotatree.store.estimating import Material
+
+log = structlog.get_logger(__name__)
+COMMAND: Final = (sys.executable, "-c", "from quotatree.api.estimate_worker import main; main()")
+LONGEST_SECONDS: Final = 25.0
+"""When a process is given up, its start and reading what is known included."""
+
+
+def cannot_tell(why: str) -> EstimateOut:
+    return {"earliest_ms": None, "likely_ms": None, "latest_ms": None, "why": why, "rests_on": []}
+
+
+async def estimate(caller: Caller, job: str) -> EstimateOut | None:
+    """The estimate for a job that the caller may see; None if it does not wait."""
+
+    def query(world: World, now_ms: int) -> _Tree | None:
+        del now_ms
+        found = world.state.jobs.get(JobId(job))
+        waits = found is not None and found.phase in (Phase.WAITING, Phase.HELD)
+        return _tree(world, found.quota) if found is not None and waits else None
+
+    tree = await caller.ask(query)
+    if tree is None:
+        return None
+    known = await caller.read(lambda store: store.material(tree.quotas))
+    if job not in known.owners:
+        return cannot_tell("it is not stored yet, or over: ask again")
+    return await _estimate(caller, tree, known, job)
+
+
+async def estimate_submission(caller: Caller, job: JobRecord) -> EstimateOut:
+    """The estimate for a job that the caller would submit now."""
+    tree = await caller.ask(lambda world, _: _tree(world, world.quota(job.spec.quota)))
+    known = await caller.read(lambda store: store.material(tree.quotas))
+    known = known._replace(
+        jobs=(*known.jobs, json.dumps(encode(job))), owners={**known.owners, job.spec.id: caller.user}
+    )
+    return await _estimate(caller, tree, known, job.spec.id)
+
+
+class _Tree(NamedTuple):
+    settings: Settings
+    quotas: tuple[str, ...]
+
+
+def _tree(world: World, quota: Quota) -> _Tree:
+    return _Tree(world.state.settings, tuple(one.id for one in quota.root.subtree()))
+
+
+async def _estimate(caller: Caller, tree: _Tree, known: Material, job: str) -> EstimateOut:
+    if caller.services.estimators.available_tokens < 1:
+        return cannot_tell("other estimates are being made: ask again in a moment")
+    longest = {
+        (workspace, quota, module.value): limit_ms
+        for (workspace, quota), centre in caller.directory.centres.items()
+        for module in Module
+        if (limit_ms := centre.longest_run(module)) is not None
+    }
+    work = Work(known, job, caller.services.clock(), tree.settings, longest)
+    return await anyio.to_thread.run_sync(_played, work, limiter=caller.services.estimators)
+
+
+def _played(work: Work, command: tuple[str, ...] = COMMAND, seconds: float = LONGEST_SECONDS) -> EstimateOut:
+    try:
+        done = subprocess.run(
+            command, input=pickle.dumps(work), capture_output=True, timeout=seconds, check=True
+        )
+    except subprocess.TimeoutExpired:
+        return cannot_tell("there is too much to play through in the time that an estimate may take")
+    except (subprocess.CalledProcessError, OSError) as error:
+        said = getattr(error, "stderr", None) or b""
+        log.error("estimate_broke", job=work.job, error=str(error), said=said.decode(errors="replace")[-500:])
+        return cannot_tell("the estimate broke; the server's log says how")
+    found: EstimateOut = json.loads(done.stdout)
+    return found
