@@ -77,7 +77,9 @@ def test_lists_and_the_tree_stay_smooth(sign_in, world: World):
 
 def under_pointer(page: Page) -> float:
     """The same scroll while the pointer rests on the table, so that its order is frozen."""
+    page.evaluate("() => document.querySelector('.tablebox').scrollTo(0, 0)")
     page.get_by_role("region", name="Table: Jobs").hover(position={"x": 200, "y": 200})
+    page.wait_for_timeout(300)
     return measured(page, "() => document.querySelector('.tablebox').scrollBy(0, 3000)")
 
 
