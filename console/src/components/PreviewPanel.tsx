@@ -6,7 +6,7 @@ import { preview } from "../api/shared";
 import type { Decision, Preview, PreviewIn } from "../api/types";
 import { count, moment, work } from "../formats";
 import { ReasonLine } from "./ReasonList";
-import { JobRef } from "./chips";
+import { JobNames, JobRef } from "./chips";
 import { isQuiet, told } from "./preview";
 
 const PAUSE_MS = 250;
@@ -52,15 +52,17 @@ export function PreviewPanel({ changes, title = "If saved now" }: { changes: Pre
 export function PreviewStory({ preview: answer }: { preview: Preview }) {
   const said = told(answer);
   return (
-    <div className="stack">
-      {isQuiet(said) ? <p>Nothing would start and nobody would be evicted.</p> : null}
-      <Group title={count(said.starts.length, "start")} shade="good" decisions={said.starts} />
-      <Group title={`${count(said.holds.length, "start")} once others have left`} shade="info" decisions={said.holds} />
-      <Group title={`${said.evicted.length} evicted, losing ${work(said.lostGpuSeconds)}`} shade="bad" decisions={said.evicted} />
-      <Group title={`${said.demoted.length} turned idle`} shade="warn" decisions={said.demoted} />
-      <Waiting decisions={said.waits} hidden={answer.hidden} />
-      <Exposed exposed={said.exposed} />
-    </div>
+    <JobNames value={answer.names}>
+      <div className="stack">
+        {isQuiet(said) ? <p>Nothing would start and nobody would be evicted.</p> : null}
+        <Group title={count(said.starts.length, "start")} shade="good" decisions={said.starts} />
+        <Group title={`${count(said.holds.length, "start")} once others have left`} shade="info" decisions={said.holds} />
+        <Group title={`${said.evicted.length} evicted, losing ${work(said.lostGpuSeconds)}`} shade="bad" decisions={said.evicted} />
+        <Group title={`${said.demoted.length} turned idle`} shade="warn" decisions={said.demoted} />
+        <Waiting decisions={said.waits} hidden={answer.hidden} />
+        <Exposed exposed={said.exposed} />
+      </div>
+    </JobNames>
   );
 }
 

@@ -68,13 +68,18 @@ export function Ago({ from }: { from: number }) {
   );
 }
 
+/** Names of jobs by id, as an answer tells them beside its ids: so nobody asks for each job. */
+export const JobNames = createContext<Readonly<Record<string, string>>>({});
+
 /** A job that the reader may know is a link with its name; one of another team is told as the server tells it. */
 export function JobRef({ id, name }: { id: string; name?: string | undefined }) {
+  const names = useContext(JobNames);
+  const known = name ?? names[id];
   if (isHidden(id)) return <span className="dim">{id.slice(1, -1)}</span>;
-  if (name === undefined) return <LookedUp id={id} />;
+  if (known === undefined) return <LookedUp id={id} />;
   return (
     <Go to={jobPath(id)} title={id}>
-      {name}
+      {known}
     </Go>
   );
 }

@@ -208,7 +208,7 @@ function TakenLine({ ledger }: { ledger: Ledger }) {
           <Link to="/preemptions/$seq" params={{ seq: String(ledger.seq) }}>
             #{ledger.seq}
           </Link>{" "}
-          <JobRef id={preemption.preemptor} /> <span className="dim">took {count(preemption.victims.length, "job")}</span>
+          <JobRef id={preemption.preemptor} name={ledger.names[preemption.preemptor]} /> <span className="dim">took {count(preemption.victims.length, "job")}</span>
         </span>
         <span className="dim small">
           <When at={ledger.at_ms} />

@@ -28,9 +28,10 @@ test("an invalid pair is refused while it is typed, with what to write instead, 
 });
 
 test("what saving would do stands beside the form, with what it costs", async () => {
-  serve();
+  const sent = serve();
   open();
   await screen.findByText(/evicted, losing/);
+  expect(sent.filter((one) => one.path.startsWith("/api/v1/jobs/"))).toEqual([]); // names come with the answer
   expect(screen.getByRole("region", { name: "If saved now" }).textContent).toContain("1 start");
 });
 

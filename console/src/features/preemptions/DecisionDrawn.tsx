@@ -43,11 +43,11 @@ export function DecisionDrawn({ seq, rows }: { seq: number; rows: readonly Ledge
         <div className="arrow" aria-hidden="true">◀</div>
         <ol className="victims" aria-label="Victims">
           {preemption.victims.map((victim, place) => (
-            <VictimBox key={place} victim={victim} most={Math.max(...preemption.victims.map((one) => one.cost_gpu_seconds), 1)} />
+            <VictimBox key={place} victim={victim} name={found.names[victim.job]} most={Math.max(...preemption.victims.map((one) => one.cost_gpu_seconds), 1)} />
           ))}
           {preemption.demoted.map((job) => (
             <li key={job} className="who">
-              <JobRef id={job} /> <span className="dim small">turned idle, keeps running</span>
+              <JobRef id={job} name={found.names[job]} /> <span className="dim small">turned idle, keeps running</span>
             </li>
           ))}
         </ol>
@@ -71,11 +71,11 @@ export function DecisionDrawn({ seq, rows }: { seq: number; rows: readonly Ledge
   );
 }
 
-function VictimBox({ victim, most }: { victim: Victim; most: number }) {
+function VictimBox({ victim, name, most }: { victim: Victim; name: string | undefined; most: number }) {
   return (
     <li className="who">
       <div className="row">
-        <span className="strong"><JobRef id={victim.job} /></span>
+        <span className="strong"><JobRef id={victim.job} name={name} /></span>
         <PriorityChip priority={victim.priority} />
         <span>{number(victim.freed.gpus)} GPU</span>
         <span className="dim small">

@@ -19,7 +19,7 @@ const STEPS = ["IDLE", "RETURN", "OWN", "DESCENDANTS", "SIBLINGS_ABOVE_MIN", "SI
 const COLUMNS: Column<Ledger>[] = [
   { key: "seq", title: "#", cell: (one) => <Link to="/preemptions/$seq" params={{ seq: String(one.seq) }}>#{one.seq}</Link> },
   { key: "at", title: "When", from: "medium", cell: (one) => <When at={one.at_ms} /> },
-  { key: "preemptor", title: "Preemptor", cell: (one) => <JobRef id={one.preemption.preemptor} /> },
+  { key: "preemptor", title: "Preemptor", cell: (one) => <JobRef id={one.preemption.preemptor} name={one.names[one.preemption.preemptor]} /> },
   { key: "step", title: "Step", from: "medium", cell: (one) => stepName(one.preemption.step) },
   { key: "victims", title: "Victims", rest: true, cell: (one) => <Victims ledger={one} /> },
   { key: "freed", title: "Freed", from: "wide", right: true, cell: (one) => `${number(freed(one))} GPU` },
@@ -37,7 +37,7 @@ function Victims({ ledger }: { ledger: Ledger }) {
       {victims.slice(0, 3).map((one, place) => (
         <span key={place}>
           {place > 0 ? ", " : ""}
-          <JobRef id={one.job} />
+          <JobRef id={one.job} name={ledger.names[one.job]} />
         </span>
       ))}
       {victims.length > 3 ? <span className="dim"> and {victims.length - 3} more</span> : null}

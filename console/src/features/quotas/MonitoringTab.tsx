@@ -102,7 +102,7 @@ function Taken({ items, more, span }: { items: readonly Ledger[]; more: boolean;
             <span className="dim small">
               <When at={one.at_ms} />
             </span>
-            <JobRef id={one.preemption.preemptor} />
+            <JobRef id={one.preemption.preemptor} name={one.names[one.preemption.preemptor]} />
             <span className="dim">
               took {count(one.preemption.victims.length, "job")}, {stepName(one.preemption.step)}, lost {work(one.preemption.victims.reduce((sum, victim) => sum + victim.lost_gpu_seconds, 0))}
             </span>
