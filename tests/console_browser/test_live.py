@@ -54,8 +54,10 @@ def test_gpus_that_somebody_else_moved_meanwhile_are_not_moved_blindly(sign_in, 
     expect(conflict.get_by_role("row", name="GPUs of Quota1.1")).to_have_text(
         "GPUs of Quota1.148 GPU56 GPU49 GPU"
     )
-    conflict.get_by_role("button", name="Take theirs").click()
-    expect(transfer).to_contain_text("56 → 56 GPU")
+    conflict.get_by_role("button", name="Go on with mine").click()
+    expect(transfer).to_contain_text("56 → 49 GPU")  # what was wanted, not what was to be moved
+    transfer.get_by_label("GPUs of Quota1.1").press("ArrowRight")
+    expect(transfer).to_contain_text("56 → 50 GPU")
     with world.client() as admin:
         admin.quotas.transfer(
             {"source": "Quota1.1", "target": "Quota1.2", "amount": {"gpus": 8}, "mode": "lazy"}

@@ -13,7 +13,7 @@ export function Conflict({ base, theirs, mine, onTheirs, onMine, goOn = "Go on w
       <h2>Somebody else saved a change meanwhile</h2>
       {names.every((name) => of(theirs, name) === of(base, name)) ? <p className="dim small">They changed something else of it; what you edit is as it was.</p> : null}
       <div className="tablebox" tabIndex={0} role="region" aria-label="The three versions">
-        <table className="data">
+        <table className="data wrap">
           <thead>
             <tr>
               <th scope="col">setting</th>

@@ -24,15 +24,21 @@ export function Transfer({ quotas }: { quotas: Quota[] }) {
 }
 
 type Pair = { one: Quota; two: Quota };
-type Draft = { moved: number; mode: Mode }; // GPUs from the second to the first; below 0 the other way
+type Draft = { to: number | null; mode: Mode }; // how many GPUs the first shall have; null: as many as now
 
 /** The lines of a pair, before anything is moved or after. */
 function lines({ one, two }: Pair, moved = 0): Lines {
   return [sizeLine(one, (one.min.gpus ?? 0) + moved), sizeLine(two, (two.min.gpus ?? 0) - moved)];
 }
 
-function bodyOf({ one, two }: Pair, { moved, mode }: Draft) {
-  return { source: moved > 0 ? two.id : one.id, target: moved > 0 ? one.id : two.id, amount: { gpus: Math.abs(moved) }, mode };
+/** GPUs from the second to the first; below 0 the other way. */
+function movedOf({ one }: Pair, { to }: Draft): number {
+  return to === null ? 0 : to - (one.min.gpus ?? 0);
+}
+
+function bodyOf({ one, two }: Pair, draft: Draft) {
+  const moved = movedOf({ one, two }, draft);
+  return { source: moved > 0 ? two.id : one.id, target: moved > 0 ? one.id : two.id, amount: { gpus: Math.abs(moved) }, mode: draft.mode };
 }
 
 type BetweenProps = { pair: Pair; names: string[]; onFirst: (id: string) => void; onSecond: (id: string) => void };
@@ -41,17 +47,18 @@ function Between({ pair, names, onFirst, onSecond }: BetweenProps) {
   const edit = useDraft<Pair, Draft>({
     now: pair,
     version: ({ one, two }) => `${one.version} ${two.version}`,
-    read: () => ({ moved: 0, mode: "refuse" }),
-    send: (base, draft) => call("post", "/api/v1/quota-transfers", { body: bodyOf(base, draft), version: (draft.moved > 0 ? base.two : base.one).version }),
+    read: () => ({ to: null, mode: "refuse" }),
+    send: (base, draft) => call("post", "/api/v1/quota-transfers", { body: bodyOf(base, draft), version: (movedOf(base, draft) > 0 ? base.two : base.one).version }),
     stale: STALE,
   });
   const { base, draft } = edit;
-  const { moved, mode } = draft;
+  const { mode } = draft;
+  const moved = movedOf(base, draft);
   const a = base.one.min.gpus ?? 0;
   const b = base.two.min.gpus ?? 0;
   const body = bodyOf(base, draft);
   const valid = moved !== 0 && pair.one.id !== pair.two.id;
-  const move = (by: number) => edit.set({ ...draft, moved: by });
+  const set = (to: number) => edit.set({ ...draft, to });
   return (
     <>
       <div className="row apart">
@@ -59,8 +66,8 @@ function Between({ pair, names, onFirst, onSecond }: BetweenProps) {
         <span className="dim small">sum {number(a + b)} GPU</span>
       </div>
       <div className="sliders">
-        <Side names={names} id={pair.one.id} onId={onFirst} before={a} now={a + moved} most={a + b} onNow={(value) => move(value - a)} />
-        <Side names={names} id={pair.two.id} onId={onSecond} before={b} now={b - moved} most={a + b} onNow={(value) => move(b - value)} />
+        <Side names={names} id={pair.one.id} onId={onFirst} before={a} now={a + moved} most={a + b} onNow={set} />
+        <Side names={names} id={pair.two.id} onId={onSecond} before={b} now={b - moved} most={a + b} onNow={(value) => set(a + b - value)} />
       </div>
       <div className="row" style={{ alignItems: "flex-end" }}>
         <NativeSelect label="If more is used than stays" data={MODES} value={mode} onChange={(e) => edit.set({ ...draft, mode: e.currentTarget.value as Mode })} />
