@@ -126,6 +126,7 @@ function Switches({ quota }: { quota: Quota }) {
         {may ? <EditLink quota={quota.id} /> : <span />}
       </div>
       <Protections quota={quota} />
+      <Workspaces names={quota.workspaces} />
       {lending.clash ? <Conflict base={lendingLine(lending.base.lending)} theirs={lendingLine(quota.lending)} mine={lendingLine(lending.draft)} onTheirs={lending.takeTheirs} onMine={() => lending.act(lending.draft)} goOn="Do mine anyway" /> : null}
       {lending.error === null ? null : <div className="notice bad" role="alert">{sentence(lending.error)}</div>}
     </section>
@@ -146,6 +147,28 @@ function Protections({ quota }: { quota: Quota }) {
       <span className="strong">Protections</span>
       <span />
       <span>{told.join(" · ")}</span>
+      <span />
+    </div>
+  );
+}
+
+/** The workspaces whose jobs may name the quota, as far as the reader knows them (W1). */
+function Workspaces({ names }: { names: string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <div className="switchline">
+      <span className="strong">Workspaces</span>
+      <span />
+      <span>
+        {names.map((name, place) => (
+          <span key={name}>
+            {place > 0 ? " · " : ""}
+            <Link to="/workspaces/$workspace" params={{ workspace: name }}>
+              {name}
+            </Link>
+          </span>
+        ))}
+      </span>
       <span />
     </div>
   );
