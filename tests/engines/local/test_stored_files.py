@@ -33,6 +33,7 @@ from quotatree.engines.base import (
     RestartOrder,
     StartOrder,
     StopOrder,
+    Unready,
 )
 from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import EngineDir, RunDir, segment_name
@@ -96,12 +97,19 @@ def test_a_run_that_an_older_server_began_is_read(run: RunDir) -> None:
     assert known.replicas == {0}
     assert known.confirmed == {0}
     assert known.ready == set()
-    assert known.endpoint == Endpoint("http://127.0.0.1:10042/", "t0ken", 0)
+    hangs = Unready(0, 1_700_000_000_010, "exit code 1")
+    assert known.endpoint == Endpoint("http://127.0.0.1:10042/", "t0ken", 0, None, (hangs,))
     assert known.notices == ["limits cannot be kept"]
     assert known.supervisor is not None
     assert known.supervisor.fields() == {"pid": 4711, "started": 123456, "boot": "b007"}
     assert known.processes[1].fields() == {"pid": 4713, "started": 123458, "boot": "b007"}
     assert known.groups == {0: ["/sys/fs/cgroup/quotatree/a"], 1: []}
+
+
+def test_a_training_run_that_is_tried_again_is_read(run: RunDir) -> None:
+    known = KnownRun(*KEY, Module.DLC, run, {0, 1})
+    assert known.hear({"is": "restarting", "replica": None, "detail": "exit code 1", "in_seconds": 1}) == []
+    assert known.unready == {}
 
 
 def test_what_an_older_supervisor_tells_is_understood(run: RunDir) -> None:

@@ -155,8 +155,7 @@ def _started(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
     replica = int(entry["replica"])
     run.processes[replica] = Identity.read({"boot": boot, **entry})
     run.groups[replica] = [str(path) for path in entry.get("groups") or ()]
-    if run.module is Module.EAS:
-        _is_unready(run, entry, "it has not answered yet")
+    _is_unready(run, entry, "it has not answered yet")
     return []
 
 
@@ -206,6 +205,9 @@ def _restarting(run: KnownRun, entry: dict[str, Any]) -> list[Report]:
 
 
 def _is_unready(run: KnownRun, entry: dict[str, Any], why: str) -> None:
+    """Note that a replica of a service is not ready. A training run restarts as a whole, and names no replica."""
+    if run.module is not Module.EAS:
+        return
     replica = int(entry["replica"])
     before = run.unready.get(replica)
     if before is None:
