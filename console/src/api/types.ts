@@ -10,6 +10,7 @@ export type CentreIn = Schemas["CentreIn"];
 export type ChildLevel = Schemas["ChildLevelOut"];
 export type Decided = Schemas["DecidedOut"];
 export type Decision = Schemas["DecisionOut"];
+export type Estimate = Schemas["EstimateOut"];
 export type Event = Schemas["EventOut"];
 export type Explanation = Schemas["ExplanationOut"];
 export type Exposure = Schemas["ExposureOut"];

@@ -1,6 +1,6 @@
 // A new job, and while it is written what would become of it.
 import { Button, NativeSelect, TextInput, Textarea } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../../api/client";
@@ -10,6 +10,7 @@ import { MODULES, type JobIn } from "../../api/types";
 import { PreviewPanel } from "../../components/PreviewPanel";
 import { Answered, Empty } from "../../components/StateBlock";
 import { can } from "../../api/rights";
+import { EstimateLine } from "./EstimateLine";
 import { NEW_JOB, bodyOf, problems, type JobDraft } from "./draft";
 
 export function SubmitPage() {
@@ -30,6 +31,28 @@ export function SubmitPage() {
         }}
       </Answered>
     </div>
+  );
+}
+
+/** Asked for by hand: the server plays the queue forward, which takes it seconds. */
+function WhenStarts({ body }: { body: JobIn }) {
+  const ask = useMutation({ mutationFn: () => call("post", "/api/v1/previews", { query: { estimate: true }, body: { changes: [{ change: "submit", job: body } as never] } }) });
+  const told = ask.data?.estimate;
+  return (
+    <section className="card stack tight" aria-label="When it would start">
+      {ask.data === undefined ? (
+        <div>
+          <Button variant="default" loading={ask.isPending} onClick={() => ask.mutate()}>
+            When would it start?
+          </Button>
+        </div>
+      ) : told ? (
+        <EstimateLine told={told} />
+      ) : (
+        <span className="strong">It would start now</span>
+      )}
+      {ask.error === null ? null : <div className="notice bad" role="alert">{sentence(ask.error)}</div>}
+    </section>
   );
 }
 
@@ -90,7 +113,10 @@ function SubmitForm({ workspaces }: { workspaces: { id: string; quotas: string[]
           <Link to="/jobs">Cancel</Link>
         </div>
       </form>
-      <PreviewPanel title={valid ? "If submitted now" : "If submitted now (last valid)"} changes={body === null ? null : [{ change: "submit", job: body } as never]} />
+      <div className="stack">
+        <PreviewPanel title={valid ? "If submitted now" : "If submitted now (last valid)"} changes={body === null ? null : [{ change: "submit", job: body } as never]} />
+        {body === null ? null : <WhenStarts key={JSON.stringify(body)} body={body} />}
+      </div>
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { sentence } from "../../api/problems";
 import { jobQuery, treeQuery } from "../../api/shared";
 import type { Explanation, Job } from "../../api/types";
 import { PreviewPanel } from "../../components/PreviewPanel";
@@ -10,7 +11,8 @@ import { Answered } from "../../components/StateBlock";
 import { JobRef, QuotaRef, When } from "../../components/chips";
 import { count, gpus, number, work } from "../../formats";
 import { pathOf } from "./path";
-import { explanationQuery, exposureQuery } from "./queries";
+import { EstimateLine } from "./EstimateLine";
+import { estimateQuery, explanationQuery, exposureQuery } from "./queries";
 import { Story } from "./HistoryTab";
 
 export function WhyTab() {
@@ -138,11 +140,21 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
         </dd>
         <dt>Next try</dt>
         <dd>{told.next_try}</dd>
+        <dt>Start</dt>
+        <dd>
+          <Start id={job.id} />
+        </dd>
         {told.hindered === null ? null : <dt>Has not begun</dt>}
         <dd hidden={told.hindered === null}>{told.hindered}</dd>
       </dl>
     </section>
   );
+}
+
+function Start({ id }: { id: string }) {
+  const estimate = useQuery(estimateQuery(id));
+  if (estimate.data) return <EstimateLine told={estimate.data} />;
+  return <span className="dim">{estimate.isPending ? "being reckoned …" : estimate.error === null ? "–" : sentence(estimate.error)}</span>;
 }
 
 function Path({ job }: { job: Job }) {

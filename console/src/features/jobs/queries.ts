@@ -21,6 +21,17 @@ export const explanationQuery = (job: string) =>
     queryFn: ({ signal }) => call("get", "/api/v1/jobs/{job}/explanation", { path: { job }, signal }),
   });
 
+/** Takes the server seconds, so it is asked for alone, and not again with every event. */
+export const estimateQuery = (job: string) =>
+  queryOptions({
+    queryKey: ["estimate", job],
+    queryFn: ({ signal }) => call("get", "/api/v1/jobs/{job}/explanation", { path: { job }, query: { estimate: true }, signal }),
+    select: (answer) => answer.estimate,
+    staleTime: 60_000,
+    refetchInterval: 120_000,
+    retry: false,
+  });
+
 export const exposureQuery = (job: string) =>
   queryOptions({
     queryKey: keys.job(job, "exposure"),
