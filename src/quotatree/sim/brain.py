@@ -57,7 +57,7 @@ class CoreBrain:
 
 def at_rest(state: State) -> bool:
     """True if no job waits, holds a promise or could grow."""
-    return not (state.waiting_quotas or state.held or state.elastic)
+    return not any(tree.waiting or tree.held or tree.elastic for tree in state.trees)
 
 
 def forget(state: State, job: JobId) -> None:

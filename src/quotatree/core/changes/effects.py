@@ -29,7 +29,7 @@ def start(
         drop_hold(state, job, leaves=False)
     state.dequeue(job)
     grows = job.core is not None
-    ordered = tuple(sorted(places, key=lambda place: place.replica))
+    ordered = places if len(places) == 1 else tuple(sorted(places, key=lambda place: place.replica))
     if not grows:
         state.move(job, Phase.RUNNING, now_ms, reason.code.name)
         state.begin_run(job, claim, now_ms)
@@ -37,7 +37,8 @@ def start(
         unit = state.make_unit(job, UnitKind.CORE, claim, core, now_ms)
         state.place(unit)
         state.set_core(job, unit)
-    add_replicas(state, job, ordered, claim, now_ms)
+    if ordered:
+        add_replicas(state, job, ordered, claim, now_ms)
     settle(state, job, now_ms, waited=grows)
     return say.Start(
         job.id, job.run, claim, named(state, places), step, reason, preemption=preemption, grows=grows

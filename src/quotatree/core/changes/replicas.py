@@ -33,13 +33,15 @@ def settle(state: State, job: Job, now_ms: int, *, waited: bool = False) -> int:
         return 0
     queued = job.quota.queue.of_job.get(job.id)
     waited = waited or job.hold is not None or (queued is not None and queued.grows)
-    joined = _fill_core(state, job)
-    room = job.spec.wanted_replicas - len(job.core.places)
-    for position, unit in enumerate(_in_order(job)):
-        kind = UnitKind.WANTED if position < room else UnitKind.SURPLUS
-        if unit.cls.kind is not kind:
-            _replace(state, job, unit, kind, unit.cls.claim)
-    reprice_replicas(state, job)
+    joined = 0
+    if job.extras:
+        joined = _fill_core(state, job)
+        room = job.spec.wanted_replicas - len(job.core.places)
+        for position, unit in enumerate(_in_order(job)):
+            kind = UnitKind.WANTED if position < room else UnitKind.SURPLUS
+            if unit.cls.kind is not kind:
+                _replace(state, job, unit, kind, unit.cls.claim)
+        reprice_replicas(state, job)
     state.remember_surplus(job, None)
     if job.core_replicas < job.spec.most_replicas:
         state.put_entry(job.quota.tree.elastic, job.id, job)

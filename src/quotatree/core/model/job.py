@@ -166,7 +166,8 @@ class JobSpec:
     @property
     def wanted_replicas(self) -> int:
         """Number of replicas that the job asks for with all its rights, the core among them (P12)."""
-        return sum(g.replicas for g in self.groups)
+        groups = self.groups
+        return groups[0].replicas if len(groups) == 1 else sum(g.replicas for g in groups)
 
     @property
     def most_replicas(self) -> int:
@@ -342,7 +343,7 @@ class Job:
     @property
     def idle_wanted(self) -> list[int]:
         """Numbers of the replicas beyond a regular core that are wanted and run idle, so that they wait for promotion (I1)."""
-        if self.claim is Claim.IDLE:
+        if self.claim is Claim.IDLE or not self.extras:
             return []
         return [i for i, unit in self.extras.items() if unit.cls.claim is Claim.IDLE and not unit.is_surplus]
 
@@ -378,13 +379,20 @@ def asked_for(job: Job) -> list[int]:
 
 def least_asked_for(job: Job) -> list[int]:
     """Return the numbers of the replicas that must find places if anything is to start: the core, or one that is missing."""
-    return asked_for(job)[: job.core_replicas if job.core is None else 1]
+    return asked_for(job)[: least_count(job)]
+
+
+def least_count(job: Job) -> int:
+    """Return how many of those that it asks for that are, at most."""
+    return job.core_replicas if job.core is None else 1
 
 
 def total_request(job: Job, indexes: list[int]) -> Resources:
+    groups = job.spec.groups
+    if len(groups) == 1:
+        shape, replicas = groups[0].shape, len(indexes)
+        return Resources(shape[0] * replicas, shape[1] * replicas, shape[2] * replicas)
     total = ZERO
-    if len(job.spec.groups) == 1:
-        return job.spec.groups[0].shape.resources.times(len(indexes))
     for index in indexes:
         total = total.plus(job.shape_of(index).resources)
     return total

@@ -16,6 +16,7 @@ from heapq import merge
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for, total_request
+from quotatree.core.model.no_room import Exhausted
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, Shortage
 from quotatree.core.model.resources import Resources
@@ -75,14 +76,11 @@ class WaitClass:
     members: list[tuple[int, JobId]] = field(default_factory=list)
     failed: Failure | None = None
     failed_idle: Failure | None = None
+    promotes: bool = field(init=False)  # what `ask` says, asked often
+    grows: bool = field(init=False)
 
-    @property
-    def promotes(self) -> bool:
-        return self.ask is Ask.PROMOTE
-
-    @property
-    def grows(self) -> bool:
-        return self.ask is Ask.GROW
+    def __post_init__(self) -> None:
+        self.promotes, self.grows = self.ask is Ask.PROMOTE, self.ask is Ask.GROW
 
     def still_fails(self, failure: Failure | None, now_ms: int, change: int) -> bool:
         """Return whether a remembered failure still holds, so that trying again would be in vain; False if it is None.
@@ -134,11 +132,25 @@ class WaitQueue:
     stood: tuple[tuple[JobId, int], ...] = ()
     stamp: int = 0  # rises with every change of membership, and when a failure is forgotten
     urgent: int = 0  # classes that `intelligent` treats as fifo
-    exhausted: tuple[int, int] | None = None  # when a plan left no job to try; see ordering.py
+    exhausted: Exhausted | None = None  # when a plan left no job to try; see ordering.py
     again: int = 0  # classes of jobs that are planned anew before others (P9)
 
     def __len__(self) -> int:
         return len(self.of_job)
+
+    def any_failed(self) -> bool:
+        """Return whether a failure of any class is remembered, whether or not it still holds."""
+        for cls in self.classes.values():  # noqa: SIM110  # asked for every quota in every plan: no generator
+            if cls.failed is not None:
+                return True
+        return False
+
+    def rests_on_all(self) -> bool:
+        """Return whether a failure is remembered that any change makes void."""
+        for cls in self.classes.values():  # noqa: SIM110
+            if cls.failed is not None and cls.failed.change is not None:
+                return True
+        return False
 
     def add(self, job: Job, limits: tuple[AmountLimit, ...], delayed: bool) -> WaitClass:
         self.stamp += 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quotatree.core.model.job import Claim, Job, asked_for, least_asked_for
+from quotatree.core.model.job import Claim, Job, asked_for, least_count
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.planning.attempt import Attempt
@@ -35,7 +35,8 @@ def attempt(
         return Attempt(state, job, replicas, now_ms, around).promote()
 
     if not cls.promotes:
-        numbers, least = asked_for(job), len(least_asked_for(job))
+        numbers = asked_for(job)
+        least = min(len(numbers), least_count(job))
         return _as_many_as_possible(state, numbers[: _most(state, job, cls, least)], least, place)
     if job.claim is Claim.IDLE:
         return promote(list(job.core_indexes))

@@ -47,6 +47,8 @@ def surplus_allowed(state: State, job: Job) -> bool:
 
 def _in_order(state: State, jobs: list[Job]) -> list[Job]:
     """Return those of the jobs that have not failed since something was released, by priority, submit time and id."""
+    if not jobs:
+        return jobs
     fresh = [
         job
         for job in jobs

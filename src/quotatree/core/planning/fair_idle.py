@@ -62,7 +62,10 @@ class FairTake(NamedTuple):
 
 def sharing_from(quota: Quota) -> Quota | None:
     """Return the topmost quota on the path with fair borrowing, which is for all below it; None if there is none."""
-    return next((above for above in reversed(quota.path) if above.spec.fair_idle), None)
+    for above in reversed(quota.path):
+        if above.spec.fair_idle:
+            return above
+    return None
 
 
 def branch_below(parent: Quota, quota: Quota) -> Branch:

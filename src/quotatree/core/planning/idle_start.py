@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quotatree.core.model.job import Job, Placed, asked_for, least_asked_for, total_request
+from quotatree.core.model.job import Job, Placed, asked_for, least_asked_for, least_count, total_request
 from quotatree.core.model.resources import resources_text
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
 from quotatree.core.planning.extra_replicas import over_limit
@@ -16,7 +16,8 @@ def idle_start(state: State, job: Job) -> tuple[Placed, ...] | Reason:
     """Return free places for as many of the replicas a job asks for as may run idle, or why not even the least may."""
     if job.leaving and not job.running:
         return because(Code.StillLeaving, replicas=len(job.leaving))
-    numbers, least = asked_for(job), len(least_asked_for(job))
+    numbers = asked_for(job)
+    least = min(len(numbers), least_count(job))
     found = _places(state, job, numbers[:least])
     if isinstance(found, Reason):
         waits = not job.running and waits_for_leaving(state, job)

@@ -29,7 +29,7 @@ def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_
 
     Only where it took regular work, or an idle job that could be regular. A transaction must be open.
     """
-    if not any(_matters(unit) for unit in taken):
+    if not taken or not any(_matters(unit) for unit in taken):
         return None
     victims = {unit.job.id for unit in taken}
     ordering = Ordering(state, now_ms, job.quota.tree.together)

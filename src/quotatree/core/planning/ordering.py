@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, least_asked_for
+from quotatree.core.model.no_room import Exhausted, NoRoom, no_room_of
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.resources import GPU, Resources
@@ -25,6 +26,7 @@ class _Ready(NamedTuple):
     stamp: int
     jobs: list[tuple[WaitClass, Job]]
     stood: tuple[tuple[JobId, int], ...] = ()
+    no_room: NoRoom | None = None
 
 
 class Ordering:
@@ -71,14 +73,20 @@ class Ordering:
 
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Return the jobs that the quota's strategy lets be tried now, each with its class, in the strategy's order."""
-        name, version = quota.spec.id, quota.tree.version
-        stamp = quota.queue.stamp
+        name, tree, queue = quota.spec.id, quota.tree, quota.queue
+        version, stamp = tree.version, queue.stamp
         known = self._ready.get(name)
-        if known is not None and known.stamp == stamp and known.version in (version, None):
-            return known.jobs
-        if known is None and quota.queue.exhausted == (version, stamp):
-            self._ready[name] = _Ready(version, stamp, [])
-            return []
+        if known is None:
+            done = queue.exhausted
+            if done is not None and done.holds(tree, stamp):
+                self._ready[name] = _Ready(version, stamp, [], (), done.no_room)
+                return []
+        elif known.stamp == stamp:
+            if known.version is None or known.version == version:
+                return known.jobs
+            if known.no_room is not None and known.no_room.holds(tree):
+                self._ready[name] = _Ready(version, stamp, [], (), known.no_room)
+                return []
         settings = self._state.settings
         found, stood = tryable(
             quota,
@@ -104,12 +112,11 @@ class Ordering:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
         # Only a failure that was remembered can become void as the version rises.
-        rests = (
-            guarded is not None
-            or self._state.nodes_out
-            or any(c.failed for c in quota.queue.classes.values())
-        )
-        self._ready[name] = _Ready(version if rests else None, stamp, jobs, stood)
+        rests = guarded is not None or self._state.nodes_out or queue.any_failed()
+        no_room = None
+        if rests and not jobs and quota.spec.strategy is not Strategy.BALANCE:
+            no_room = no_room_of(queue, tree.rights)
+        self._ready[name] = _Ready(version if rests else None, stamp, jobs, stood, no_room)
         return jobs
 
     def close(self) -> None:
@@ -122,19 +129,19 @@ class Ordering:
         for quota_id, known in self._ready.items():
             quota = self._state.quotas[QuotaId(quota_id)]
             queue = quota.queue
-            if (
-                quota.spec.strategy is Strategy.BALANCE
-                and known.stamp == queue.stamp
-                and queue.stood != known.stood
-            ):
+            balances = quota.spec.strategy is Strategy.BALANCE
+            if balances and known.stamp == queue.stamp and queue.stood != known.stood:
                 self._state.set_stood(queue, known.stood)  # they were found in an attempt that was taken back
             if queue.stood and not queue.of_job:
                 self._state.set_stood(queue, ())
-            timeless = quota.spec.strategy is not Strategy.BALANCE and not quota.preemption_delay_ms
-            last = timeless and not known.jobs and known.stamp == queue.stamp
-            last = last and all(c.failed is None or c.failed.change is None for c in queue.classes.values())
+            timeless = not balances and not quota.preemption_delay_ms
+            last = timeless and not known.jobs and known.stamp == queue.stamp and not queue.rests_on_all()
+            if not last:
+                self._state.remember_exhausted(queue, None)
+                continue
             version = quota.tree.version if known.version is None else known.version
-            self._state.remember_exhausted(queue, (version, known.stamp) if last else None)
+            no_room = known.no_room or no_room_of(queue, quota.tree.rights)
+            self._state.remember_exhausted(queue, Exhausted(version, known.stamp, no_room))
 
     def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
         """Return classes that only nodes out of order keep from starting, each with its first job.
@@ -167,19 +174,22 @@ class Ordering:
 
         A failure may become void as the version of the tree rises, and hold again as others use the room.
         """
-        state = self._state
+        state, stirred, versions = self._state, self._stirred, self._versions
         epoch, seen = self._seen
-        if epoch != state.stirs[0]:
+        if epoch != state.stirs_epoch:
             self.start_over()
             return
-        self._seen = state.stirs
-        self._stirred.update(dict.fromkeys(q for q in state.stirred[seen:] if q.tree in self._versions))
-        risen = {tree for tree, version in self._versions.items() if tree.version != version}
+        if len(state.stirred) > seen:
+            self._seen = state.stirs
+            for quota in state.stirred[seen:]:
+                if quota.tree in versions:
+                    stirred[quota] = None
+        risen = [tree for tree, version in versions.items() if tree.version != version]
         for tree in risen:
-            self._versions[tree] = tree.version
+            versions[tree] = tree.version
         for quota in self._resting:
-            if quota.tree in risen or self._ready[quota.id].jobs:
-                self._stirred[quota] = None
+            if quota not in stirred and (quota.tree in risen or self._ready[quota.id].jobs):
+                stirred[quota] = None
 
     def _first(self, quota: Quota) -> First | None:
         """Return the first job of a quota's order, with its queue priority; None if nobody is ready."""
@@ -218,26 +228,32 @@ class Ordering:
 
         By queue priority, submit time and id; below fair borrowing by share (I4).
         """
+        state, now_ms = self._state, self._now_ms
         found: list[tuple[int, int, JobId, Candidate]] = []
         for quota in self.waiting():
+            borrowing = [
+                cls for cls in quota.queue.classes.values() if not cls.promotes and cls.idle is not Idle.NEVER
+            ]
+            if not borrowing:
+                continue
             root = quota.path[-1]
             capacity = root.min[GPU]
             unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
             shared = sharing_from(quota) is not None
-            for cls in quota.queue.classes.values():
-                if cls.promotes or cls.idle is Idle.NEVER:
-                    continue
+            for cls in borrowing:
                 if not shared and unused is not None and cls.request[GPU] and cls.request[GPU] > unused:
                     continue
-                if cls.still_fails(cls.failed_idle, self._now_ms, self._state.change):
+                if cls.failed_idle is not None and cls.still_fails(cls.failed_idle, now_ms, state.change):
                     continue
-                if self._over_limit(cls):
+                if cls.limits and self._over_limit(cls):
                     continue
                 submitted, job_id = cls.members[0]
-                job = self._state.jobs[job_id]
+                job = state.jobs[job_id]
                 if job.running or job.leaving:
                     continue
                 found.append((-self._queue_priority(cls, job), submitted, job_id, Candidate(quota, cls, job)))
+        if len(found) <= 1:
+            return [entry[3] for entry in found]
         found.sort(key=lambda entry: entry[:3])
         return fair_order([entry[3] for entry in found], lambda c: c.quota, lambda c: c.job)
 
@@ -251,7 +267,7 @@ class Ordering:
 
         A job that was not yet told why it waits is tried in any case: what it is told must not depend on what is remembered.
         """
-        if not cls.still_fails(cls.failed, self._now_ms, self._state.change):
+        if cls.failed is None or not cls.still_fails(cls.failed, self._now_ms, self._state.change):
             return False
         job = self._state.jobs[cls.members[0][1]]
         return job.told is not None or job.phase is not Phase.WAITING

@@ -209,8 +209,10 @@ class _Planner(Surroundings):
 
     def _holders(self) -> list[Job]:
         """Return all jobs with a hold by priority, submit time and id, since a rollback changes the order of entries."""
-        held = [job for tree in self._trees for job in tree.held.values()]
-        return sorted(held, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
+        held = [job for tree in self._trees if tree.held for job in tree.held.values()]
+        return (
+            held if len(held) <= 1 else sorted(held, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
+        )
 
     def _expire_holds(self) -> None:
         for job in self._holders():
@@ -287,10 +289,12 @@ class _Planner(Surroundings):
 
     def _retry_expired(self) -> bool:
         """Try jobs whose hold expired before any of their victims; return whether anything was decided."""
+        again = [quota for quota in self._ordering.waiting() if quota.queue.again]
+        if not again:
+            return False
         waiting = [
             self._state.jobs[job_id]
-            for quota in self._ordering.waiting()
-            if quota.queue.again
+            for quota in again
             for cls in quota.queue.classes.values()
             if cls.key[0] == AGAIN
             for _, job_id in cls.members

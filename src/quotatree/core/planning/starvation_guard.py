@@ -49,20 +49,22 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
 
 
 def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
-    """Return the later times, in ms, at which the first job of each waiting class will have waited long enough.
+    """Return the next time, in ms, at which the first job of a waiting class will have waited long enough: one or none.
 
     Whether the job is head by then is not known. Trees with a guarded job are left out.
     """
     after_ms = state.settings.starvation_guard_ms
     if not after_ms:
         return []
+    since_ms, jobs = now_ms - after_ms, state.jobs
     first = [
-        state.jobs[cls.members[0][1]].queued_ms
+        queued_ms
         for quota in ordering.waiting()
         if quota.tree.guard is None
         for cls in quota.queue.classes.values()
+        if (queued_ms := jobs[cls.members[0][1]].queued_ms) > since_ms
     ]
-    return [queued_ms + after_ms for queued_ms in first if queued_ms + after_ms > now_ms]
+    return [min(first) + after_ms] if first else []
 
 
 def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before_ms: int) -> Job | None:
@@ -75,15 +77,17 @@ def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before
             for job, cls in ordering.first_in_line(quota)
             if not cls.promotes and job.spec.idle is not Idle.ONLY and job.queued_ms <= queued_before_ms
         ]
-    return min(heads, key=lambda j: (j.queued_ms, j.spec.submitted_ms, j.id), default=None)
+    if not heads:
+        return None
+    return min(heads, key=lambda j: (j.queued_ms, j.spec.submitted_ms, j.id))
 
 
 def _someone_since(quota: Quota, before_ms: int) -> bool:
     """Return whether a job that waits here and does not run was submitted by then; no job is queued before its submission."""
-    return any(
-        cls.members[0][0] <= before_ms and not cls.promotes and cls.idle is not Idle.ONLY
-        for cls in quota.queue.classes.values()
-    )
+    for cls in quota.queue.classes.values():  # asked for every quota in every plan: no generator
+        if not cls.promotes and cls.members[0][0] <= before_ms and cls.idle is not Idle.ONLY:
+            return True
+    return False
 
 
 def _guard(state: State, tree: Tree, job: Job, now_ms: int) -> say.Hold:

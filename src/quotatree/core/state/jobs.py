@@ -100,6 +100,8 @@ class JobChanges(NodeChanges, JobValues, Memory):
 
     def end_put_off(self, now_ms: int) -> None:
         """Queue the jobs again whose time has come (R5), and forget those that no longer wait for it."""
+        if not self.put_off:
+            return
         for job in sorted(self.put_off.values(), key=lambda job: job.id):
             if job.retry_ms > now_ms:
                 continue

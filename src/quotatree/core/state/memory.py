@@ -9,6 +9,7 @@ saves work and decides nothing: a plan made without any comes to the same (A8).
 from __future__ import annotations
 
 from quotatree.core.model.job import Job
+from quotatree.core.model.no_room import Exhausted
 from quotatree.core.model.wait_queue import Failure, WaitClass, WaitQueue
 from quotatree.core.state.facts import Facts
 
@@ -39,8 +40,8 @@ class Memory(Facts):
         else:
             self.surplus_failed[job.id] = version
 
-    def remember_exhausted(self, queue: WaitQueue, present: tuple[int, int] | None) -> None:
-        """Remember at which version of its tree, and stamp of its own, the queue had nobody left to try; None: unknown."""
+    def remember_exhausted(self, queue: WaitQueue, present: Exhausted | None) -> None:
+        """Remember that the queue had nobody left to try; None: it is not known."""
         if queue.exhausted != present:
             self.on_forget(self.remember_exhausted, queue, queue.exhausted)
             queue.exhausted = present
