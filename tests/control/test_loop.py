@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ import pytest
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Unavailable
 from quotatree.control.loop import Controller, LoopSettings, Mode
+from quotatree.core.model.job import Idle
+from quotatree.core.model.policy import ChildLevel, Module, Priorities
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.planning import allowance
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import Batch, EventRow, JobRow
 from tests.control.kept_store import KeptStore
@@ -143,3 +148,23 @@ def test_however_much_waits_the_lease_is_kept_and_questions_are_answered(tmp_pat
     assert len({call.result(0).id for call in calls}) == 20
     assert slow.taken == [], "20 s with a lease of 15"
     assert slow.answered_before[-1] >= 18
+
+
+def test_what_a_plan_leaves_over_is_planned_in_the_next_millisecond(tmp_path: Path, monkeypatch):
+    """A plan that has spent its allowance is followed at once: nobody waits for the next event."""
+    server = Server(tmp_path).furnish(gpus=4)
+    server.allow_preemption("a")
+    above = ChildLevel(Priorities(1, 9), frozenset(Module))
+    team = server.world.state.quotas[QuotaId("team")].spec
+    server.do(do.UpdateQuota(actor="root", spec=replace(team, child_level=above)))
+    for _ in range(2):
+        server.submit(seconds=600, priority=1, leaves_after=30)
+        server.submit(seconds=600, quota="b", priority=1)
+    server.submit(quota="team", idle=Idle.ONLY)
+    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
+    futures = [server.controller.call(submission(priority=6)) for _ in range(2)]
+    server.controller.step()
+    urgent = [future.result(0).id for future in futures]
+    assert sorted(server.phase(job) for job in urgent) == ["Held", "Waiting"], "one of them had its turn"
+    server.pass_time(0.001)
+    assert [server.phase(job) for job in urgent] == ["Held", "Held"]

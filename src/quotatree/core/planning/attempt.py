@@ -503,7 +503,7 @@ class Attempt:
         tree. Several shapes are sought one after the other, and so are places and victims in pools that the root shares,
         which may find more where less is free: then it is any change.
         """
-        if short is not None and not self._job.running and self._depends_on_tree():
+        if short is not None and not self._job.running and self._depends_on_tree(short):
             short = None
         if short is not None and short.quota.used[short.resource] + short.wanted <= (
             short.quota.min[short.resource] or 0
@@ -515,13 +515,15 @@ class Attempt:
         failure = Failure(reason, tree.version, short, retry_at_ms, tree.rights, change)
         return Failed(failure, tuple(self._tried))
 
-    def _depends_on_tree(self) -> bool:
+    def _depends_on_tree(self, short: Shortage) -> bool:
         """Return whether anything but a release inside the full quota could let the job start.
 
-        A quota that is shrinking counts, since a loan may be possible once it shrinks no more (Q5).
+        A quota that is shrinking counts, since a loan may be possible once it shrinks no more (Q5). So do reserved parts,
+        unless it is the job's own quota that is full: as long as it is, no part of it that others use helps (Q8).
         """
         quota = self._quota
+        reserved_matters = quota.tree.shares_reserved and short.quota is not quota
         return bool(
             quota.tree.surplus_units or preempting_steps(self._claimant).first() or may_borrow(quota, self._job.priority)
-            or quota.shrinking or quota.tree.shares_reserved or not self._past_guard
+            or quota.shrinking or reserved_matters or not self._past_guard
         )  # fmt: skip

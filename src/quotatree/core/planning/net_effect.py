@@ -135,8 +135,8 @@ class _NetEffect:
 
     def _forget(self, job: JobId) -> None:
         """Drop the eviction of a job that stays, and the hold that it was given for it."""
-        gone = (self.evicted(job), self._held_by(job))
-        self.decisions[:] = [decision for decision in self.decisions if decision not in gone]
+        evicted, held = self.evicted(job), self._held_by(job)
+        self.decisions[:] = [one for one in self.decisions if one is not evicted and one is not held]
 
     def evicted(self, job: JobId) -> say.Evict | None:
         for decision in self.decisions:

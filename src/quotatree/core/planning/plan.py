@@ -20,6 +20,7 @@ from quotatree.core.model.resources import Resources, resources_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.model.wait_queue import AGAIN, Failure, WaitClass
+from quotatree.core.planning.allowance import Allowance
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import passes_guard
 from quotatree.core.planning.extra_replicas import short_of_idle, short_of_surplus, surplus_allowed
@@ -106,6 +107,7 @@ class _Planner(Surroundings):
         self._resting_on_all: list[WaitClass] = []  # their failures: any change makes them void
         self._settled: set[JobId] = set()  # victims whose preemption was counted
         self._net_effects: list[_NetEffect] = []  # before each time that victims were let stay
+        self._allowance = Allowance()
         self._returns = 0  # how often the plan went back to an earlier point; see _go_back
         self.decisions: list[say.Decision] = []
 
@@ -121,7 +123,11 @@ class _Planner(Surroundings):
                 pass
             while self._returns == returns and self._round():
                 pass
-            if self._returns == returns and not self._between_rounds() and not self._net_effect():
+            if self._returns != returns:
+                continue
+            if not self._allowance.used_up and self._between_rounds():
+                continue
+            if not self._net_effect():
                 break
         self._ordering.close()
         for cls, _ in self._idle_hopes:
@@ -132,7 +138,12 @@ class _Planner(Surroundings):
         self.decisions += self._news()
 
     def _round(self) -> bool:
-        """Make one decision; return False when no job can be helped any more."""
+        """Make one decision; return False when no job can be helped any more, or none may be in this plan.
+
+        Then nothing else is started either: it might only be taken for a job whose turn has not come.
+        """
+        if self._allowance.used_up:
+            return False
         return self._regular() or self._retry_expired() or self._idle() or self._surplus()
 
     def _between_rounds(self) -> bool:
@@ -390,6 +401,8 @@ class _Planner(Surroundings):
         self.decisions += outcome.decisions
         for victim in outcome.stopped:
             self._stopped.setdefault(victim.unit.job.id, victim)
+        if outcome.taken:
+            self._allowance.charge(self._ordering, job)
         self._ordering.touch(job.quota)
 
     # -- going back (S8) -------------------------------------------------------------------------------------
@@ -572,7 +585,10 @@ class _Planner(Surroundings):
                 self.decisions += count_preemption(state, job, self._now_ms)
 
     def wakeups(self) -> list[int]:
-        """Return the times, in ms, at which a plan may decide more though nothing happens: now, if starts were put off."""
+        """Return the times, in ms, at which a plan may decide more though nothing happens: now, if starts were put off or
+        the plan ended before all had their turn."""
+        if self._allowance.used_up:
+            return [self._now_ms]
         if self._postponed and any(not isinstance(decision, say.Wait) for decision in self.decisions):
             return [self._now_ms]
         times = [job.hold.expires_ms for job in self._holders() if job.hold and job.hold.waiting_on]

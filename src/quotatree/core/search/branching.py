@@ -8,11 +8,12 @@ taking the cheapest first and giving back what is superfluous finds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.unit import Unit
-from quotatree.core.search.tally import Tally, brought_by
+from quotatree.core.search.tally import Tally, brought_by, most_brought
 from quotatree.core.search.trial import Proposal, Trial, implied, let_stay, propose, with_companions
 
 Complete = Callable[[Proposal], Proposal | None]
@@ -45,7 +46,9 @@ class Branching:
             complete,
         )
         self._costs = [trial.cost_of(u) for u in units]
+        self._sums = list(accumulate(self._costs, initial=0))
         self._brought = [brought_by(node, unit) for unit in units]
+        self._most = most_brought(self._brought)
         self._chosen: list[Unit] = []
         self._best: Proposal | None = None
         self._now, self._could = Tally(node), Tally(node)
@@ -86,15 +89,25 @@ class Branching:
         return self._best
 
     def _promising(self, position: int, cost: int) -> bool:
-        """Return whether to go on from here: not if it is too dear, enough already, or can never be enough."""
-        if self._best is not None and cost > self._best.cost:
+        """Return whether to go on from here: not if it is or must become too dear, is enough, or can never be enough.
+
+        The units still to be decided come cheapest first: so many as are missing at least cost what the next ones do.
+        """
+        best = self._best
+        if best is not None and cost > best.cost:
             return False
         if self._now.fits(self._shape):
-            if self._best is None or (cost, len(self._chosen)) <= (self._best.cost, self._best.jobs):
+            if best is None or (cost, len(self._chosen)) <= (best.cost, best.jobs):
                 self._trial.request.effort.left -= len(self._chosen)  # a set is made as long as it is
                 self._offer(list(self._chosen), cost)
             return False
-        return position < len(self._units) and self._could.fits(self._shape)
+        if position >= len(self._units):
+            return False
+        if best is not None:
+            end = position + self._now.units_missing(self._shape, self._most)
+            if end > len(self._units) or cost + self._sums[end] - self._sums[position] > best.cost:
+                return False
+        return self._could.fits(self._shape)
 
     def _decide(self, position: int, takes: bool) -> int:
         """Take or leave a unit; return what that costs."""

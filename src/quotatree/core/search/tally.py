@@ -18,6 +18,16 @@ def brought_by(node: Node, unit: Unit) -> list[Share]:
     return [node.units[one] for one in together if one in node.units]
 
 
+def most_brought(each: list[list[Share]]) -> tuple[int, int, int]:
+    """Return the most that any one of these gives up: entire devices, shared ones among them, CPU and memory."""
+    devices = cpu = memory = 1
+    for shares in each:
+        devices = max(devices, sum(share.whole + len(share.fractions) for share in shares))
+        cpu = max(cpu, sum(share.cpu_milli for share in shares))
+        memory = max(memory, sum(share.memory_mib for share in shares))
+    return devices, cpu, memory
+
+
 class Tally:
     """What is free on a node without some shares; one that was added twice counts once, until it was removed twice."""
 
@@ -60,6 +70,14 @@ class Tally:
         if gpu_milli >= WHOLE_GPU:
             return self._whole >= gpu_milli // WHOLE_GPU
         return not gpu_milli or self._gained > 0 or max(self._devices, default=0) >= gpu_milli
+
+    def units_missing(self, shape: Shape, most: tuple[int, int, int]) -> int:
+        """Return how many more units must go at least before the shape fits, if none gives up more than `most`."""
+        devices, cpu, memory = most
+        missing = max(-(-(shape[1] - self._cpu) // cpu), -(-(shape[2] - self._memory) // memory))
+        if shape[0] >= WHOLE_GPU:
+            missing = max(missing, -(-(shape[0] // WHOLE_GPU - self._whole) // devices))
+        return max(0, missing)
 
     def slots(self, shape: Shape) -> int:
         """Return how many replicas of the shape, which suits the node, would fit."""

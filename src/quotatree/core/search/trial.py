@@ -21,7 +21,7 @@ from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State
 
-BRANCHES: Final = 20_000
+BRANCHES: Final = 10_000
 """Sets that branch and bound may try in one search, whatever the number of nodes and rungs."""
 
 

@@ -1,0 +1,72 @@
+"""What one plan may spend on victims is counted; what is left over is decided by the next, which follows at once (A4, A8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core import decisions as say
+from quotatree.core.model.job import Idle, JobId, Phase
+from quotatree.core.model.policy import ChildLevel, Priorities, Scope
+from quotatree.core.planning import allowance
+from quotatree.core.planning.plan import plan
+from quotatree.core.snapshots import restore, snapshot
+from quotatree.core.state import State
+from tests.core.building import ALL, child, cluster, root, self_level, submit
+
+URGENT = [JobId(f"urgent-{number}") for number in range(3)]
+
+
+def full_quota_with_urgent_jobs() -> State:
+    """Three jobs each take one of their own quota; a job that waits above could take each of them, had it a turn."""
+    above = ChildLevel(Priorities(1, 9), ALL)
+    state = cluster(4, root(4, child_level=above), child("a", 4, self_level=self_level(6, 5, Scope.OWN)))
+    for number in range(4):
+        submit(state, f"old-{number}", "a", (1, 1000), priority=1)
+    plan(state, 0)
+    submit(state, "spare", "r", (1, 1000), now_ms=1, idle=Idle.ONLY)
+    for name in URGENT:
+        submit(state, name, "a", (1, 1000), now_ms=1, priority=6)
+    return state
+
+
+def evicted(made: say.Plan) -> set[JobId]:
+    return {d.job for d in made.decisions if isinstance(d, say.Evict)}
+
+
+def test_a_plan_that_has_spent_its_allowance_ends_and_asks_for_the_next_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = evicted(plan(full_quota_with_urgent_jobs(), 1))
+    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
+    state = full_quota_with_urgent_jobs()
+    taken: set[JobId] = set()
+    for round_ in range(len(URGENT)):
+        made = plan(state, 1)
+        taken |= evicted(made)
+        held = [name for name in URGENT if state.jobs[name].phase is Phase.HELD]
+        assert held == URGENT[: round_ + 1], "one decision in each, in the order of the queue"
+        assert made.next_wakeup_ms == 1
+    assert taken == expected
+    rest = plan(state, 1)
+    assert not [d for d in rest.decisions if not isinstance(d, say.Wait)]
+    assert rest.next_wakeup_ms != 1
+
+
+def test_where_it_ends_does_not_depend_on_what_was_remembered_a8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
+    state = full_quota_with_urgent_jobs()
+    for _ in URGENT:
+        again = restore(snapshot(state))
+        assert plan(state, 1) == plan(again, 1)
+
+
+def test_decisions_without_rivals_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
+    state = cluster(4, root(4, self_level=self_level(6, 5, Scope.OWN)))
+    for number in range(4):
+        submit(state, f"old-{number}", "r", (1, 1000), priority=1)
+    plan(state, 0)
+    for name in URGENT:
+        submit(state, name, "r", (1, 1000), now_ms=1, priority=6)
+    made = plan(state, 1)
+    assert len(evicted(made)) == len(URGENT)
