@@ -57,7 +57,11 @@ class CoreBrain:
 
 def at_rest(state: State) -> bool:
     """True if no job waits, holds a promise or could grow."""
-    return not any(tree.waiting or tree.held or tree.elastic for tree in state.trees)
+    for root in state.roots:  # asked after every event: no generator
+        tree = root.tree
+        if tree.waiting or tree.held or tree.elastic:
+            return False
+    return True
 
 
 def forget(state: State, job: JobId) -> None:

@@ -162,19 +162,18 @@ class Replay:
 
     def _next_time_ms(self) -> int | None:
         """When something happens next; None if nothing is to come. Operators' steps after the last job do not count."""
-        times = []
-        if self._next is not None:
-            times.append(self._next.submit_ms)
-        if self._heap:
-            times.append(self._heap[0].time_ms)
+        soonest = None if self._next is None else self._next.submit_ms
+        if self._heap and (soonest is None or self._heap[0].time_ms < soonest):
+            soonest = self._heap[0].time_ms
         if self._active:
-            if self._wake_ms is not None:
-                times.append(self._wake_ms)
-        elif self._next is None and not self._heap:
+            if self._wake_ms is not None and (soonest is None or self._wake_ms < soonest):
+                soonest = self._wake_ms
+        elif soonest is None:
             return None
         if self._steps < len(self.setup.timeline):
-            times.append(max(self.now_ms, self.setup.timeline[self._steps].time_ms))
-        return min(times, default=None)
+            step_ms = max(self.now_ms, self.setup.timeline[self._steps].time_ms)
+            soonest = step_ms if soonest is None else min(soonest, step_ms)
+        return soonest
 
     def _instant(self, time_ms: int) -> None:
         self.recorder.advance(time_ms)

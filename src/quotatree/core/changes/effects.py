@@ -124,11 +124,8 @@ def evict(
     `settled`: False if the caller settles what is left of the job, after its other evictions.
     """
     job, kind = unit.job, unit.cls.kind
-    cost, lost_work, grace_ms = (
-        eviction_cost(unit, now_ms),
-        eviction_lost_work(unit, now_ms),
-        job.spec.grace_ms,
-    )
+    cost, grace_ms = eviction_cost(unit, now_ms), job.spec.grace_ms
+    lost_work = eviction_lost_work(unit, now_ms) if job.composite else cost // unit.cls.weight
     if kind is UnitKind.HOLD:
         release(state, job, now_ms, reason, again=False)
         replicas: tuple[int, ...] = ()
@@ -147,7 +144,7 @@ def evict(
         requeued = job.spec.module is not Module.DSW or job.spec.requeue or lost_its_node
         counts = counts and unit.cls.claim is Claim.REGULAR
         places = stop_everything(state, job)
-        replicas = tuple(sorted(place.replica for place in places))
+        replicas = tuple(sorted([place.replica for place in places]))
         state.begin_leaving(job, places)
         state.end_by_eviction(job, preemptor, lost_work)
         _back_to_queue(state, job, now_ms, reason, preemptor, requeued)
@@ -172,9 +169,10 @@ def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
     if job.hold is not None:
         drop_hold(state, job)
     places: tuple[Placed, ...] = ()
-    for unit in list(job.extras.values()):
-        state.displace(unit)
-        places += unit.places
+    if job.extras:
+        for unit in list(job.extras.values()):
+            state.displace(unit)
+            places += unit.places
     if job.core is not None:
         state.displace(job.core)
         places = job.core.places + places
@@ -320,7 +318,8 @@ def wait_longer(state: State, job: Job, now_ms: int) -> bool:
 
 
 def named(state: State, places: tuple[Placed, ...]) -> tuple[say.ReplicaPlace, ...]:
-    return tuple(say.ReplicaPlace(p.replica, state.nodes[p.node].spec.name, p.devices) for p in places)
+    nodes = state.nodes
+    return tuple([say.ReplicaPlace(p.replica, nodes[p.node].spec.name, p.devices) for p in places])
 
 
 def clear_guard(state: State, job: Job) -> None:

@@ -324,7 +324,7 @@ class Job:
     @property
     def composite(self) -> bool:
         """Whether its core, when evicted, takes other units along: replicas beyond it, or the hold for more of them."""
-        return bool(self.extras) or (self.hold is not None and self.core is not None)
+        return bool(self.extras or (self.hold is not None and self.core is not None))
 
     @property
     def core_indexes(self) -> tuple[int, ...]:

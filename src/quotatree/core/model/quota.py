@@ -298,14 +298,18 @@ def reserved_below(quota: Quota, request: Resources) -> bool:
 def charge(quota: Quota, amount: Resources, sign: int, idle: bool) -> None:
     """Count (sign 1) or discount (sign -1) running work along the path of its quota."""
     own = quota.own_idle if idle else quota.own_used
-    for i in range(3):
-        step = amount[i] * sign
-        if not step:
+    for i, units in enumerate(amount):
+        if not units:
             continue
+        step = units * sign
         own[i] += step
+        if idle:
+            for above in quota.path:
+                above.idle[i] += step
+            continue
         for above in quota.path:
-            (above.idle if idle else above.used)[i] += step
-        if not idle and quota.tree.shares_reserved:
+            above.used[i] += step
+        if quota.tree.shares_reserved:
             _follow_use(quota, i)
 
 

@@ -76,10 +76,15 @@ class UnitClass:
 
     def count(self, unit: Unit, sign: int) -> None:
         """Add (sign 1) or remove (sign -1) a unit; units are kept by size and checkpoint interval, cheapest first."""
-        for i in range(3):
-            self.standing[i] += unit.footprint[i] * sign
-        key = (unit.footprint.gpu_milli, unit.interval_ms)
-        bucket = self.buckets.setdefault(key, [])
+        gpu_milli, cpu_milli, memory_mib = unit.footprint
+        standing = self.standing
+        standing[0] += gpu_milli * sign
+        standing[1] += cpu_milli * sign
+        standing[2] += memory_mib * sign
+        key = (gpu_milli, unit.interval_ms)
+        bucket = self.buckets.get(key)
+        if bucket is None:
+            bucket = self.buckets[key] = []
         entry = unit.order_entry()
         if sign > 0:
             insort(bucket, entry)
@@ -221,9 +226,9 @@ class Unit:
 
 def companions(unit: Unit) -> list[Unit]:
     """Return the units that an eviction of this one takes along: for a core its job's other units, else none (P12)."""
-    if unit.cls.kind is not UnitKind.CORE or not unit.job.composite:
-        return []
     job = unit.job
+    if not job.composite or unit.cls.kind is not UnitKind.CORE:
+        return []
     return [*job.extras.values(), *([job.hold.unit] if job.hold is not None else [])]
 
 

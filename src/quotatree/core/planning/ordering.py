@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, least_asked_for
@@ -139,6 +139,10 @@ class Ordering:
             if not last:
                 self._state.remember_exhausted(queue, None)
                 continue
+            before = queue.exhausted
+            same = before is not None and before.stamp == known.stamp and before.no_room is known.no_room
+            if same and known.no_room is not None:
+                continue  # as long as there is no room, the version does not matter
             version = quota.tree.version if known.version is None else known.version
             no_room = known.no_room or no_room_of(queue, quota.tree.rights)
             self._state.remember_exhausted(queue, Exhausted(version, known.stamp, no_room))
@@ -257,10 +261,11 @@ class Ordering:
         found.sort(key=lambda entry: entry[:3])
         return fair_order([entry[3] for entry in found], lambda c: c.quota, lambda c: c.job)
 
-    def waiting(self) -> Iterator[Quota]:
-        """Yield the quotas in which a job waits."""
-        for tree in self.trees:
-            yield from tree.waiting.values()
+    def waiting(self) -> Iterable[Quota]:
+        """Return the quotas in which a job waits; they must not change while one goes through them."""
+        if len(self.trees) == 1:
+            return self.trees[0].waiting.values()
+        return [quota for tree in self.trees for quota in tree.waiting.values()]
 
     def fails(self, cls: WaitClass) -> bool:
         """Return whether the class is known to fail, so that its first job need not be tried.

@@ -64,7 +64,7 @@ def _made(state: State, now_ms: int) -> say.Plan:
     state.end_put_off(now_ms)
     decisions: list[say.Decision] = []
     wakeups = [job.retry_ms for job in state.put_off.values() if job.retry_ms]
-    for trees in dict.fromkeys(tree.together for tree in state.trees):
+    for trees in dict.fromkeys([root.tree.together for root in state.roots]):
         planner = _Planner(state, now_ms, trees)
         planner.run()
         decisions += planner.decisions

@@ -29,7 +29,8 @@ class JobValues(Facts):
             if job not in self._kept:
                 self._kept.add(job)
                 self._journal.append((job.restore, job.values()))
-            self._touch_job(job)
+            if self.touched is not None:
+                self._touch_job(job)
 
     def set_spec(self, job: Job, spec: JobSpec, core_replicas: int) -> None:
         """Set the request and the size of the core after a resize (P12)."""

@@ -35,7 +35,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         """Put a unit on its devices, and count it in its quotas and in the limits of its owner."""
         self._place(unit)
         self.on_undo(self._displace, unit)
-        if self._journal is not None:
+        if self.touched is not None:
             self._touch_job(unit.job)
         if _may_help(unit):
             self.bump(unit.job.quota)
@@ -47,7 +47,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         """
         self._displace(unit)
         self.on_undo(self._place, unit)
-        if self._journal is not None:
+        if self.touched is not None:
             self._touch_job(unit.job)
         self.bump(unit.job.quota)
         if leaves and unit.cls.claim is not Claim.IDLE:
@@ -85,9 +85,13 @@ class UnitChanges(ProtectionChanges, QuotaValues):
         charge(quota, unit.footprint, sign, idle)
         self.log_stir(quota)
         if not idle:
-            of_priority = quota.own_by_priority.setdefault(cls.priority, [0, 0, 0])
-            for i in range(3):
-                of_priority[i] += sign * unit.footprint[i]
+            of_priority = quota.own_by_priority.get(cls.priority)
+            if of_priority is None:
+                of_priority = quota.own_by_priority[cls.priority] = [0, 0, 0]
+            gpu_milli, cpu_milli, memory_mib = unit.footprint
+            of_priority[0] += sign * gpu_milli
+            of_priority[1] += sign * cpu_milli
+            of_priority[2] += sign * memory_mib
         if sign > 0 and not idle and not tree.loans:
             tree.loans = any(has_loan(above) for above in quota.path)
         cls.count(unit, sign)
@@ -194,7 +198,10 @@ def _may_help(unit: Unit) -> bool:
     tree = unit.job.quota.tree
     if tree.shares_reserved or tree.guard is not None:
         return True
-    return unit.cls.claim is not Claim.IDLE and any(has_loan(above) for above in unit.job.quota.path)
+    # While the tree has no loan, as `_count` has just found out, none of its quotas is above its min.
+    if unit.cls.claim is Claim.IDLE or not tree.loans:
+        return False
+    return any(has_loan(above) for above in unit.job.quota.path)
 
 
 def units_of(job: Job) -> list[Unit]:
