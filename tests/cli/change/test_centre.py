@@ -7,15 +7,20 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, until
 
-WHERE = ("vision", "vision")
+WHERE = ("ruled", "vision")
 
 
 @pytest.fixture
 def ruled(cli: Cli) -> Iterator[Cli]:
+    """The command line, and a workspace whose rules are nobody else's."""
+    cli.run("create", "workspace", "ruled", "--quota", "vision")
+    cli.run("create", "member", "ann", "--workspace", "ruled")
     yield cli
-    cli.run("centre", "set", *WHERE, "-y", "-f", cli.file("none.yaml", "{}"))
+    with cli.serving.client() as client:
+        until(lambda: not list(client.jobs.list(workspace=["ruled"], active=True)))
+    cli.run("delete", "workspace", "ruled")
 
 
 def rules(cli: Cli) -> dict[str, object]:
@@ -62,7 +67,7 @@ def test_what_is_shown_is_read_again(ruled: Cli):
 
 def test_a_running_job_that_a_rule_would_end_is_shown_first(ruled: Cli):
     """W3, X3: the dry run changes nothing, and without a yes nobody is ended."""
-    job = ruled.submit("--gpus", "1", "--name", "long")
+    job = ruled.submit("--gpus", "1", "--name", "long", "--workspace", "ruled")
     ruled.wait_phase(job, "Running")
     words = ("centre", "set", *WHERE, "--longest-run", "0.001s")
     assert f"{job} (long)" in ruled.run(*words, "--dry-run").stdout
@@ -79,5 +84,5 @@ def test_what_cannot_be_read_is_told(ruled: Cli):
         ruled.run("centre", "set", *WHERE, *words, status=2)
     ruled.run("centre", "set", *WHERE, "--ceiling", "user:ann=12", status=1)
     ruled.run("centre", "set", *WHERE, "--longest-run", "soon", status=1)
-    ruled.run("centre", "show", "vision", "speech", status=3)
+    ruled.run("centre", "show", "ruled", "speech", status=3)
     ruled.run("centre", "set", *WHERE, "--role", "owner", user="ann", status=4)

@@ -51,17 +51,18 @@ def test_names_of_priorities_stand_beside_their_numbers(cli: Cli):
     }
     try:
         cli.run("policy", "set", "vision", "--self-level", "8:1-3", "-y")
+        cli.run("create", "workspace", "ruled", "--quota", "vision")
+        cli.run("create", "member", "ann", "--workspace", "ruled")
         with cli.serving.client() as client:
-            client.workspaces.set_centre("vision", "vision", centre)
+            client.workspaces.set_centre("ruled", "vision", centre)
         assert "8 (production) over 1-3 (nightly 2) DLC,DSW" in cli.run("describe", "quota", "vision").stdout
         assert "8 (production) over 1-3 (nightly 2)" in cli.run("get", "quota", "vision", "-o", "wide").stdout
         assert "# 8 is production" in cli.run("policy", "show", "vision").stdout
-        told = cli.run("describe", "workspace", "vision").stdout
+        told = cli.run("describe", "workspace", "ruled").stdout
         assert "role:developer: at most 4 GPU at 7-9 (production 8)" in told
         assert "user:ann: at most priority 8 (production)" in told
         assert cli.json("get", "quota", "vision")["priority_names"] == {"production": 8, "nightly": 2}
     finally:
-        with cli.serving.client() as client:
-            client.workspaces.set_centre("vision", "vision", {})
+        cli.run("delete", "workspace", "ruled")
         cli.run("policy", "set", "vision", "-y", "-f", cli.file("p.yaml", "self_level: null"))
         cli.run("priorities", "remove", "production", "nightly")
