@@ -82,6 +82,7 @@ def _take(world: World, path: str) -> None:
         _keep(page, "policy")
         page.goto(f"/jobs/{world.job('sweep-a')['id']}")
         page.get_by_test_id("why").wait_for()
+        page.get_by_text("what that rests on").wait_for()
         _keep(page, "why")
         browser.close()
 
