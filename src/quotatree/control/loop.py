@@ -11,13 +11,11 @@ commit runs, what arrives is gathered for the next: the busier the server, the l
 from __future__ import annotations
 
 import gc
-import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
@@ -27,6 +25,7 @@ from quotatree.control.commands.dispatch import forget_answers, recall
 from quotatree.control.commands.values import Answer, CancelJob, Command, StopJob
 from quotatree.control.errors import Fault, Unavailable
 from quotatree.control.health import Health, LoopSettings, Mode, Published
+from quotatree.control.inbox import Ask, Inbox, settle
 from quotatree.control.load_world import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.onlooker import Onlooker
@@ -39,7 +38,7 @@ from quotatree.control.world import World
 from quotatree.control.writer import InDoubt, Writer
 from quotatree.core import QuotaTreeError, apply
 from quotatree.core.events import JobForgotten
-from quotatree.engines.base import Engine, EngineUnavailable, Report
+from quotatree.engines.base import Engine, EngineUnavailable
 from quotatree.store.errors import DiskFull, LeaseLost, StoreConflict, StoreUnavailable
 from quotatree.store.rows import EngineRow
 
@@ -49,12 +48,6 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 FAULT_PAUSE_MS: Final = 10_000
 IN_DOUBT: Final = "the store went away in the middle: it is not known whether this was written; repeat it with its key, or look"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ask:
-    query: Callable[[World, int], Any]
-    future: Future[Any]
 
 
 class Controller:
@@ -77,10 +70,7 @@ class Controller:
         self._clock = clock
         self._settings = settings or LoopSettings()
         self._writer = Writer(store, holder, self._settings.lease_ms)
-        self._inbox: queue.SimpleQueue[Call | _Ask | Report | None] = queue.SimpleQueue()
-        self._calls: list[Call] = []
-        self._asks: list[_Ask] = []
-        self._reports: list[Report] = []
+        self._inbox = Inbox()
         self._world: World | None = None
         self._onlooker = Onlooker(store, self._settings.core)
         self._now_ms = 0
@@ -103,7 +93,7 @@ class Controller:
         future: Future[Answer] = Future()
         if self._health.mode is Mode.STOPPED:
             future.set_exception(Unavailable("the server is stopping"))
-        elif self._inbox.qsize() >= self._settings.most_waiting:
+        elif self._inbox.size() >= self._settings.most_waiting:
             future.set_exception(Unavailable("too many requests wait already"))
         else:
             self._inbox.put(Call(command, future))
@@ -115,7 +105,7 @@ class Controller:
         if self._health.mode is Mode.STOPPED:
             future.set_exception(Unavailable("the server is stopping"))
         else:
-            self._inbox.put(_Ask(query, future))
+            self._inbox.put(Ask(query, future))
         return future
 
     def listen(self, listener: Callable[[int], None]) -> Callable[[], None]:
@@ -151,7 +141,7 @@ class Controller:
     def stop(self) -> None:
         """Answer what waits, end the thread and give the lease back. Jobs go on running."""
         self._stopping = True
-        self._inbox.put(None)
+        self._inbox.wake()
         if self._thread.is_alive():
             self._thread.join()
         else:
@@ -165,7 +155,7 @@ class Controller:
         try:
             while not self._stopping:
                 self.step()
-                self._take(self._pause_seconds())
+                self._inbox.take(self._pause_seconds())
             self.step()
         except Exception as error:
             log.exception("loop_broke")
@@ -177,12 +167,12 @@ class Controller:
 
     def step(self) -> None:
         """Work off the inbox until nothing waits. Tests call this with a clock of their own instead of `start`."""
-        self._take(0)
+        self._inbox.take(0)
         while self._turn():
             if not self._stopping:
-                self._take(0)
+                self._inbox.take(0)
         self._health = Health(
-            self._health.mode, self._health.since_ms, self._health.detail, self._inbox.qsize()
+            self._health.mode, self._health.since_ms, self._health.detail, self._inbox.size()
         )
 
     def _turn(self) -> bool:
@@ -192,12 +182,12 @@ class Controller:
             if self._health.mode is Mode.DISK_FULL and self._only_stops():
                 self._gave = self._reserve.give()
                 self._work(everything=False)
-                more = bool(self._calls)
+                more = bool(self._inbox.calls)
             elif self._ready():
                 self._work()
                 self._become(Mode.LEADING)
                 self._retry_ms = 0
-                more = bool(self._calls or self._reports)
+                more = bool(self._inbox.calls or self._inbox.reports)
             else:
                 more = False
         except DiskFull as error:
@@ -224,7 +214,7 @@ class Controller:
         if self._now_ms < self._retry_at_ms:
             return False
         if self._world is None:
-            self._reports = lasting(self._reports)
+            self._inbox.reports = lasting(self._inbox.reports)
             return self._lead()
         if self._health.mode in (Mode.STORE_AWAY, Mode.DISK_FULL):
             if self._writer.is_behind(self._world.counters):
@@ -278,9 +268,11 @@ class Controller:
         assert world is not None
         self._sender.resend(self._now_ms)
         most = self._settings.most_in_batch
-        inputs = Inputs(self._calls[:most])
+        inputs = Inputs(self._inbox.calls[:most])
         if everything:
-            inputs = Inputs(self._calls[:most], self._reports[:most], world.deadlines.take_due(self._now_ms))
+            inputs = Inputs(
+                self._inbox.calls[:most], self._inbox.reports[:most], world.deadlines.take_due(self._now_ms)
+            )
         woken = self._wakeup_ms is not None and self._wakeup_ms <= self._now_ms
         if not inputs and not woken:
             return
@@ -292,10 +284,10 @@ class Controller:
                 world.deadlines.add(deadline)
             if isinstance(error, InDoubt):
                 for call in inputs.calls:
-                    _settle(call.future, Unavailable(IN_DOUBT))
+                    settle(call.future, Unavailable(IN_DOUBT))
             raise
-        del self._calls[: len(inputs.calls)]
-        del self._reports[: len(inputs.reports)]
+        del self._inbox.calls[: len(inputs.calls)]
+        del self._inbox.reports[: len(inputs.reports)]
 
     def _recall(self, world: World, calls: Sequence[Call]) -> None:
         """Drop old answers, then load those to the `calls` that memory does not have, in one query to the store."""
@@ -363,7 +355,7 @@ class Controller:
                 self._commit(world, one)
             return
         for call in inputs.calls:
-            _settle(call.future, Fault())
+            settle(call.future, Fault())
         self.metrics.faults.inc()
         self._wakeup_ms = self._now_ms + FAULT_PAUSE_MS
 
@@ -374,7 +366,7 @@ class Controller:
 
     def _answer(self, outcome: Outcome) -> None:
         for call, answer in outcome.answers:
-            _settle(call.future, answer)
+            settle(call.future, answer)
 
     # -- when things go wrong ------------------------------------------------------------------------------------
 
@@ -386,7 +378,7 @@ class Controller:
 
     def _disk_is_full(self, error: DiskFull) -> bool:
         """Become read only but for stops; return whether a stop waits that can be tried with a piece of the reserve."""
-        tried_with_reserve = self._health.mode is Mode.DISK_FULL and bool(self._calls)
+        tried_with_reserve = self._health.mode is Mode.DISK_FULL and bool(self._inbox.calls)
         self._back_off()
         self.metrics.store_failures.inc()
         if self._health.mode is not Mode.DISK_FULL:
@@ -399,11 +391,10 @@ class Controller:
 
     def _only_stops(self) -> bool:
         """Refuse every waiting call that does not stop a job; return whether one is left. The disk is full."""
-        stops = [call for call in self._calls if isinstance(call.command, CancelJob | StopJob)]
-        self._calls, others = stops, [call for call in self._calls if call not in stops]
-        for call in others:
-            _settle(call.future, Unavailable(self._health.mode.value))
-        return bool(stops) and self._world is not None
+        self._inbox.refuse(
+            self._health.mode.value, keep=lambda command: isinstance(command, CancelJob | StopJob)
+        )
+        return bool(self._inbox.calls) and self._world is not None
 
     def _stand_by(self, error: StoreConflict) -> None:
         """Drop the world, which is no longer what is stored; it is loaded anew when this server leads again."""
@@ -422,44 +413,17 @@ class Controller:
         self._become(Mode.ELSEWHERE, why)
 
     def _refuse_calls(self) -> None:
-        """Answer every call that has no answer yet with Unavailable; nothing of it was done."""
+        """Answer every call that has no answer yet with Unavailable, a standby with who leads; nothing of it was done."""
         why = self._health.mode.value
         if self._health.mode is Mode.STANDBY and self.leader:
             why += f"; write to {self.leader}"
-        for call in self._calls:
-            _settle(call.future, Unavailable(why))
-        self._calls.clear()
+        self._inbox.refuse(why)
 
     def _answer_asks(self) -> None:
-        asks, self._asks = self._asks, []
-        for ask in asks:
-            if not ask.future.set_running_or_notify_cancel():
-                continue
-            world = self._onlooker.copy if self._world is None else self._world
-            if world is None:
-                ask.future.set_exception(Unavailable(self._health.mode.value))
-                continue
-            try:
-                ask.future.set_result(ask.query(world, self._now_ms))
-            except Exception as error:
-                ask.future.set_exception(error)
+        world = self._onlooker.copy if self._world is None else self._world
+        self._inbox.answer_asks(world, self._now_ms, self._health.mode.value)
 
     # -- waiting -------------------------------------------------------------------------------------------------
-
-    def _take(self, seconds: float) -> None:
-        """Drain the inbox, blocking up to `seconds` for the first item."""
-        try:
-            item = self._inbox.get(timeout=seconds) if seconds > 0 else self._inbox.get_nowait()
-            while True:
-                if isinstance(item, Call):
-                    self._calls.append(item)
-                elif isinstance(item, _Ask):
-                    self._asks.append(item)
-                elif item is not None:
-                    self._reports.append(item)
-                item = self._inbox.get_nowait()
-        except queue.Empty:
-            return
 
     def _pause_seconds(self) -> float:
         if self._world is None or self._now_ms < self._retry_at_ms:
@@ -473,12 +437,12 @@ class Controller:
     def _become(self, mode: Mode, detail: str = "") -> None:
         if mode is not self._health.mode or detail != self._health.detail:
             log.info("mode", mode=mode.value, detail=detail)
-            self._health = Health(mode, self._now_ms, detail, self._inbox.qsize())
+            self._health = Health(mode, self._now_ms, detail, self._inbox.size())
 
     def _end(self) -> None:
         if self._health.mode is not Mode.STOPPED:
             self._become(Mode.STOPPED)
-        self._take(0)
+        self._inbox.take(0)
         self._refuse_calls()
         self._world = self._published = None
         self._onlooker.forget()
@@ -488,12 +452,3 @@ class Controller:
             self._writer.release()
         except (StoreUnavailable, StoreConflict):
             log.warning("lease_not_released")
-
-
-def _settle(future: Future[Answer], answer: Answer | QuotaTreeError) -> None:
-    if future.done() or not future.set_running_or_notify_cancel():
-        return  # answered already, or cancelled by a client that is gone: the command is not taken back for that
-    if isinstance(answer, Answer):
-        future.set_result(answer)
-    else:
-        future.set_exception(answer)
