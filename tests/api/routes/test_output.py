@@ -236,7 +236,7 @@ def test_the_token_of_a_notebook_is_for_those_who_may_open_it(shared: Api):
 def test_what_does_not_run_has_no_address(shared: Api):
     name = shared.submit(on_hold=True)
     found = shared.get(f"/jobs/{name}/endpoint", "ann").json()
-    assert found == {"address": None, "token": None, "ready": 0}
+    assert found == {"address": None, "token": None, "ready": 0, "in_flight": None, "unready": []}
 
 
 SECRET = "swordfish-7Q"
