@@ -38,12 +38,12 @@ def offered(cli: Cli, *words: str, user: str = "ann", **more: str) -> list[str]:
 
 
 def test_bash_offers_what_the_server_knows(cli: Cli):
-    job = cli.submit("--gpus", "1", "--name", "train")
+    job = cli.submit("--gpus", "1", "--name", "kestrel")
     twins = [cli.submit("--gpus", "1", "--name", "twin") for _ in range(2)]
-    assert offered(cli, "cancel", "tr") == ["train"]
-    assert set(offered(cli, "cancel", "")) == {"train", *twins}, "a name that means two jobs helps nobody"
+    assert offered(cli, "cancel", "kes") == ["kestrel"]
+    assert set(offered(cli, "cancel", "")) == {"kestrel", *twins}, "a name that means two jobs helps nobody"
     assert offered(cli, "cancel", job[:8]) == [job]
-    assert offered(cli, "describe", "job", "job/tr") == ["job/train"]
+    assert offered(cli, "describe", "job", "job/kes") == ["job/kestrel"]
     assert offered(cli, "scale", "vi", user="admin") == ["vision"]
     assert offered(cli, "get", "jobs", "--quota", "") == ["vision"], "no more than one may see"
     assert set(offered(cli, "submit", "--workspace", "", user="admin")) >= {"vision", "speech"}
@@ -100,13 +100,13 @@ def _context():
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_get_the_same_names(cli: Cli, shell: str):
     """What their scripts call: the words so far in variables, and the names with what is known of them."""
-    cli.submit("--gpus", "1", "--name", "train")
-    words = {"COMP_WORDS": "quotatree cancel tr", "COMP_CWORD": "2" if shell == "zsh" else "tr"}
+    cli.submit("--gpus", "1", "--name", "kestrel")
+    words = {"COMP_WORDS": "quotatree cancel kes", "COMP_CWORD": "2" if shell == "zsh" else "kes"}
     known = {name: value for name, value in cli.env("ann").items() if value is not None}
     done = subprocess.run(
         [COMMAND], env={**os.environ, **known, **words, "QUOTATREE_COMPLETION_SECONDS": "30", "_QUOTATREE_COMPLETE": f"{shell}_complete"},
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert "train" in done.stdout
+    assert "kestrel" in done.stdout
     assert "vision" in done.stdout, "what is known of it"
     assert done.stderr == ""

@@ -71,15 +71,24 @@ class _NetEffect:
         effects.keep(state, job, victim, self.now_ms)
         moved_to = self._held_by(job.id)
         assert moved_to is not None
+        taker = next((other.id for other in preemptors if self._took(other.id, job.id)), None)
+        if taker is None and moved_to.preemption is not None:
+            return False  # nobody is left for whom its own victims would go
         self._forget(job.id)
         for other in preemptors:
             if not self._placed_anew(other, wanted[other.id], job, moved_to):
                 return False
-        if preemptors:
-            self._taken_for(preemptors[0].id, job.id)
+        if taker is not None:
+            self._taken_for(taker, job.id)
         if victim.unit.cls.claim is Claim.IDLE:
             self.decisions.append(say.Promote(job.id, because(Code.Promoted)))
         return True
+
+    def _took(self, preemptor: JobId, victim: JobId) -> bool:
+        """Return whether the record of a preemptor has this victim; others may only wait for its places."""
+        told = self._held_by(preemptor)
+        ledger = None if told is None else told.preemption
+        return ledger is not None and any(v.job == victim for v in ledger.victims)
 
     def _placed_anew(self, job: Job, before: tuple[Placed, ...], kept: Job, moved_to: say.Hold) -> bool:
         """Give a preemptor other places than those of the job that is kept; return False if there are none."""
@@ -95,9 +104,10 @@ class _NetEffect:
             return False
         told = self._held_by(job.id)
         assert told is not None
+        took = self._took(job.id, kept.id)
         self.decisions.remove(told)
-        ledger = _merged(told.preemption, moved_to.preemption, kept.id)
-        reason = _why(ledger, kept.id)
+        ledger = _merged(told.preemption, moved_to.preemption, kept.id) if took else told.preemption
+        reason = told.reason if ledger is not None and not took else _why(ledger, kept.id)
         if now:
             self.decisions.append(
                 effects.start(
