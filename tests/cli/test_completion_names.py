@@ -45,10 +45,11 @@ def test_bash_offers_what_the_server_knows(cli: Cli):
     assert offered(cli, "cancel", job[:8]) == [job]
     assert offered(cli, "describe", "job", "job/kes") == ["job/kestrel"]
     assert offered(cli, "scale", "vi", user="admin") == ["vision"]
-    assert offered(cli, "get", "jobs", "--quota", "") == ["vision"], "no more than one may see"
+    seen = offered(cli, "get", "jobs", "--quota", "")
+    assert ("vision" in seen, "speech" in seen) == (True, False), "no more than one may see"
     assert set(offered(cli, "submit", "--workspace", "", user="admin")) >= {"vision", "speech"}
-    assert offered(cli, "drain", "node-", user="admin") == ["node-0", "node-1"]
-    assert offered(cli, "delete", "quota", "sp", user="admin") == ["speech"]
+    assert set(offered(cli, "drain", "node-", user="admin")) >= {"node-0", "node-1"}
+    assert offered(cli, "delete", "quota", "spee", user="admin") == ["speech"]
     assert offered(cli, "policy", "on", "vision", "ch") == ["child-level"]
     assert offered(cli, "pol") == ["policy"]
 
