@@ -321,7 +321,9 @@ class Replica:
         if self._timer is not None:
             self._timer.cancel()
         self._drain()
-        self._loop.unwatch(self._pidfd)  # a verdict may come first: then its end is not to be looked at any more
+        self._loop.unwatch(
+            self._pidfd
+        )  # a verdict may come first: then its end is not to be looked at any more
         os.waitid(os.P_PID, self.identity.pid, os.WEXITED | os.WNOHANG)
         self._reaped = True
         os.close(self._pidfd)
