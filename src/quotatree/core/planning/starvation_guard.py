@@ -98,6 +98,7 @@ def _guard(state: State, tree: Tree, job: Job, now_ms: int) -> say.Hold:
         state.set_shadow(above, request)
     state.set_guard(tree, job.id, frozenset(_nodes_for(state, tree, job)))
     state.enqueue(job)
+    state.bump(tree.root)  # who would have been taken back by this job is so no longer (S8)
     reason = because(Code.StarvationGuard, waited=f"{(now_ms - job.queued_ms) // 1000} s")
     return say.Hold(job.id, (), (), None, Step.FREE, reason)
 
