@@ -72,6 +72,10 @@ class Proposal(NamedTuple):
     names: tuple[tuple[str, int], ...]
     units: tuple[Unit, ...]
 
+    def __lt__(self, other: tuple[object, ...]) -> bool:
+        """Compare all but the units: a core and a hold of one job have the same name."""
+        return tuple(self[:4]) < tuple(other[:4])
+
 
 NOTHING: Final = Proposal(0, 0, 0, (), ())
 
