@@ -124,7 +124,7 @@ def gpu_time(
         sums.items(), key=lambda item: ([-x for x in item[1][:2]], [key or "" for key in item[0]])
     )
     rows: list[UsageRowOut] = [
-        {**dict(zip(names, values, strict=True)), **_figures(figures)}  # type: ignore[typeddict-item]
+        {**dict(zip(names, values, strict=True)), **_figures(figures)}  # type: ignore[typeddict-item]  # `by` names the keys
         for values, figures in ordered
     ]
     return {

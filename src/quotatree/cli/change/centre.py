@@ -105,7 +105,7 @@ def set_centre(
         )
 
         def save() -> None:
-            client.workspaces.set_centre(where, bound, rules, version=found["version"])  # type: ignore[arg-type]
+            client.workspaces.set_centre(where, bound, rules, version=found["version"])  # type: ignore[arg-type]  # a file may say anything
             for line in centre_lines(client.workspaces.centre(where, bound)):
                 click.echo(line)
 

@@ -86,7 +86,7 @@ def _one_quota(series: t.QuotaSeries) -> list[str]:
             scale = max(_highest(values), _highest(gpu["min"]) if name in ("used", "own", "free") else 0)
             drawn.append((values, scale))
     for name, told in (("running_jobs", _number), ("waiting_jobs", _number), ("oldest_waiting_s", _seconds)):
-        values = _floats(series[name])  # type: ignore[literal-required]
+        values = _floats(series[name])  # type: ignore[literal-required]  # names of its keys
         if _highest(values) > 0:
             heads.append((name.removesuffix("_s").replace("_", " "), *_told(values, told)))
             drawn.append((values, _highest(values)))
