@@ -13,7 +13,7 @@ from quotatree.core.planning.plan import plan
 from quotatree.core.search.eligible import Signature, own_clause
 from quotatree.core.search.node_offer import TOP_RUNG
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.trial import Request, Trial
+from quotatree.core.search.trial import Request, Trial, propose
 from quotatree.core.state import State
 from tests.core.building import MINUTE, cluster, gpus, root, self_level
 
@@ -103,3 +103,13 @@ def test_nothing_of_it_is_written() -> None:
     unit = run(state, "only", 8, 0)
     a_trial(state, 8).take(unit)
     assert (state.roots[0].used[0], state.nodes[0].whole_free, len(state.nodes[0].units)) == (8000, 0, 1)
+
+
+def test_sets_alike_in_all_that_p5_compares_are_equal_whatever_their_units() -> None:
+    state = a_cluster()
+    one, other = run(state, "one", 1, 0), run(state, "other", 1, 0)
+    first = propose([one], 5)
+    second = first._replace(units=(other,))  # as a core and a hold of one job, which have the same name
+    assert not first < second
+    assert not second < first
+    assert propose([one], 4) < first
