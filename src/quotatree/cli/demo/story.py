@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 0.1
+LAST_WORDS: Final = 12
 UNSAVED_SECONDS: Final = 6.0
 CELLS: Final = ("answer = 6 * 7", "print(answer)")
 
@@ -34,6 +36,7 @@ class Story:
         self._tell = tell
         self._ids: dict[str, str] = {}
         self._events: SimpleQueue[t.EventOut] = SimpleQueue()
+        self._saved: set[str] = set()
         self.admin = stage.client(ADMIN)
         self.ada, self.bob, self.cai = (stage.client(user) for user, _ in cast.TEAMS.values())
 
@@ -81,9 +84,12 @@ class Story:
     def a_service_arrives(self) -> None:
         tell = self._tell
         tell.act("Ada deploys an inference service, 2 x 8 GPUs, on Quota1 itself. Somebody has to go")
-        # Wait until sweep-b, which does not save, has more to lose than the jobs that do, on a slow machine, too.
+        # Wait until sweep-b, which does not save, has more to lose than the jobs that do, and until the server has
+        # heard of what they saved: on a slow machine both take longer.
         self._until(lambda: self._seconds_run("sweep-b") >= UNSAVED_SECONDS)
         self._until(lambda: self._type(CELLS[1]))
+        self._saved.clear()
+        self._until(lambda: {self._ids["sweep-a"], self._ids["scratch"]} <= self._saved)
         asked = self.ada.preview([{"change": "submit", "job": cast.service()}])
         would = [one for one in asked["decisions"] if one["kind"] == "Evict"]
         tell.say(f"a preview says beforehand: {len(would)} jobs of the quotas below would be evicted")
@@ -202,9 +208,21 @@ class Story:
     def _tell_events(self) -> None:
         while True:
             try:
-                self._tell.event(self._events.get_nowait())
+                event = self._events.get_nowait()
             except Empty:
                 return
+            self._tell.event(event)
+            job = event["job"] or ""
+            if event["kind"] == "job.checkpointed":
+                self._saved.add(job)
+            elif event["kind"] == "job.ended":
+                self._quote_last_words(job)
+
+    def _quote_last_words(self, job: str) -> None:
+        """No job of the story ends by itself: should one do, its output says why."""
+        with suppress(ClientError, httpx2.HTTPError):
+            said = b"".join(self.admin.jobs.logs(job)).decode(errors="replace")
+            self._tell.quote("\n".join(said.splitlines()[-LAST_WORDS:]))
 
     # -- what they see --------------------------------------------------------------------------------------------
 

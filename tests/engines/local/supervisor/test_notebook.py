@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from quotatree.engines.local.supervisor import notebook
+from quotatree.engines.local.supervisor.address import Ports
 from quotatree.engines.local.supervisor.idle import cpu_seconds
 from tests.engines.local.proxy_process import eventually
 from tests.engines.local.serving import SERVER, Run
@@ -111,6 +112,7 @@ def test_one_that_never_opens_its_port_fails(tmp_path: Path, monkeypatch: pytest
     course.gone(supervisor.replicas[0])  # type: ignore[arg-type]
     assert supervisor.told[0] == "failed"
     assert supervisor.told[1].startswith("it did not answer at port ")
+    supervisor.ports.close()
 
 
 class FakeReplica:
@@ -129,6 +131,7 @@ class FakeSupervisor:
         )
         self.program: dict[str, Any] = {"command": ["x"]}
         self.spec: dict[str, Any] = {}
+        self.ports = Ports()
         self.grace_seconds = 1.0
         self.wanted: dict[int, Any] = {0: {}}
         self.replicas: dict[int, FakeReplica] = {}

@@ -1,12 +1,14 @@
 """Where does a notebook or a service answer? At one port and with one token for all runs of a job.
 
 Both are kept in a file beside the runs. A port that somebody named is used or the run fails; one that we chose is given
-up when another program has taken it meanwhile.
+up when another program has taken it meanwhile. A program listens only a while after its port was chosen: until then, and as
+long as it runs, no other supervisor on this machine chooses that port.
 """
 
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import socket
@@ -49,12 +51,62 @@ class Kept:
         os.replace(fresh, self._path)
 
 
+class Ports:
+    """The ports that this supervisor has chosen, and that no other on this machine chooses meanwhile.
+
+    Each is held by the name of an abstract socket, which only one process can have, and which the kernel frees with us.
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held: dict[int, socket.socket] = {}
+
+    def choose(self) -> int:
+        """A port that is free now, and ours; a program that asks nobody may still take it."""
+        with self.listen_anywhere() as listening:
+            return int(listening.getsockname()[1])
+
+    def listen_anywhere(self) -> socket.socket:
+        """Listen at a random port, below the kernel's range for outgoing connections, where a freed port is soon taken."""
+        highest = first_outgoing_port()
+        for _ in range(TRIES if highest > LOWEST_PORT else 0):
+            port = LOWEST_PORT + int.from_bytes(os.urandom(4), "big") % (highest - LOWEST_PORT)
+            try:
+                return self.listen(port)
+            except OSError:
+                continue
+        return listen(0)
+
+    def listen(self, port: int) -> socket.socket:
+        """Listen at this port, and hold it. Raises OSError, also if another supervisor has chosen it."""
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(f"\0quotatree-port-{port}")
+            listening = listen(port)
+        except OSError:
+            name.close()
+            raise
+        self._held[port] = name
+        return listening
+
+    def release(self, port: int) -> None:
+        """Let others choose this port again; nothing happens if it is not ours."""
+        name = self._held.pop(port, None)
+        if name is not None:
+            name.close()
+
+    def close(self) -> None:
+        for port in list(self._held):
+            self.release(port)
+
+
 def listen(port: int) -> socket.socket:
     """Listen at this port on loopback; 0 means any free one. Raises OSError."""
     return socket.create_server((HOST, port), backlog=BACKLOG)
 
 
-def open_port(kept: Kept, named: int | None, notice: Callable[[str], None]) -> socket.socket:
+def open_port(ports: Ports, kept: Kept, named: int | None, notice: Callable[[str], None]) -> socket.socket:
     """Open the port of a service: the named one, else the kept one, else a new one. Raises PortTaken."""
     if named:
         try:
@@ -62,19 +114,19 @@ def open_port(kept: Kept, named: int | None, notice: Callable[[str], None]) -> s
         except OSError as error:
             raise PortTaken(_why("service_port", named, error)) from error
     else:
-        listening = _kept_or_new(kept, notice)
+        listening = _kept_or_new(ports, kept, notice)
     kept.port = int(listening.getsockname()[1])
     kept.save()
     return listening
 
 
-def port_for(kept: Kept, named: int | None, notice: Callable[[str], None]) -> int:
+def port_for(ports: Ports, kept: Kept, named: int | None, notice: Callable[[str], None]) -> int:
     """Choose the port at which a notebook will listen by itself. Raises PortTaken."""
     if named:
         check_free(named)
         kept.port = named
     else:
-        with _kept_or_new(kept, notice) as listening:
+        with _kept_or_new(ports, kept, notice) as listening:
             kept.port = int(listening.getsockname()[1])
     kept.save()
     return kept.port
@@ -88,12 +140,6 @@ def check_free(named: int) -> None:
         raise PortTaken(_why("port", named, error)) from error
 
 
-def free_port() -> int:
-    """A port that is free now, and may be taken a moment later."""
-    with _any_port() as listening:
-        return int(listening.getsockname()[1])
-
-
 def filled(command: str | list[str], port: int, token: str) -> str | list[str]:
     """The command with {port} and {token} filled in, for programs that do not read them from variables."""
 
@@ -103,31 +149,21 @@ def filled(command: str | list[str], port: int, token: str) -> str | list[str]:
     return in_words(command) if isinstance(command, str) else [in_words(str(word)) for word in command]
 
 
-def _kept_or_new(kept: Kept, notice: Callable[[str], None]) -> socket.socket:
+def _kept_or_new(ports: Ports, kept: Kept, notice: Callable[[str], None]) -> socket.socket:
     if kept.port:
         try:
-            return listen(kept.port)
+            return ports.listen(kept.port)
         except OSError:
-            listening = _any_port()
+            listening = ports.listen_anywhere()
             port = listening.getsockname()[1]
             notice(f"the address changed: port {kept.port} is taken by another program, now it is {port}")
             return listening
-    return _any_port()
+    return ports.listen_anywhere()
 
 
-def _any_port() -> socket.socket:
-    """Listen at a random port, below the kernel's range for outgoing connections, where a freed port is soon taken."""
-    highest = _first_outgoing_port()
-    for _ in range(TRIES if highest > LOWEST_PORT else 0):
-        port = LOWEST_PORT + int.from_bytes(os.urandom(4), "big") % (highest - LOWEST_PORT)
-        try:
-            return listen(port)
-        except OSError:
-            continue
-    return listen(0)
-
-
-def _first_outgoing_port() -> int:
+@functools.cache
+def first_outgoing_port() -> int:
+    """Where the kernel's range for outgoing connections begins."""
     try:
         with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
             return int(file.read().split()[0])

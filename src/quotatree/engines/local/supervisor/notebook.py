@@ -48,7 +48,7 @@ class Notebook:
         kept = address.Kept(sup.run_dir.job.service_file)
         self._token = kept.token = kept.token or os.urandom(24).hex()
         try:
-            self._port = address.port_for(kept, sup.program.get("port"), sup.notice)
+            self._port = address.port_for(sup.ports, kept, sup.program.get("port"), sup.notice)
         except address.PortTaken as error:
             self._failed = str(error)
             self._settle()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 
 from quotatree.engines.local.host import environment, sandbox, users
@@ -29,14 +28,12 @@ class Commands:
         self._spec = spec
         self._secrets = secrets
         self._user: users.User | None = None
-        self._master_port = 0
 
-    def new_attempt(self) -> None:
-        """Choose a new port for the ranks to meet at: the old one may not be free yet."""
-        self._master_port = free_port()
+    def of(self, order: Order, port: int, meeting_port: int, asked: Arguments | None = None) -> spawn.Command:
+        """The command of one replica; `asked` replaces the program's own. Raises LookupError if there is no such user.
 
-    def of(self, order: Order, port: int, asked: Arguments | None = None) -> spawn.Command:
-        """The command of one replica; `asked` replaces the program's own. Raises LookupError if there is no such user."""
+        It may listen at `port`; all ranks meet at `meeting_port`.
+        """
         if self._user is None:
             self._user = users.of_spec(self._spec)
         user, job, program = self._user, self._job, self._spec["program"]
@@ -50,7 +47,7 @@ class Commands:
             home=user.home,
             user=user.name,
             port=port,
-            master_port=self._master_port,
+            master_port=meeting_port,
             checkpoints=job.checkpoints,
             checkpoint_file=job.checkpoint_file,
         )
@@ -69,13 +66,6 @@ class Commands:
         wished = [workdir, sys.prefix, sys.base_prefix, str(self._spec.get("source", ""))]
         hidden = list(dict.fromkeys([self._engine, os.path.dirname(self._job.path)]))
         return sandbox.View(hidden, own, self._job.scratch, [path for path in wished if path])
-
-
-def free_port() -> int:
-    """A port that is free now on loopback, and may be taken a moment later."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _make_directory(path: str, user: users.User) -> None:

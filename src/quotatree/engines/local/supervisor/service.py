@@ -155,7 +155,7 @@ class Service:
         sup = self._sup
         kept = address.Kept(sup.run_dir.job.service_file)
         try:
-            listening = address.open_port(kept, sup.program.get("service_port"), sup.notice)
+            listening = address.open_port(sup.ports, kept, sup.program.get("service_port"), sup.notice)
         except address.PortTaken as error:
             self._failed = str(error)
             return
@@ -186,7 +186,7 @@ class Service:
         except address.PortTaken as error:
             self._fail(str(error))
             return
-        port = int(named) if named else address.free_port()
+        port = int(named) if named else self._sup.ports.choose()
         self._sup.launch(
             member.order, port=port, command=address.filled(self._sup.program["command"], port, "")
         )

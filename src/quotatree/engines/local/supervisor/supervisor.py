@@ -25,11 +25,11 @@ from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import LOAD, RunDir
 from quotatree.engines.local.host import cgroups, environment, open_files, process_tree, users
 from quotatree.engines.local.host.identity import Identity, boot_id
-from quotatree.engines.local.supervisor import spawn
+from quotatree.engines.local.supervisor import address, spawn
 from quotatree.engines.local.supervisor.log_writer import ReplicaLog
 from quotatree.engines.local.supervisor.loop import Loop
 from quotatree.engines.local.supervisor.replica import Ended, Replica
-from quotatree.engines.local.supervisor.replica_command import Commands, free_port
+from quotatree.engines.local.supervisor.replica_command import Commands
 from quotatree.engines.local.supervisor.training import Training
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def warm_up() -> None:
     boot_id()
     cgroups.find_hierarchies()
     users.find(None)
-    free_port()
+    address.first_outgoing_port()
 
 
 def read_secrets(fd: int) -> dict[str, str] | None:
@@ -152,6 +152,8 @@ class Supervisor:
         self._news = False
         self._checkpoint_file = run_dir.job.checkpoint_file
         self._checkpoint_seen = _touched(self._checkpoint_file)
+        self.ports = address.Ports()
+        self._meeting_port = 0  # of the ranks of this attempt
         self._commands = Commands(run_dir, spec, secrets)
         self._course = _course(self)
 
@@ -177,7 +179,7 @@ class Supervisor:
     def launch(self, order: Order, *, port: int = 0, command: Arguments | None = None) -> Replica | None:
         """Start a process for this replica. None if the machine could not; the course then hears of it by `gone`."""
         number = int(order["replica"])
-        port = port or self.port(number)
+        port = port or int(self.program.get("port") or 0) or self.ports.choose()
         log = self._log(number)
         group, unlimited = self._groups.make(self._group_name(number), order)
         if unlimited and self.spec.get("limits", True):
@@ -196,7 +198,7 @@ class Supervisor:
         replica.memory_mib = int(order.get("memory_mib") or 0)
         self.replicas[number] = replica
         try:
-            replica.start(self._commands.of(order, port, command))
+            replica.start(self._commands.of(order, port, self._meeting_port, command))
         except (OSError, LookupError) as error:
             replica.never_began(Ended(why_not_started=f"cannot be started: {_words(error)}"))
             return None
@@ -206,13 +208,10 @@ class Supervisor:
         self.journal_add({"is": "started", "replica": number, "port": port, "groups": paths, **identity})
         return replica
 
-    def port(self, replica: int) -> int:
-        """The port at which a replica shall listen."""
-        fixed = self.program.get("port")
-        return int(fixed) if fixed else free_port()
-
     def new_attempt(self) -> None:
-        self._commands.new_attempt()
+        """Choose a new port for the ranks to meet at: the old one may not be free yet."""
+        old, self._meeting_port = self._meeting_port, self.ports.choose()
+        self.ports.release(old)
 
     # For courses: what happened
 
@@ -313,6 +312,7 @@ class Supervisor:
 
     def _gone(self, replica: Replica) -> None:
         self._reap()
+        self.ports.release(replica.port)
         self._see_checkpoint()
         self._course.gone(replica)
 
