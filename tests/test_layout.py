@@ -64,7 +64,6 @@ THROUGH = {
     "engines/local/host/sandbox.py": "engines/local/test_hostile_jobs.py",
     "engines/local/server/known.py": "engines/local/server/test_engine.py",
     "engines/local/server/watch.py": "engines/local/server/test_engine.py",
-    "engines/local/supervisor/address.py": "engines/local/supervisor/test_service.py",
     "engines/local/supervisor/loop.py": "engines/local/supervisor/test_supervisor_faults.py",
     "engines/local/supervisor/proxy_link.py": "engines/local/supervisor/test_service.py",
     "engines/local/supervisor/replica.py": "engines/local/supervisor/test_supervisor.py",
