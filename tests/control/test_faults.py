@@ -4,13 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from quotatree.control import batch, decision_effects
-from quotatree.control.commands import dispatch
-from quotatree.control.commands import values as do
-from quotatree.control.errors import Fault, Unavailable
+from quotatree.control.errors import Unavailable
 from quotatree.control.loop import Mode
-from quotatree.control.turn import Turn
-from quotatree.core.snapshots import snapshot
 from quotatree.store.rows import JobRow
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
@@ -21,23 +16,6 @@ from tests.engines.contract import replicas_running
 @pytest.fixture
 def server(tmp_path: Path, kept: KeptStore) -> Server:
     return Server(tmp_path, FaultyStore(kept)).furnish()
-
-
-def test_a_failed_commit_changes_nothing_and_the_same_command_succeeds_later(server: Server):
-    before = snapshot(server.world.state)
-    directory = server.world.directory
-    server.store.fail_commits = 1
-    submit = submission()
-    with pytest.raises(Unavailable):
-        server.do(submit)
-    assert snapshot(server.world.state) == before
-    assert server.world.directory is directory
-    assert server.world.cards == {}
-    assert server.store.table(JobRow) == []
-    assert replicas_running(server.engine) == {}, "nothing may start that is not written"
-    server.pass_time(1)
-    job = server.do(submit).id
-    assert replicas_running(server.engine) == {(job, 1): (0,)}
 
 
 def test_while_the_store_is_away_commands_are_refused_reads_work_and_it_heals_by_itself(server: Server):
@@ -117,26 +95,6 @@ def test_a_report_that_does_not_fit_keeps_the_server_away_although_less_would(se
     assert (server.mode(), server.phase(job)) == (Mode.LEADING, "Succeeded")
 
 
-def test_a_store_that_fails_while_a_broken_batch_is_tried_piece_by_piece(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-):
-    """One command breaks the plan, the next one's commit fails: who was answered already is not answered again."""
-    calls = [server.controller.call(submission(name=name)) for name in "abc"]
-
-    def broken(turn: Turn) -> None:
-        if any(card.name == "b" for card in turn.world.cards.values()):
-            raise ZeroDivisionError
-        if any(card.name == "a" for card in turn.world.cards.values()):
-            server.store.fail_commits = 1 if len(server.store.table(JobRow)) else 0
-
-    monkeypatch.setattr(batch, "close_what_is_over", broken)
-    server.controller.step()
-    assert calls[0].result(0).id
-    assert isinstance(calls[1].exception(0), Fault)
-    assert isinstance(calls[2].exception(0), Unavailable)
-    assert server.mode() is Mode.STORE_AWAY
-
-
 def test_who_lost_the_lease_writes_nothing_and_stands_by(server: Server):
     job = server.submit(seconds=None)
     server.now_ms += 20_000
@@ -156,45 +114,3 @@ def test_a_commit_with_an_old_epoch_is_refused_by_the_store(server: Server):
     with pytest.raises(Unavailable):
         server.submit()
     assert len(server.store.table(JobRow)) == 1
-
-
-def test_one_command_that_breaks_does_not_take_others_with_it(server: Server, monkeypatch):
-    def broken(turn, command):
-        raise ZeroDivisionError
-
-    monkeypatch.setitem(dispatch.HANDLERS, do.CheckpointJob, broken)
-    bad = server.controller.call(do.CheckpointJob(actor="ann", job="x"))
-    good = server.controller.call(submission())
-    server.step()
-    with pytest.raises(Fault):
-        bad.result(0)
-    assert good.result(0).id
-
-
-def test_a_batch_that_breaks_is_tried_again_piece_by_piece(server: Server, monkeypatch):
-    honest = decision_effects.book_decisions
-
-    def breaks_on_four(turn):
-        if any(job.spec.groups[0].replicas == 4 for job in turn.state.jobs.values()):
-            raise ZeroDivisionError
-        honest(turn)
-
-    monkeypatch.setattr("quotatree.control.batch.book_decisions", breaks_on_four)
-    good = [server.controller.call(submission()) for _ in range(2)]
-    bad = server.controller.call(submission(replicas=4))
-    server.step()
-    assert all(call.result(0).id for call in good)
-    with pytest.raises(Fault):
-        bad.result(0)
-    assert len(server.store.table(JobRow)) == 2
-
-
-def test_what_the_store_does_not_accept_fails_alone(server: Server):
-    good = server.controller.call(submission())
-    bad = server.controller.call(do.DescribeWorkspace(actor="root", workspace="vision", description="\ud800"))
-    server.step()
-    assert good.result(0).id
-    with pytest.raises(Fault):
-        bad.result(0)
-    assert server.world.directory.workspace("vision").description == ""
-    server.submit()

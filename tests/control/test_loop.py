@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from quotatree.control.commands import values as do
 from quotatree.control.errors import Unavailable
 from quotatree.control.loop import Controller, LoopSettings, Mode
-from quotatree.core.model.job import Idle
-from quotatree.core.model.policy import ChildLevel, Module, Priorities
-from quotatree.core.model.quota import QuotaId
-from quotatree.core.planning import allowance
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import Batch, EventRow, JobRow
 from tests.control.kept_store import KeptStore
@@ -78,30 +72,6 @@ def test_a_second_server_stands_by_and_takes_over_when_the_first_stops(store: Ke
     second.stop()
 
 
-def test_a_repeated_request_is_known_for_a_day_also_when_it_is_not_at_hand(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("quotatree.control.commands.dispatch.ANSWERS_AT_HAND", 2)
-    monkeypatch.setattr("quotatree.store.load.ANSWERS_LOADED", 2)
-    monkeypatch.setattr("quotatree.control.load_world.ANSWERS_LOADED", 2)
-    server = Server(tmp_path).furnish()
-
-    def submit(key: str) -> do.Answer:
-        server.pass_time(0.001)
-        return server.do(submission(key=key))
-
-    made = {key: submit(key).id for key in ("one", "two", "three", "four")}
-    assert [key for _, key in server.world.answers] == ["three", "four"]
-    assert submit("one") == do.Answer(made["one"], repeated=True)
-    server.kill()
-    server.boot()
-    assert [key for _, key in server.world.answers] == ["three", "four"]
-    assert submit("two") == do.Answer(made["two"], repeated=True)
-    server.pass_time(24 * 3600 - 60)
-    assert submit("four").repeated
-    server.pass_time(60)
-    assert {key: submit(key).repeated for key in made} == dict.fromkeys(made, False)
-    assert submit("one").repeated
-
-
 def test_more_than_it_can_take_is_refused_at_the_door(store: KeptStore):
     server = Controller(store, TimerEngine(), "one", settings=LoopSettings(most_waiting=2))
     calls = [server.call(submission()) for _ in range(3)]
@@ -148,23 +118,3 @@ def test_however_much_waits_the_lease_is_kept_and_questions_are_answered(tmp_pat
     assert len({call.result(0).id for call in calls}) == 20
     assert slow.taken == [], "20 s with a lease of 15"
     assert slow.answered_before[-1] >= 18
-
-
-def test_what_a_plan_leaves_over_is_planned_in_the_next_millisecond(tmp_path: Path, monkeypatch):
-    """A plan that has spent its allowance is followed at once: nobody waits for the next event."""
-    server = Server(tmp_path).furnish(gpus=4)
-    server.allow_preemption("a")
-    above = ChildLevel(Priorities(1, 9), frozenset(Module))
-    team = server.world.state.quotas[QuotaId("team")].spec
-    server.do(do.UpdateQuota(actor="root", spec=replace(team, child_level=above)))
-    for _ in range(2):
-        server.submit(seconds=600, priority=1, leaves_after=30)
-        server.submit(seconds=600, quota="b", priority=1)
-    server.submit(quota="team", idle=Idle.ONLY)
-    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
-    futures = [server.controller.call(submission(priority=6)) for _ in range(2)]
-    server.controller.step()
-    urgent = [future.result(0).id for future in futures]
-    assert sorted(server.phase(job) for job in urgent) == ["Held", "Waiting"], "one of them had its turn"
-    server.pass_time(0.001)
-    assert [server.phase(job) for job in urgent] == ["Held", "Held"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from quotatree.access.directory import Directory
 from quotatree.core import Settings
 
 
@@ -47,11 +46,3 @@ class Health:
     @property
     def writable(self) -> bool:
         return self.mode is Mode.LEADING
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What is committed and may be read by any thread: the directory, and the number of the last event."""
-
-    directory: Directory
-    last_event: int

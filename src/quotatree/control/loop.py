@@ -13,18 +13,18 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
 import structlog
 
-from quotatree.control.batch import Call, Inputs, Outcome, run_batch
-from quotatree.control.batch_rows import finished_jobs, gather
-from quotatree.control.commands.dispatch import forget_answers, recall
+from quotatree.control.audience import Audience, Published
+from quotatree.control.batch import Call, Inputs
 from quotatree.control.commands.values import Answer, CancelJob, Command, StopJob
-from quotatree.control.errors import Fault, Unavailable
-from quotatree.control.health import Health, LoopSettings, Mode, Published
+from quotatree.control.committer import Committer
+from quotatree.control.errors import Unavailable
+from quotatree.control.health import Health, LoopSettings, Mode
 from quotatree.control.inbox import Ask, Inbox, settle
 from quotatree.control.load_world import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
@@ -33,11 +33,9 @@ from quotatree.control.reports import lasting
 from quotatree.control.reserve import NoReserve, Reserve
 from quotatree.control.sender import Sender
 from quotatree.control.store_port import LoopStore
-from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.control.writer import InDoubt, Writer
-from quotatree.core import QuotaTreeError, apply
-from quotatree.core.events import JobForgotten
+from quotatree.core import QuotaTreeError
 from quotatree.engines.base import Engine, EngineUnavailable
 from quotatree.store.errors import DiskFull, LeaseLost, StoreConflict, StoreUnavailable
 from quotatree.store.rows import EngineRow
@@ -46,7 +44,6 @@ __all__ = ["Controller", "Health", "LoopSettings", "Mode", "Published"]
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
-FAULT_PAUSE_MS: Final = 10_000
 IN_DOUBT: Final = "the store went away in the middle: it is not known whether this was written; repeat it with its key, or look"
 
 
@@ -74,16 +71,15 @@ class Controller:
         self._world: World | None = None
         self._onlooker = Onlooker(store, self._settings.core)
         self._now_ms = 0
-        self._wakeup_ms: int | None = None
         self._retry_at_ms = 0
         self._retry_ms = 0
         self._engine_open = False
         self._sender = Sender(engine, self.metrics)
-        self._listeners: tuple[Callable[[int], None], ...] = ()
+        self._audience = Audience()
+        self._committer = Committer(store, engine, self._writer, self._sender, self._audience, self.metrics)
         self._stopping = False
         self.leader = ""  # who had the lease when this server last asked for it in vain
         self._health = Health(Mode.STARTING, clock(), "", 0)
-        self._published: Published | None = None
         self._thread = threading.Thread(target=self._run, name="control-loop", daemon=True)
 
     # -- from any thread ---------------------------------------------------------------------------------------
@@ -113,12 +109,7 @@ class Controller:
 
         The listener must return at once. Returns a function that ends the calls.
         """
-        self._listeners = (*self._listeners, listener)
-
-        def end() -> None:
-            self._listeners = tuple(one for one in self._listeners if one is not listener)
-
-        return end
+        return self._audience.listen(listener)
 
     @property
     def health(self) -> Health:
@@ -127,7 +118,7 @@ class Controller:
     @property
     def published(self) -> Published | None:
         """What is committed; None while no world is loaded: this server starts, has stopped, or has no copy yet."""
-        return self._published
+        return self._audience.published
 
     @property
     def lease(self) -> tuple[str, int] | None:
@@ -243,9 +234,8 @@ class Controller:
         world = world_from(loaded)
         self._sender.forget()
         mine = EngineRow(*self._engine.place)
-        self._commit(
-            world, Inputs(observed=self._engine.observe(), engine=None if loaded.engine == mine else mine)
-        )
+        inputs = Inputs(observed=self._engine.observe(), engine=None if loaded.engine == mine else mine)
+        self._committer.commit(world, inputs, self._now_ms)
         self._world = world
         self._onlooker.forget()
         self._become(Mode.LEADING)
@@ -258,9 +248,8 @@ class Controller:
         if self._onlooker.look():
             copy = self._onlooker.copy
             assert copy is not None
-            self._published = Published(copy.directory, copy.counters.event)
-            for listener in self._listeners:
-                listener(copy.counters.event)
+            self._audience.show(copy)
+            self._audience.tell(copy.counters.event)
 
     def _work(self, *, everything: bool = True) -> None:
         """Commit one batch of what waits. Not `everything`: only the calls, which need least room."""
@@ -273,12 +262,13 @@ class Controller:
             inputs = Inputs(
                 self._inbox.calls[:most], self._inbox.reports[:most], world.deadlines.take_due(self._now_ms)
             )
-        woken = self._wakeup_ms is not None and self._wakeup_ms <= self._now_ms
+        wakeup_ms = self._committer.wakeup_ms
+        woken = wakeup_ms is not None and wakeup_ms <= self._now_ms
         if not inputs and not woken:
             return
         try:
-            self._recall(world, inputs.calls)
-            self._commit(world, inputs)
+            self._committer.recall(world, inputs.calls, self._now_ms)
+            self._committer.commit(world, inputs, self._now_ms)
         except (StoreUnavailable, StoreConflict) as error:
             for deadline in inputs.deadlines:
                 world.deadlines.add(deadline)
@@ -288,85 +278,6 @@ class Controller:
             raise
         del self._inbox.calls[: len(inputs.calls)]
         del self._inbox.reports[: len(inputs.reports)]
-
-    def _recall(self, world: World, calls: Sequence[Call]) -> None:
-        """Drop old answers, then load those to the `calls` that memory does not have, in one query to the store."""
-        forget_answers(world, self._now_ms)
-        if world.has_all_answers:
-            return
-        keys = [(call.command.actor, call.command.key) for call in calls if call.command.key is not None]
-        unknown = [key for key in keys if key not in world.answers]
-        if unknown:
-            recall(world, self._store.answers(unknown))
-
-    def _commit(self, world: World, inputs: Inputs) -> None:
-        """Apply, plan and commit one batch, all of it or nothing; one that breaks is tried again input by input."""
-        state = world.state
-        turn = Turn(world, self._engine, self._now_ms)
-        state.begin(watch=True)
-        try:
-            outcome = run_batch(turn, inputs)
-            finished = finished_jobs(turn)
-            batch, counters = gather(turn, self._writer.holder, self._writer.epoch)
-        except Exception:
-            state.rollback()
-            if inputs.observed is not None:
-                raise
-            log.exception("batch_broke", inputs=len(inputs))
-            self._isolate(world, inputs)
-            return
-        try:
-            if turn.changed_anything():
-                with self.metrics.commit_seconds.time():
-                    self._writer.commit(batch)
-                world.counters = counters
-        except StoreConflict as error:
-            state.rollback()
-            if (
-                inputs.observed is not None
-                or isinstance(error, LeaseLost)
-                or self._writer.is_behind(world.counters)
-            ):
-                raise
-            log.error("batch_not_accepted", inputs=len(inputs), error=str(error))
-            self._isolate(world, inputs)
-            return
-        except BaseException:
-            state.rollback()
-            raise
-        state.commit()
-        self._published = Published(world.directory, world.counters.event)
-        self._act(turn)
-        for job in finished:
-            apply(state, JobForgotten(job), self._now_ms)
-            del world.cards[job]
-            world.demands.pop(job, None)
-        wakeup_ms = outcome.next_wakeup_ms
-        self._wakeup_ms = None if wakeup_ms is None else max(wakeup_ms, self._now_ms + 1)
-        self._answer(outcome)
-        if turn.told:
-            for listener in self._listeners:
-                listener(counters.event)
-        self.metrics.count(turn, inputs, outcome)
-
-    def _isolate(self, world: World, inputs: Inputs) -> None:
-        if len(inputs) > 1:
-            for one in inputs.one_by_one():
-                self._commit(world, one)
-            return
-        for call in inputs.calls:
-            settle(call.future, Fault())
-        self.metrics.faults.inc()
-        self._wakeup_ms = self._now_ms + FAULT_PAUSE_MS
-
-    def _act(self, turn: Turn) -> None:
-        """Send a committed batch's orders to the engine, and tell it which runs it may forget."""
-        self._sender.send(turn.orders, self._now_ms)
-        self._sender.acknowledge(turn.forgets)
-
-    def _answer(self, outcome: Outcome) -> None:
-        for call, answer in outcome.answers:
-            settle(call.future, answer)
 
     # -- when things go wrong ------------------------------------------------------------------------------------
 
@@ -399,7 +310,8 @@ class Controller:
     def _stand_by(self, error: StoreConflict) -> None:
         """Drop the world, which is no longer what is stored; it is loaded anew when this server leads again."""
         log.error("store_conflict", lease_lost=isinstance(error, LeaseLost), error=str(error))
-        self._world = self._published = None
+        self._world = None
+        self._audience.clear()
         self.metrics.stands_by()
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
         self._become(Mode.STANDBY, str(error))
@@ -430,7 +342,7 @@ class Controller:
             times = [self._retry_at_ms]
         else:
             times = [self._writer.renew_at_ms]
-            others = (self._wakeup_ms, self._world.deadlines.next_ms(), self._sender.resend_at_ms)
+            others = (self._committer.wakeup_ms, self._world.deadlines.next_ms(), self._sender.resend_at_ms)
             times += [time_ms for time_ms in others if time_ms is not None]
         return max(0.0, (min(times) - self._clock()) / 1000)
 
@@ -444,7 +356,8 @@ class Controller:
             self._become(Mode.STOPPED)
         self._inbox.take(0)
         self._refuse_calls()
-        self._world = self._published = None
+        self._world = None
+        self._audience.clear()
         self._onlooker.forget()
         self._answer_asks()
         self._engine.close()
