@@ -78,9 +78,11 @@ class WaitClass:
     failed_idle: Failure | None = None
     promotes: bool = field(init=False)  # what `ask` says, asked often
     grows: bool = field(init=False)
+    borrows: bool = field(init=False)  # whether it may start idle
 
     def __post_init__(self) -> None:
         self.promotes, self.grows = self.ask is Ask.PROMOTE, self.ask is Ask.GROW
+        self.borrows = not self.promotes and self.idle is not Idle.NEVER
 
     def still_fails(self, failure: Failure | None, now_ms: int, change: int) -> bool:
         """Return whether a remembered failure still holds, so that trying again would be in vain; False if it is None.
@@ -132,6 +134,7 @@ class WaitQueue:
     stood: tuple[tuple[JobId, int], ...] = ()
     stamp: int = 0  # rises with every change of membership, and when a failure is forgotten
     urgent: int = 0  # classes that `intelligent` treats as fifo
+    borrowing: int = 0  # classes whose jobs may start idle
     exhausted: Exhausted | None = None  # when a plan left no job to try; see ordering.py
     again: int = 0  # classes of jobs that are planned anew before others (P9)
 
@@ -194,6 +197,8 @@ class WaitQueue:
     def _count(self, cls: WaitClass, sign: int) -> None:
         if cls.priority >= FIFO_FROM:
             self.urgent += sign
+        if cls.borrows:
+            self.borrowing += sign
         if cls.key[0] == AGAIN:
             self.again += sign
 

@@ -35,16 +35,26 @@ _OWN = ""
 class Contest:
     """The first job of every quota that has one, and the winner of them all."""
 
-    __slots__ = ("_branches", "_top")
+    __slots__ = ("_branches", "_only", "_top")
 
     def __init__(self) -> None:
         self._top = _Branches()  # those of all trees together are the roots
         self._branches: dict[Quota, _Branches] = {}
+        self._only: tuple[Quota, First] | None = None  # as long as one quota alone has had a job: no contest
 
     def put(self, quota: Quota, first: First | None) -> None:
         """Set the first job of a quota, None for no job, and look at the shares along its path again."""
-        if first is None and not self._branches:
-            return  # nobody waits anywhere
+        if not self._branches:
+            only = self._only
+            if only is None or only[0] is quota:
+                self._only = None if first is None else (quota, first)
+                return
+            if first is None:
+                return
+            self._put(*only)
+        self._put(quota, first)
+
+    def _put(self, quota: Quota, first: First | None) -> None:
         here = self._branches.get(quota)
         if here is None and first is not None:
             here = self._branches[quota] = _Branches()
@@ -62,6 +72,8 @@ class Contest:
 
     def winner(self) -> Candidate | None:
         """Return the job whose turn it is; None if there is none."""
+        if not self._branches:
+            return None if self._only is None else self._only[1][1]
         found = self._top.winner()
         return None if found is None else found[1]
 

@@ -41,6 +41,9 @@ class Ordering:
         self._ready: dict[str, _Ready] = {}
         self._stirred: dict[Quota, None] = {}  # their first job must be found again
         self._resting: dict[Quota, None] = {}  # their first job rests on failures that were remembered
+        self._done: dict[
+            Quota, int
+        ] = {}  # the last plan left nobody to try: that holds at this version of the tree
         self.start_over()
 
     def touch(self, quota: Quota) -> None:
@@ -53,7 +56,11 @@ class Ordering:
         self._contest = Contest()
         self._seen = self._state.stirs
         self._versions = {tree: tree.version for tree in self.trees}
-        self._stirred.update(dict.fromkeys(self.waiting()))
+        for quota in self.waiting():
+            if quota.spec.id not in self._ready and self._left_nobody(quota):
+                self._resting[quota] = None
+            else:
+                self._stirred[quota] = None
 
     def drop(self, cls: WaitClass) -> None:
         """Take a class that was tried and failed out of the order; the others stay as they are.
@@ -77,9 +84,7 @@ class Ordering:
         version, stamp = tree.version, queue.stamp
         known = self._ready.get(name)
         if known is None:
-            done = queue.exhausted
-            if done is not None and done.holds(tree, stamp):
-                self._ready[name] = _Ready(version, stamp, [], (), done.no_room)
+            if self._left_nobody(quota):
                 return []
         elif known.stamp == stamp:
             if known.version is None or known.version == version:
@@ -118,6 +123,18 @@ class Ordering:
             no_room = no_room_of(queue, tree.rights)
         self._ready[name] = _Ready(version if rests else None, stamp, jobs, stood, no_room)
         return jobs
+
+    def _left_nobody(self, quota: Quota) -> bool:
+        """Return whether the last plan left no job of this queue to try, and that is still so."""
+        done, tree = quota.queue.exhausted, quota.tree
+        if done is None or done.stamp != quota.queue.stamp:
+            return False
+        if self._done.get(quota) == tree.version:
+            return True
+        if not done.holds(tree, done.stamp):
+            return False
+        self._done[quota] = tree.version
+        return True
 
     def close(self) -> None:
         """Note in the queues what the next plan need not find out again.
@@ -192,7 +209,9 @@ class Ordering:
         for tree in risen:
             versions[tree] = tree.version
         for quota in self._resting:
-            if quota not in stirred and (quota.tree in risen or self._ready[quota.id].jobs):
+            if quota not in stirred and (
+                quota.tree in risen or ((known := self._ready.get(quota.id)) and known.jobs)
+            ):
                 stirred[quota] = None
 
     def _first(self, quota: Quota) -> First | None:
@@ -204,7 +223,8 @@ class Ordering:
         while ready and self.fails(ready[0][0]):
             self.drop(ready[0][0])  # another quota has used the room that this class was to be tried for
             ready = self.ready(quota)
-        if self._ready[quota.id].version is None:
+        known = self._ready.get(quota.id)
+        if known is not None and known.version is None:
             self._resting.pop(quota, None)
         else:
             self._resting[quota] = None
@@ -235,11 +255,9 @@ class Ordering:
         state, now_ms = self._state, self._now_ms
         found: list[tuple[int, int, JobId, Candidate]] = []
         for quota in self.waiting():
-            borrowing = [
-                cls for cls in quota.queue.classes.values() if not cls.promotes and cls.idle is not Idle.NEVER
-            ]
-            if not borrowing:
+            if not quota.queue.borrowing:
                 continue
+            borrowing = [cls for cls in quota.queue.classes.values() if cls.borrows]
             root = quota.path[-1]
             capacity = root.min[GPU]
             unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
@@ -386,7 +404,8 @@ class Ordering:
         waits = False
         for quota in self.waiting():
             waits = True
-            times += [since + balance_ms for _, since in quota.queue.stood]
+            if quota.queue.stood:
+                times += [since + balance_ms for _, since in quota.queue.stood]
             if not quota.preemption_delay_ms:
                 continue
             for cls in quota.queue.classes.values():
