@@ -50,6 +50,18 @@ def test_waits_evictions_and_lost_work_are_measured(tmp_path: Path):
     assert value("oldest_leaving_seconds") == 0
 
 
+def test_what_alerts_see_increase_is_told_before_it_happens(tmp_path: Path):
+    """The first of a kind would otherwise come from nowhere, which is no increase to Prometheus."""
+    registry = Server(tmp_path).furnish().controller.metrics.registry
+    for name, labels in (
+        ("preemptions_total", {"reason": "ChildLevel"}),
+        ("lost_gpu_seconds_total", {"reason": "NodeLost"}),
+        ("webhook_deliveries_total", {"outcome": "dead"}),
+        ("wait_seconds_count", {"module": "EAS"}),
+    ):
+        assert registry.get_sample_value(f"quotatree_{name}", labels) == 0
+
+
 def test_a_server_that_does_not_lead_any_more_has_nobody_leaving(tmp_path: Path):
     server = Server(tmp_path).furnish()
     job = server.submit(gpus=1, seconds=None, leaves_after=60)

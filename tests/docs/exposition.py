@@ -89,5 +89,6 @@ def whole_text(serving: Serving) -> str:
     until(
         lambda: re.search(r"^quotatree_eviction_seconds_count [1-9]", text_of(serving, serving.token), re.M)
     )
-    until(lambda: "quotatree_webhook_deliveries_total{" in text_of(serving, serving.token))
+    tried = re.compile(r'^quotatree_webhook_deliveries_total\{outcome="failed"\} [1-9]', re.MULTILINE)
+    until(lambda: tried.search(text_of(serving, serving.token)))
     return text_of(serving, serving.token)

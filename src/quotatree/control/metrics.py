@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from quotatree.codec import tag_of
 from quotatree.control.commands.values import Answer
-from quotatree.core import GPU_SECOND, JobId, NodeState, State, UnitKind
+from quotatree.core import GPU_SECOND, Code, JobId, Module, NodeState, State, UnitKind
 from quotatree.core.decisions import Evict, Start
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0
 _WAITS = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 604_800)
 _EVICTIONS = (0.1, 0.5, 1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 300)
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+_PREEMPTIONS = (
+    Code.SelfLevelOwn, Code.SelfLevelSibling, Code.ChildLevel, Code.ReturnOfLoan, Code.LoanReturnedByHand, Code.ScaleReclaim,
+)  # fmt: skip
+_OTHER_LOSSES = (
+    Code.IdleTakenBack, Code.FairShare, Code.SurplusGivesWay, Code.NodeDrained, Code.NodeLost, Code.DeviceIll, Code.RunLost,
+)  # fmt: skip
 
 
 class Metrics:
@@ -106,6 +112,18 @@ class Metrics:
         self.deliveries = Counter(
             "quotatree_webhook_deliveries", "Webhook deliveries, by outcome", ["outcome"], registry=on
         )
+        self._begin_at_zero()
+
+    def _begin_at_zero(self) -> None:
+        """Tell these before anything has happened: Prometheus sees an increase only from a value that it has seen."""
+        for code in _PREEMPTIONS:
+            self.preemptions.labels(code.name)
+        for code in (*_PREEMPTIONS, *_OTHER_LOSSES):
+            self.lost_gpu_seconds.labels(code.name)
+        for outcome in ("sent", "failed", "dead"):
+            self.deliveries.labels(outcome)
+        for module in Module:
+            self.wait_seconds.labels(module.value)
 
     def count(self, turn: Turn, inputs: Inputs, outcome: Outcome) -> None:
         """Count one committed batch, and set the gauges to the state after it."""
