@@ -15,7 +15,7 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test test-console test-kubernetes scenarios pages pictures manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -40,6 +40,10 @@ test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep tak
 test-kubernetes: $(READY) ## the stories on a real Kubernetes control plane, built once (needs Go; 5 to 20 minutes)
 	$(BIN)/python -m tests.kubernetes.binary
 	$(BIN)/pytest -rs -n 2 --dist loadfile tests/kubernetes $(ARGS)
+
+test-prometheus: $(READY) ## dashboard and alert rules on a real Prometheus, built once (needs Go; 3 to 5 minutes)
+	$(BIN)/python -m tests.prometheus.binary
+	$(BIN)/pytest -rs tests/prometheus $(ARGS)
 
 test-console: $(READY) ## the console in a real Chromium, against a real server; pictures of every page go to test-console/
 	@$(BIN)/python console/build.py

@@ -118,6 +118,7 @@ PROMISES = {
     "engines/test_contract.py": "every engine keeps to the contract",
     "faults/*": "nothing is lost by kill -9",
     "kubernetes/*": "stories on a real Kubernetes control plane",
+    "prometheus/*": "the dashboard and the alert rules, on a real Prometheus",
     "property/*": "what holds for every cluster, whatever happens",
     "scenario/test_scenarios.py": "every story in scenarios/ goes as it says",
     "sim/test_promises.py": "the core's promises along whole replays",
