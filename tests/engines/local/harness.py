@@ -62,7 +62,7 @@ class LocalHarness:
         until(self._all_begun)
         time.sleep(seconds * PACE)
         until(lambda: not any(self._overdue(run) for run in self._runs()))
-        until(lambda: not self.engine._telling)
+        until(lambda: not self.engine._teller.telling)
 
     def program(
         self,
@@ -88,13 +88,17 @@ class LocalHarness:
         assert known.supervisor is not None
         return known.supervisor.send(signal.SIGKILL)
 
+    def marked(self) -> list[int]:
+        """Pids of all processes that carry the engine's mark."""
+        return sorted(process.pid for process in process_tree.marked(self.engine._premises.engine_id))
+
     def close(self) -> None:
         """End everything; nothing may be left behind (A7)."""
         for one in self.engine.observe().running:
             self.engine.stop(StopOrder(one.job, one.run, 0))
         until(lambda: not self.engine.observe().running)
         self.engine.close()
-        assert process_tree.marked(self.engine._premises.engine_id) == []
+        assert self.marked() == []
 
     # -- what should be over ---------------------------------------------------------------------------------------
 

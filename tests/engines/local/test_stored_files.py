@@ -45,6 +45,7 @@ from quotatree.engines.local.server import disk_use
 from quotatree.engines.local.server.birth import write_spec
 from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.engines.local.server.known import _HEARERS, KnownRun, read_run
+from quotatree.engines.local.server.orders import specification
 from quotatree.engines.local.server.premises import Premises
 from quotatree.engines.local.server.program import parse
 from quotatree.engines.local.supervisor.address import Kept
@@ -159,9 +160,10 @@ ANN = User("ann", 1000, 1000, "/home/ann")
     ("file", "module", "program"), [("run/spec.json", Module.EAS, PROGRAM), ("notebook.json", Module.DSW, NOTEBOOK)]
 )  # fmt: skip
 def test_what_is_to_run_is_written_as_supervisors_read_it(
-    engine: LocalEngine, run: RunDir, file: str, module: Module, program: dict[str, Any]
+    run: RunDir, file: str, module: Module, program: dict[str, Any]
 ) -> None:
-    spec = engine._spec(StartOrder(*KEY, module, REPLICAS, program, 30_000), ANN)
+    order = StartOrder(*KEY, module, REPLICAS, program, 30_000)
+    spec = specification("0123456789abcdef", order, ANN, limits=True, apart=False)
     assert spec["source"] == str(SOURCE.parents[2])
     spec["source"] = "/usr/lib/quotatree"
     if module is Module.DSW:

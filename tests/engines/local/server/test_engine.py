@@ -4,38 +4,28 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from quotatree.core.model.job import JobId
-from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome, Report
+from quotatree.engines.base import Confirmed, Exited, Left, Lost, Outcome
 from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import EngineDir
-from quotatree.engines.local.host import process_tree
 from quotatree.engines.local.host.identity import Identity
-from quotatree.engines.local.server import birth, remains
+from quotatree.engines.local.server import birth
 from quotatree.engines.local.server.engine import LocalEngine
 from tests.engines.contract import replicas_running, start_order, stop_order, told
 from tests.engines.local.harness import RUN_AS, LocalHarness, until
 
 ROOT = Path(__file__).resolve().parents[4]
 JOB = JobId("dlc-a")
-
-
-@pytest.fixture
-def local(tmp_path: Path) -> Iterator[LocalHarness]:
-    harness = LocalHarness(tmp_path / "engine")
-    yield harness
-    harness.close()
 
 
 def test_a_new_server_finds_the_same_processes_and_can_stop_them(local: LocalHarness):
@@ -91,73 +81,6 @@ def test_a_server_killed_with_its_whole_session_leaves_supervisors_alone(local: 
     engine.close()
 
 
-def test_what_a_killed_supervisor_leaves_behind_is_killed_too(local: LocalHarness):
-    """A child in a session of its own, and one of another process group, survive the main process."""
-    command = "setsid sleep 1000 & (set -m; sleep 1000 & wait) & echo ready; wait"
-    local.engine.start(start_order({"command": command}))
-    until(lambda: len(marked(local)) >= 4)
-    local.lose(JOB, 1)
-    until(lambda: told(local, Lost))
-    assert marked(local) == [], "lost is said only when nothing is left"
-    assert told(local, Lost) == [Lost(JOB, 1, (0,), "its supervisor was killed")]
-
-
-def test_what_was_lost_while_no_server_was_there_is_cleared_when_one_comes(local: LocalHarness):
-    local.engine.start(start_order({"command": "setsid sleep 1000 & wait"}))
-    until(lambda: len(marked(local)) >= 2)
-    supervisor = local.engine._runs[JOB, 1].supervisor
-    assert supervisor is not None
-    local.engine.close()
-    supervisor.send(signal.SIGKILL)
-    until(lambda: not supervisor.alive())
-    local.reopen()
-    until(lambda: told(local, Lost))
-    assert marked(local) == []
-    assert replicas_running(local.engine) == {}
-
-
-def test_until_the_remains_are_cleared_the_devices_are_taken(local: LocalHarness, monkeypatch):
-    local.engine.start(start_order(local.program()))
-    local.pass_time(0)
-    may_go_on = threading.Event()
-    really_clear = remains.clear
-
-    def clear(*arguments: Any, **more: Any) -> None:
-        assert may_go_on.wait(30)
-        really_clear(*arguments, **more)
-
-    monkeypatch.setattr("quotatree.engines.local.server.remains.clear", clear)
-    local.lose(JOB, 1)
-    until(lambda: local.engine._clearing)
-    assert replicas_running(local.engine) == {(JOB, 1): (0,)}
-    may_go_on.set()
-    until(lambda: told(local, Lost))
-    assert replicas_running(local.engine) == {}
-
-
-def test_after_a_reboot_what_ran_is_lost_and_strangers_are_left_alone(local: LocalHarness):
-    """The numbers in the journal belong to others by now: here, to ourselves."""
-    innocent = subprocess.Popen(["sleep", "1000"], start_new_session=True)
-    path = EngineDir(local._directory).run(JOB, 1)
-    os.makedirs(path.path)
-    birth.write_spec(
-        path, {"job": JOB, "run": 1, "module": "DLC", "program": {"env": {}}},
-        [{"do": "start", "replicas": [{"replica": 0}]}],
-    )  # fmt: skip
-    found = Identity.of(innocent.pid)
-    assert found is not None
-    of_old = {"pid": innocent.pid, "started": found.started, "boot": "another-boot"}
-    journal.append(path.journal, {"is": "supervising", **of_old})
-    journal.append(path.journal, {"is": "started", "replica": 0, "port": 1, **of_old})
-    journal.append(path.journal, {"is": "confirmed", "replicas": [0]})
-    local.reopen()
-    until(lambda: told(local, Lost))
-    assert replicas_running(local.engine) == {}
-    assert innocent.poll() is None
-    innocent.kill()
-    innocent.wait()
-
-
 def test_a_journal_torn_in_the_middle_of_a_line_is_read_up_to_there(local: LocalHarness):
     local.engine.start(start_order(local.program()))
     local.pass_time(0)
@@ -185,22 +108,6 @@ def test_a_start_that_broke_off_when_the_supervisor_was_there_is_no_loss(local: 
     until(lambda: told(local, Confirmed))
     assert replicas_running(local.engine) == {(JOB, 1): (0,)}
     assert not told(local, Lost)
-
-
-def test_a_run_whose_directory_is_removed_ends_and_is_lost_and_others_begin(local: LocalHarness):
-    local.engine.start(start_order(local.program()))
-    local.pass_time(0)
-    main = local.engine._runs[JOB, 1].processes[0]
-    shutil.rmtree(local.engine._directory.path)
-    until(lambda: told(local, Lost))
-    assert told(local, Lost) == [Lost(JOB, 1, (0,), "its directory was removed")]
-    assert not main.alive()
-    assert replicas_running(local.engine) == {}
-    local.engine.start(start_order(local.program(), run=2))
-    until(lambda: Confirmed(JOB, 2, (0,)) in local.reports)
-    name = local.engine._premises.engine_id
-    local.reopen()
-    assert local.engine._premises.engine_id == name, "or nobody would know whose the processes are"
 
 
 def test_a_job_that_loses_its_supervisor_every_time_has_failed_at_last(local: LocalHarness):
@@ -246,15 +153,15 @@ def test_a_supervisor_being_born_when_the_server_dies_counts_as_running(local: L
 def test_a_second_supervisor_of_a_run_never_begins(local: LocalHarness):
     local.engine.start(start_order(local.program()))
     local.pass_time(0)
-    until(lambda: len(marked(local)) == 2)  # the shell and what it waits for
-    before = marked(local)
+    until(lambda: len(local.marked()) == 2)  # the shell and what it waits for
+    before = local.marked()
     path = local.engine._runs[JOB, 1].directory
     assert birth.take_lock(path) is None
     other = os.open("/dev/null", os.O_RDONLY)
     local.engine._nursery.start(path.path, {}, other)  # with something that is not the lock
     os.close(other)
     local.pass_time(1)
-    assert marked(local) == before
+    assert local.marked() == before
 
 
 def test_a_nursery_that_was_killed_is_replaced(local: LocalHarness):
@@ -298,30 +205,6 @@ def test_thousands_of_old_runs_do_not_matter_when_forgotten(local: LocalHarness)
     Path(path.forgotten).touch()
     local.reopen()
     assert local.engine._runs == {}
-
-
-def test_whoever_is_told_may_wait_for_another_who_asks(local: LocalHarness, monkeypatch):
-    """A sweep that told while it held the state once stopped a whole server."""
-    asked: list[bool] = []
-
-    def listen(_: Report) -> None:
-        other = threading.Thread(target=local.engine.observe, daemon=True)
-        other.start()
-        other.join(10)
-        asked.append(not other.is_alive())
-
-    monkeypatch.setattr(local.engine, "_woken", lambda _: None)
-    monkeypatch.setattr(local.engine, "_report", listen)
-    local.engine.start(start_order(local.program()))
-    journalled = Path(local.engine._runs[JOB, 1].directory.journal)
-    until(lambda: journalled.exists() and b"confirmed" in journalled.read_bytes())
-    local.engine._sweep()
-    until(lambda: asked)
-    assert all(asked)
-
-
-def marked(local: LocalHarness) -> list[int]:
-    return sorted(process.pid for process in process_tree.marked(local.engine._premises.engine_id))
 
 
 def test_many_starts_from_many_threads_while_the_engine_sweeps(local: LocalHarness):

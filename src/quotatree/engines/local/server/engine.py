@@ -8,17 +8,13 @@ A run whose supervisor was killed is cleared away and then reported lost; until 
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import os
-import secrets
-import signal
 import socket
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from quotatree.core import JobId, JobSpec, Module, NodeSpec
 from quotatree.engines.base import (
@@ -42,13 +38,15 @@ from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import EngineDir
 from quotatree.engines.local.host import cgroups, open_files
 from quotatree.engines.local.host.devices import HealthWatch
-from quotatree.engines.local.host.users import User
-from quotatree.engines.local.server import birth, disk_use, keep, remains
+from quotatree.engines.local.server import birth, disk_use, keep, orders
 from quotatree.engines.local.server.disk_use import DiskSettings
 from quotatree.engines.local.server.known import Key, KnownRun, read_run, runs_on_disk
 from quotatree.engines.local.server.log_reader import read_log
 from quotatree.engines.local.server.premises import Premises
 from quotatree.engines.local.server.program import BadProgram, parse
+from quotatree.engines.local.server.remains import Clearer
+from quotatree.engines.local.server.rounds import Rounds
+from quotatree.engines.local.server.teller import Teller
 from quotatree.engines.local.server.unix_users import UserSettings
 from quotatree.engines.local.server.watch import Watch
 from quotatree.engines.local.server.workdir_check import WorkdirCheck
@@ -85,15 +83,11 @@ class LocalEngine:
         self._limits = limits
         self._health = health
         self._runs: dict[Key, KnownRun] = {}
-        self._unheard: set[Key] = set()  # runs with orders that the supervisor was not woken for
-        self._clearing: set[Key] = set()
-        self._too_large: set[Key] = set()  # runs that were told to end for what their job holds on the disk
-        self._told: list[Report] = []
-        self._report: Callable[[Report], None] | None = None
+        self._clearer = Clearer(without_directory=self._directory_is_gone, done=self._woken)
+        self._teller = Teller()
+        self._rounds = Rounds()
         self._watch: Watch | None = None
-        self._closing = threading.Event()
         self._state = threading.RLock()
-        self._telling = False
         self.make_room: Callable[[], bool] = lambda: False
         """Called when an order does not fit on the disk; True if there is room now."""
 
@@ -148,18 +142,9 @@ class LocalEngine:
             for run in runs_on_disk(self._directory):
                 if run.key not in self._runs:
                     self._take_over(run)
-            self._told.clear()
-            self._report = report
+            self._teller.begin(report)
         watch.start()
-        threading.Thread(target=self._keep_house, name="local-engine-keep", daemon=True).start()
-        if self._job_mib is not None:
-            threading.Thread(
-                target=self._watch_disk, args=(self._job_mib,), name="local-engine-disk", daemon=True
-            ).start()
-        if self._health is not None:
-            threading.Thread(
-                target=self._watch_gpus, args=(self._health,), name="local-gpus", daemon=True
-            ).start()
+        self._begin_rounds()
 
     def start(self, order: StartOrder) -> None:
         key = (order.job, order.run)
@@ -169,16 +154,16 @@ class LocalEngine:
             if run is None:
                 self._begin(order)
             elif run.over or run.forgotten:
-                self._told.append(run.conclusion(replicas))
+                self._teller.collect([run.conclusion(replicas)])
             else:
                 new = [one for one in order.replicas if one.replica not in run.replicas]
                 if new:
-                    self._order(run, {"do": "start", "replicas": [_replica(one) for one in new]})
+                    orders.give(run, orders.start(new), self.make_room)
                     run.replicas.update(one.replica for one in new)
                 again = tuple(replica for replica in replicas if replica in run.confirmed)
                 if again:
-                    self._told.append(Confirmed(*key, again))
-        self._tell()
+                    self._teller.collect([Confirmed(*key, again)])
+        self._teller.tell()
 
     def stop(self, order: StopOrder) -> None:
         with self._state:
@@ -187,18 +172,18 @@ class LocalEngine:
                 return
             wanted = run.replicas if order.replicas is None else run.replicas.intersection(order.replicas)
             if wanted:
-                self._order(run, {"do": "stop", "replicas": sorted(wanted), "grace_ms": order.grace_ms})
+                orders.give(run, orders.stop(wanted, order.grace_ms), self.make_room)
 
     def restart(self, order: RestartOrder) -> None:
         with self._state:
             run = self._runs.get((order.job, order.run))
             if run is not None and not run.over:
-                self._order(run, {"do": "restart", "key": order.key})
+                orders.give(run, orders.restart(order.key), self.make_room)
 
     def observe(self) -> Observed:
         with self._state:
             for run in self._runs.values():
-                self._told += run.read_on()
+                self._teller.collect(run.read_on())
             seen = Observed(
                 tuple(
                     Running(*run.key, tuple(sorted(run.replicas)))
@@ -207,7 +192,7 @@ class LocalEngine:
                 ),
                 tuple(run.exited for run in self._runs.values() if run.exited is not None),
             )
-        self._tell()
+        self._teller.tell()
         return seen
 
     def forget(self, job: JobId, run: int) -> None:
@@ -244,9 +229,10 @@ class LocalEngine:
         return read_log(Path(path.replica_logs(replica)), offset, limit, closed=closed)
 
     def close(self) -> None:
-        self._closing.set()
+        self._rounds.stop()
         with self._state:
-            watch, self._watch, self._report = self._watch, None, None
+            watch, self._watch = self._watch, None
+            self._teller.end()
         if watch is not None:
             watch.close()
         self._nursery.close()
@@ -264,8 +250,11 @@ class LocalEngine:
         if lock is None:
             raise EngineUnavailable(f"run {order.run} of {order.job} is supervised, and not known yet")
         run = KnownRun(order.job, order.run, order.module, path)
-        spec = self._spec(order, user)
-        first = {"do": "start", "replicas": [_replica(one) for one in order.replicas]}
+        premises = self._premises
+        spec = orders.specification(
+            premises.engine_id, order, user, limits=self._limits, apart=premises.apart
+        )
+        first = orders.start(order.replicas)
         try:
             program = parse(order.program, order.module, len(order.replicas))
             birth.write_spec(path, {**spec, "program": program.public()}, [first])
@@ -273,7 +262,7 @@ class LocalEngine:
             birth.write_spec(path, spec, [first])
             end = {"is": "exited", "outcome": "failed", "detail": str(error)}
             journal.append(path.journal, end, durable=True)
-            self._told += run.read_on()
+            self._teller.collect(run.read_on())
             os.close(lock)
         except OSError:
             os.close(lock)
@@ -289,33 +278,6 @@ class LocalEngine:
         if self._watch is not None and pid is not None:
             with contextlib.suppress(OSError):
                 self._watch.supervise(os.pidfd_open(pid), run.key)
-
-    def _spec(self, order: StartOrder, user: User) -> dict[str, Any]:
-        spec: dict[str, Any] = {
-            "engine": self._premises.engine_id, "job": order.job, "run": order.run, "module": order.module.value,
-            "world_size": len(order.replicas), "grace_ms": order.grace_ms, "user": user.name,
-            "source": birth.SOURCE, "limits": self._limits,
-        }  # fmt: skip
-        if self._premises.apart:
-            spec["apart"] = True
-        if not user.listed and not user.is_us:
-            spec |= {"uid": user.uid, "home": user.home}
-        return {**spec, "token": secrets.token_urlsafe(24)} if order.module is Module.DSW else spec
-
-    def _order(self, run: KnownRun, line: dict[str, Any]) -> None:
-        """Write an order down and wake the supervisor, which finds it by itself should it miss the signal."""
-        said = {"at_ms": time.time_ns() // 1_000_000, **line}
-        try:
-            journal.append(run.directory.orders, said)
-        except OSError as error:
-            if error.errno != errno.ENOSPC or not self.make_room():
-                raise
-            journal.append(run.directory.orders, said)
-        if run.supervisor is None:
-            self._unheard.add(run.key)
-        else:
-            run.supervisor.send(signal.SIGUSR1)
-            run.supervisor.send(signal.SIGCONT)  # in case it was stopped: an order is to be obeyed
 
     def _kept(self, key: Key) -> KnownRun | None:
         """A run that is not known in memory, as its files tell it; None if there is none, or it never began.
@@ -336,7 +298,7 @@ class LocalEngine:
 
     def _woken(self, keys: set[Key]) -> None:
         self._read_journals(keys)
-        self._tell()
+        self._teller.tell()
 
     def _loaded(self, key: Key, in_flight_milli: int, span_ms: int) -> None:
         with self._state:
@@ -349,12 +311,12 @@ class LocalEngine:
         with self._state:
             keys = set(self._runs)
         self._read_journals(keys)
-        self._tell()
+        self._teller.tell()
         with self._state:
             gone = [
                 run.key
                 for run in self._runs.values()
-                if not run.over and run.key not in self._clearing and not birth.is_held(run.directory)
+                if not run.over and not self._clearer.is_at(run.key) and not birth.is_held(run.directory)
             ]
         for key in gone:
             self._ended(key)
@@ -365,30 +327,23 @@ class LocalEngine:
         with self._state:
             run = self._runs.get(key)
             if run is not None and not run.over:
-                self._clear_away(run, just_now=True)
-        self._tell()
+                self._clearer.begin(self._premises.engine_id, run, just_now=True)
+        self._teller.tell()
 
     def _read_journals(self, keys: set[Key]) -> None:
-        """Collect the news of these runs in `_told`, without reporting them yet."""
+        """Collect the news of these runs, without reporting them yet."""
         with self._state:
             for key in keys:
                 run = self._runs.get(key)
                 if run is not None:
-                    self._told += run.read_on()
-                    self._wake_if_unheard(run)
+                    self._teller.collect(run.read_on())
+                    orders.wake_if_unheard(run)
                     self._drop_if_forgotten(run)
 
     def _drop_if_forgotten(self, run: KnownRun) -> None:
         """Drop a forgotten run once it is over; until then its supervisor is watched."""
         if run.over and run.forgotten:
             self._runs.pop(run.key, None)
-            self._unheard.discard(run.key)
-            self._too_large.discard(run.key)
-
-    def _wake_if_unheard(self, run: KnownRun) -> None:
-        if run.key in self._unheard and run.supervisor is not None:
-            self._unheard.discard(run.key)
-            run.supervisor.send(signal.SIGUSR1)
 
     def _take_over(self, run: KnownRun) -> None:
         """Go on with a run of an earlier server: watch its supervisor, or clear away what a killed one left."""
@@ -402,117 +357,53 @@ class LocalEngine:
             if run.supervisor is None:
                 del self._runs[run.key]  # never begun: if still wanted, it is ordered again
             else:
-                self._clear_away(run, just_now=False)
+                self._clearer.begin(self._premises.engine_id, run, just_now=False)
 
-    # -- what a killed supervisor leaves -----------------------------------------------------------------------------
+    def _directory_is_gone(self, run: KnownRun) -> None:
+        """Take a run for lost whose directory was removed: what its supervisor wrote in the end cannot be read any more."""
+        with self._state:
+            self._teller.collect(run.hear({"is": "lost", "detail": "its directory was removed"}))
 
-    def _clear_away(self, run: KnownRun, *, just_now: bool) -> None:
-        """Clear a run in a thread of its own: a process that the kernel does not let go of must not hold up other runs."""
-        if run.key not in self._clearing:
-            self._clearing.add(run.key)
-            threading.Thread(
-                target=self._clear,
-                args=(run, just_now),
-                name=f"local-engine-{run.job}-{run.run}",
-                daemon=True,
-            ).start()
+    # -- what is looked at every so often ------------------------------------------------------------------------------
 
-    def _clear(self, run: KnownRun, just_now: bool) -> None:
-        try:
-            lock = birth.take_lock(run.directory)
-            if lock is not None:
-                try:
-                    remains.clear(self._premises.engine_id, run, just_now=just_now)
-                    journal.append(run.directory.journal, birth.end_of(run.directory), durable=True)
-                finally:
-                    os.close(lock)
-            elif not os.path.exists(run.directory.path):
-                self._clear_without_directory(run, just_now)
-        except Exception:
-            log.exception("local engine: %s run %s could not be cleared; tried again", run.job, run.run)
-        finally:
-            with self._state:
-                self._clearing.discard(run.key)
-        self._woken({run.key})
-
-    def _clear_without_directory(self, run: KnownRun, just_now: bool) -> None:
-        """Clear a run whose directory was removed, once its supervisor has noticed that and ended.
-
-        What the supervisor writes in the end cannot be read any more, so the run is lost.
-        """
-        if run.supervisor is None or not run.supervisor.alive():
-            remains.clear(self._premises.engine_id, run, just_now=just_now)
-            with self._state:
-                self._told += run.hear({"is": "lost", "detail": "its directory was removed"})
-
-    # -- telling -------------------------------------------------------------------------------------------------------
-
-    def _keep_house(self) -> None:
-        while not self._closing.wait(KEEP_HOUSE_SECONDS):
-            try:
-                keep.throw_away(self._directory)
-            except Exception:
-                log.exception("local engine: old runs could not be thrown away")
-
-    def _watch_disk(self, most_mib: int) -> None:
-        """Look every DISK_SECONDS at what running jobs hold on the disk."""
-        while not self._closing.wait(DISK_SECONDS):
-            try:
-                self.end_large_jobs(most_mib)
-            except Exception:
-                log.exception("local engine: the directories of jobs could not be measured")
+    def _begin_rounds(self) -> None:
+        every, most_mib, health = self._rounds.every, self._job_mib, self._health
+        every(
+            KEEP_HOUSE_SECONDS,
+            lambda: keep.throw_away(self._directory),
+            name="local-engine-keep",
+            trouble="old runs could not be thrown away",
+        )
+        if most_mib is not None:
+            every(
+                DISK_SECONDS,
+                lambda: self.end_large_jobs(most_mib),
+                name="local-engine-disk",
+                trouble="the directories of jobs could not be measured",
+            )
+        if health is not None:
+            every(
+                HEALTH_SECONDS,
+                lambda: self._look_at_gpus(health),
+                name="local-gpus",
+                trouble="the GPUs could not be looked at",
+                at_once=True,
+            )
 
     def end_large_jobs(self, most_mib: int) -> None:
         """Have runs end as failed whose job holds more on the disk than it may; it is said once to each."""
         with self._state:
-            running = [run for run in self._runs.values() if run.replicas and run.key not in self._too_large]
+            running = [run for run in self._runs.values() if run.replicas and not run.too_large]
         for run in running:
             used = disk_use.used_bytes(self._directory.job(run.job))
             if used <= most_mib * 2**20:
                 continue
             detail = f"its directories hold {used / 2**20:,.0f} MiB, more than the {most_mib:,} MiB that a job may have"
             with self._state:
-                self._too_large.add(run.key)
-                self._order(run, {"do": "fail", "detail": detail})
+                run.too_large = True
+                orders.give(run, orders.fail(detail), self.make_room)
 
-    def _watch_gpus(self, health: HealthWatch) -> None:
-        """Report on the GPUs every HEALTH_SECONDS, in a thread of its own: a driver in trouble may be slow to answer."""
-        while not self._closing.is_set():
-            try:
-                reports = health.look()
-            except Exception:
-                log.exception("local engine: the GPUs could not be looked at")
-                reports = []
-            with self._state:
-                self._told += reports
-            self._tell()
-            self._closing.wait(HEALTH_SECONDS)
-
-    def _tell(self) -> None:
-        """Report what was collected, in order, and never while holding the state: the listener may call back.
-
-        One thread reports at a time; another one that comes meanwhile leaves its reports to it.
-        """
-        with self._state:
-            if self._telling:
-                return
-            self._telling = True
-        while True:
-            with self._state:
-                told, self._told, report = self._told, [], self._report
-                if not told or report is None:
-                    self._telling = False
-                    return
-            for one in told:
-                try:
-                    report(one)
-                except Exception:
-                    log.exception("local engine: nobody could be told of %s", one)
-
-
-def _replica(order: Any) -> dict[str, Any]:
-    shape = order.shape
-    return {
-        "replica": order.replica, "node": order.node, "devices": list(order.devices),
-        "gpu_milli": shape.gpu_milli, "cpu_milli": shape.cpu_milli, "memory_mib": shape.memory_mib,
-    }  # fmt: skip
+    def _look_at_gpus(self, health: HealthWatch) -> None:
+        """Report on the health of the GPUs, as far as it has changed."""
+        self._teller.collect(health.look())
+        self._teller.tell()

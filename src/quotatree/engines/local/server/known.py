@@ -54,6 +54,8 @@ class KnownRun:
     exited: Exited | None = None
     over: bool = False  # a final line was read: nothing of it is left
     forgotten: bool = False  # its end is written down
+    unheard: bool = False  # it has orders that its supervisor was not woken for
+    too_large: bool = False  # it was told to end for what its job holds on the disk
     lost_detail: str = ""
     notices: list[str] = field(default_factory=list)
     offset: int = 0

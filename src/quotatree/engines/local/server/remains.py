@@ -7,20 +7,82 @@ control group cannot be told from a stranger's process once the supervisor is go
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
+import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
+from quotatree.engines.local.files import journal
 from quotatree.engines.local.host import cgroups, process_tree
 from quotatree.engines.local.host.cgroups import Group
 from quotatree.engines.local.host.environment import mark
 from quotatree.engines.local.host.identity import Identity, boot_id, stat
-from quotatree.engines.local.server.known import KnownRun
+from quotatree.engines.local.server import birth
+from quotatree.engines.local.server.known import Key, KnownRun
+
+log = logging.getLogger(__name__)
 
 AGAIN_SECONDS: Final = 0.01
 LONGEST_AGAIN_SECONDS: Final = 1.0
 LOOKS: Final = 2
 """Looks in a row that must find nothing: in the moment of its exec a process shows no environment, and so no mark."""
+
+
+class Clearer:
+    """Clears runs, each in a thread of its own: a process that the kernel does not let go of must not hold up other runs.
+
+    `without_directory` is called with a run that was cleared and cannot say so in its journal any more, because that was
+    removed; `done` with its key after every try, successful or not.
+    """
+
+    def __init__(
+        self, *, without_directory: Callable[[KnownRun], None], done: Callable[[set[Key]], None]
+    ) -> None:
+        self._without_directory = without_directory
+        self._done = done
+        self._clearing: set[Key] = set()
+        self._lock = threading.Lock()
+
+    def is_at(self, key: Key) -> bool:
+        """Whether this run is being cleared."""
+        return key in self._clearing
+
+    def begin(self, engine: str, run: KnownRun, *, just_now: bool) -> None:
+        """Clear a run, unless that has begun already. `just_now`: the supervisor was seen to die."""
+        with self._lock:
+            if run.key in self._clearing:
+                return
+            self._clearing.add(run.key)
+        arguments = (engine, run, just_now)
+        name = f"local-engine-{run.job}-{run.run}"
+        threading.Thread(target=self._clear, args=arguments, name=name, daemon=True).start()
+
+    def _clear(self, engine: str, run: KnownRun, just_now: bool) -> None:
+        try:
+            lock = birth.take_lock(run.directory)
+            if lock is not None:
+                try:
+                    clear(engine, run, just_now=just_now)
+                    journal.append(run.directory.journal, birth.end_of(run.directory), durable=True)
+                finally:
+                    os.close(lock)
+            elif not os.path.exists(run.directory.path):
+                self._clear_without_directory(engine, run, just_now)
+        except Exception:
+            log.exception("local engine: %s run %s could not be cleared; tried again", run.job, run.run)
+        finally:
+            with self._lock:
+                self._clearing.discard(run.key)
+        self._done({run.key})
+
+    def _clear_without_directory(self, engine: str, run: KnownRun, just_now: bool) -> None:
+        """Clear a run whose directory was removed, once its supervisor has noticed that and ended."""
+        if run.supervisor is None or not run.supervisor.alive():
+            clear(engine, run, just_now=just_now)
+            self._without_directory(run)
 
 
 def clear(engine: str, run: KnownRun, *, just_now: bool) -> None:
