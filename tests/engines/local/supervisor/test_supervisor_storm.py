@@ -40,8 +40,9 @@ def test_whatever_is_killed_whenever_nothing_is_left(both_ways: Runs, seed: int)
 def assert_ended(run: Run, *, killed: bool) -> None:
     run.wait_until(lambda: run.concluded or (killed and not run.supervisor_alive()), f"the end of {run.spec}")
     assert not Path(run.dir.crash).exists(), Path(run.dir.crash).read_text()
-    if run.work("daemon").exists():
-        pid = int(run.work("daemon").read_text())
+    said = run.work("daemon").read_text() if run.work("daemon").exists() else ""
+    if said:  # else it was killed before it said a number, perhaps with the file just opened
+        pid = int(said)
         wait_for(lambda: not is_in(run, pid), "the death of the daemon")
 
 
