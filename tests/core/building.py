@@ -125,3 +125,9 @@ class World:
         made = plan(self.state, self.now_ms)
         assert not plan(self.state, self.now_ms).decisions, "planning again yields nothing (P10)"
         return [(type(d).__name__, d.job) for d in made.decisions if not isinstance(d, say.Wait)]
+
+
+def started_and_taken(made: say.Plan) -> set[JobId]:
+    """Return the jobs that a plan started, or promised places to, and evicted."""
+    starts = {d.job for d in made.decisions if isinstance(d, say.Start | say.Hold)}
+    return starts & {d.job for d in made.decisions if isinstance(d, say.Evict)}

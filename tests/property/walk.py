@@ -145,7 +145,7 @@ class Walk:
 @contextmanager
 def step_by_step() -> Iterator[None]:
     """Let plans tell every step as it was decided, not their net effect (P8; test_net_effect.py)."""
-    with patch("quotatree.core.planning.plan.keep_running", return_value=[]):
+    with patch("quotatree.core.planning.draft.keep_running", return_value=[]):
         yield
 
 

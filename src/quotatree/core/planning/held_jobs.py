@@ -1,0 +1,144 @@
+"""What becomes of jobs that places were promised to: they start, start elsewhere, or are planned anew (P9)?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quotatree.core.changes import effects
+from quotatree.core.model.job import Claim, Job, Placed
+from quotatree.core.model.unit import Unit
+from quotatree.core.model.wait_queue import AGAIN, WaitClass
+from quotatree.core.planning.attempt_facts import passes_guard
+from quotatree.core.planning.draft import Draft
+from quotatree.core.planning.rivals import rival_of
+from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.search.free_index import free_index
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.placement import Wanted, find_places
+
+TryJob = Callable[[WaitClass, Job], bool]
+"""Tries a waiting job as the plan does: it may add to the draft or go back in it. It is passed with every call: kept here, it would
+make a cycle, which only the garbage collector could free after every plan."""
+
+
+class HeldJobs:
+    """The holds of one plan."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+
+    def expire(self) -> None:
+        """Release the holds whose time is over."""
+        draft = self._draft
+        for job in self._holders():
+            if job.hold is not None and job.hold.waiting_on and job.hold.expires_ms <= draft.now_ms:
+                reason = because(Code.HoldExpired)
+                draft.decisions.append(effects.release(draft.state, job, draft.now_ms, reason, again=True))
+
+    def finish(self, try_job: TryJob) -> bool:
+        """Start each held job whose places are empty now or that fits elsewhere; return whether anything was decided."""
+        draft, state = self._draft, self._draft.state
+        decided, returns = len(draft.decisions), draft.returns
+        nowhere: set[tuple[object, ...]] = set()  # requests that fit nowhere else: equal ones need no search
+        for job in self._holders():
+            if draft.is_put_off(job, Claim.REGULAR):
+                continue
+            self._takers_first(job, try_job)
+            if draft.returns > returns:
+                return True
+            hold = job.hold
+            if hold is None:
+                continue
+            if not hold.waiting_on:
+                if effects.wait_longer(state, job, draft.now_ms):
+                    continue
+                self._start(job, hold.unit.places, because(Code.HoldComplete))
+                continue
+            version = job.quota.tree.version
+            if hold.checked_version == version or job.leaving:
+                continue
+            state.set_checked(hold, version)
+            wanted = [(p.replica, p.shape) for p in hold.unit.places]
+            avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
+            alike = (job.quota.root.id, avoid, *(shape for _, shape in wanted))
+            elsewhere = None
+            if alike not in nowhere:
+                elsewhere = self._elsewhere(hold.unit, wanted, avoid)
+            if elsewhere is None:
+                if len(wanted) == 1:  # a gang may use its own promised places too
+                    nowhere.add(alike)
+                continue
+            self._start(job, elsewhere, because(Code.StartsElsewhere))
+        return len(draft.decisions) > decided
+
+    def retry_expired(self, try_job: TryJob) -> bool:
+        """Try jobs whose hold expired before any of their victims; return whether anything was decided."""
+        draft = self._draft
+        again = [quota for quota in draft.ordering.waiting() if quota.queue.again]
+        if not again:
+            return False
+        waiting = [
+            draft.state.jobs[job_id]
+            for quota in again
+            for cls in quota.queue.classes.values()
+            if cls.key[0] == AGAIN
+            for _, job_id in cls.members
+        ]
+        decided, returns = len(draft.decisions), draft.returns
+        # Rights go from the top down and from high to low, so this is S8's order.
+        for job in sorted(waiting, key=lambda j: (j.quota.depth, -j.priority, j.spec.submitted_ms, j.id)):
+            while (cls := job.quota.queue.of_job.get(job.id)) is not None:
+                if job.running or draft.ordering.fails(cls):
+                    break
+                try_job(cls, job)
+                if draft.returns > returns:
+                    return True
+        return len(draft.decisions) > decided
+
+    def wakeups(self) -> list[int]:
+        """Return the times, in ms, at which holds end that still wait for somebody to leave."""
+        return [job.hold.expires_ms for job in self._holders() if job.hold and job.hold.waiting_on]
+
+    def _holders(self) -> list[Job]:
+        """Return all jobs with a hold by priority, submit time and id, since a rollback changes the order of entries."""
+        held = [job for tree in self._draft.trees if tree.held for job in tree.held.values()]
+        return (
+            held if len(held) <= 1 else sorted(held, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
+        )
+
+    def _takers_first(self, job: Job, try_job: TryJob) -> None:
+        """Try jobs that could evict this held job before it starts, so that they take its hold and not its start (S8)."""
+        draft = self._draft
+        returns = draft.returns
+        while job.hold is not None and draft.returns == returns:
+            rival = rival_of(draft.ordering, job, job.hold.unit.footprint)
+            if rival is None:
+                return
+            try_job(rival.cls, rival.job)
+
+    def _start(self, job: Job, places: tuple[Placed, ...], reason: Reason) -> None:
+        draft = self._draft
+        draft.note_place(job, Claim.REGULAR)
+        draft.decisions.append(
+            effects.start(
+                draft.state,
+                job,
+                places,
+                claim=Claim.REGULAR,
+                now_ms=draft.now_ms,
+                step=Step.FREE,
+                reason=reason,
+            )
+        )
+
+    def _elsewhere(self, unit: Unit, wanted: Wanted, avoid: frozenset[int]) -> tuple[Placed, ...] | None:
+        """Return places that are free now, for a gang also those of its promised places that are empty; None if too few."""
+        state, root = self._draft.state, unit.job.quota.root
+        found = find_places(state, root, wanted, now=True, avoid=avoid)
+        if found is not None or len(wanted) == 1:
+            return found
+        if not any(free_index(state, shape, root, True).total for shape in {shape for _, shape in wanted}):
+            return None
+        without = Overlay(state)
+        without.take(unit)
+        return find_places(state, root, wanted, now=True, avoid=avoid, overlay=without)

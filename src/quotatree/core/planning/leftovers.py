@@ -1,0 +1,135 @@
+"""Who gets what regular work leaves over: idle starts first (I1, I4), then surplus replicas (P12)?"""
+
+from __future__ import annotations
+
+from quotatree.core.changes import effects
+from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
+from quotatree.core.model.resources import resources_text
+from quotatree.core.model.wait_queue import Failure, WaitClass
+from quotatree.core.planning.draft import Draft
+from quotatree.core.planning.extra_replicas import short_of_idle, short_of_surplus, surplus_allowed
+from quotatree.core.planning.fair_idle import fair_take, sharing_from
+from quotatree.core.planning.idle_start import idle_start
+from quotatree.core.planning.outcome import Decided
+from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.search.placement import find_places
+
+
+class Leftovers:
+    """The second and the third round of one plan."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, and the last change by then
+
+    def hope(self, cls: WaitClass) -> None:
+        """Note that a class did not preempt, since it can start idle (P4)."""
+        self._hopes.append((cls, self._draft.state.change))
+
+    def forget_hopes(self) -> None:
+        for cls, _ in self._hopes:
+            self._forget(cls)
+
+    def start_idle(self) -> bool:
+        """Make one decision of the second round; return False when no job can run idle any more."""
+        draft, state = self._draft, self._draft.state
+        for candidate in draft.ordering.idle_candidates():
+            cls, job = candidate.cls, candidate.job
+            if draft.is_put_off(job, Claim.IDLE):
+                continue
+            found = idle_start(state, job)
+            if not isinstance(found, Reason):
+                self._start(job, found)
+                return True
+            if self._took_fairly(job):
+                return True
+            # Shares change with whatever starts; several shapes may fit where less is free.
+            any_change = len(job.spec.groups) > 1 or sharing_from(job.quota) is not None
+            change = state.change if any_change else None
+            state.remember_idle(cls, Failure(found, job.quota.tree.version, change=change))
+            if job.spec.idle is Idle.ONLY:
+                draft.tell(job, found)
+        return self._grow_idle() or self._disappointed()
+
+    def start_surplus(self) -> bool:
+        """Start one surplus replica on what is left over (P12); return False if no job can have one."""
+        draft, state = self._draft, self._draft.state
+        for job in short_of_surplus(state, draft.trees):
+            root, tree = job.quota.root, job.quota.tree
+            taken = {*job.core_indexes, *job.extras, *job.leaving}
+            free = [i for i in range(job.spec.most_replicas) if i not in taken]
+            shape = job.spec.groups[0].shape
+            if free and surplus_allowed(state, job):
+                places = find_places(state, root, [(free[0], shape)], now=True, avoid=tree.guard_nodes)
+                if places is not None:
+                    draft.decisions.append(effects.start_surplus(state, job, places[0], draft.now_ms))
+                    # It may have put waiting jobs over a limit: positions are counted anew (S3). And the first surplus
+                    # of a tree gives its other jobs a right that they did not have: those that failed are tried again,
+                    # and told why they wait (P12).
+                    if state.limits or tree.surplus_units == 1:
+                        draft.ordering.touch(job.quota)
+                    return True
+            state.remember_surplus(job, tree.version)
+        return False
+
+    def _took_fairly(self, job: Job) -> bool:
+        """Let a waiting borrower take from one that has more than its share (I4); return whether anything was decided.
+
+        It starts when they have left: nothing is promised to it, since by then it still has the smallest share.
+        """
+        draft, state = self._draft, self._draft.state
+        take = fair_take(state, job, draft.now_ms)
+        if take is None:
+            return False
+        before = state.mark()
+        why = because(Code.FairShare, preemptor=job.id, quota=take.quota.id)
+        evictions = effects.evict_all(state, take.units, draft.now_ms, why, job.id, counts=False)
+        draft.add(job, Decided(evictions, before, taken=take.units))
+        return True
+
+    def _start(self, job: Job, places: tuple[Placed, ...]) -> None:
+        draft = self._draft
+        draft.note_place(job, Claim.IDLE)
+        free = resources_text(total_request(job, [place.replica for place in places]))
+        why = because(Code.FitsIdle, free=free)
+        draft.decisions.append(
+            effects.start(
+                draft.state, job, places, claim=Claim.IDLE, now_ms=draft.now_ms, step=Step.FREE, reason=why
+            )
+        )
+        draft.ordering.touch(job.quota)
+
+    def _grow_idle(self) -> bool:
+        """Start replicas that a running job is missing, if it may have them idle; return False if no job can (I1, P12)."""
+        draft = self._draft
+        for job in short_of_idle(draft.state, draft.trees):
+            if draft.is_put_off(job, Claim.IDLE):
+                continue
+            found = idle_start(draft.state, job)
+            if not isinstance(found, Reason):
+                self._start(job, found)
+                return True
+            draft.state.remember_surplus(job, job.quota.tree.version)
+        return False
+
+    def _disappointed(self) -> bool:
+        """Let classes that stopped at idle go on to preempt, if decisions were made since (P4); return whether any may.
+
+        Other jobs may have taken the idle room that they counted on.
+        """
+        draft = self._draft
+        found = False
+        for cls, change in self._hopes:
+            if change != draft.state.change and cls.members and self._forget(cls):
+                draft.ordering.touch(cls.quota)
+                found = True
+        if found:
+            self._hopes.clear()
+        return found
+
+    def _forget(self, cls: WaitClass) -> bool:
+        """Forget that a class stopped at idle: that holds only until the idle round; return whether it was remembered."""
+        if cls.failed is None or cls.failed.reason.code is not Code.StopsAtIdle:
+            return False
+        self._draft.state.remember(cls, None)
+        return True

@@ -1,0 +1,40 @@
+"""Is surplus started where it may be, and are those told who gain a right by it (P12)?"""
+
+from __future__ import annotations
+
+from quotatree.core import events as ev
+from quotatree.core.changes.apply import apply
+from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import Module, Strategy
+from quotatree.core.model.quota import AmountLimit, QuotaId, QuotaSpec
+from quotatree.core.model.resources import Bounds
+from quotatree.core.planning.plan import plan
+from quotatree.core.state import State
+from tests.core.building import World, submit
+
+
+def test_the_first_surplus_replica_is_no_news_for_the_next_plan() -> None:
+    """P10, P12: the surplus may give way to `thirsty`; whether that helps is found out in the same plan."""
+    state = State()
+    apply(state, ev.NodeJoined(NodeSpec("n0", gpus=4, cpu_milli=8000)), 0)
+    draws = (("default", Bounds(4000, 2000)),)
+    apply(state, ev.QuotaCreated(QuotaSpec(QuotaId("r"), draws=draws, strategy=Strategy.TRAVERSE)), 0)
+    for name, gpu_milli, cpu_milli in (("busy", 0, 1000), ("short", 1000, 0), ("thirsty", 2000, 2000)):
+        group = ReplicaGroup(1, Shape(gpu_milli, cpu_milli, 0))
+        apply(state, ev.JobSubmitted(JobSpec(JobId(name), "r", (group,), 0, priority=5)), 0)
+    plan(state, 0)
+    apply(state, ev.JobEnded(JobId("short")), 1)
+    submit(state, "elastic", "r", (3, 1000), now_ms=1, min_replicas=1)
+    plan(state, 1)
+    assert len(state.jobs[JobId("elastic")].extras) == 2
+    assert plan(state, 1).decisions == ()
+
+
+def test_surplus_stays_within_the_amount_limits_w3() -> None:
+    world = World()
+    world.root(8)
+    world.event(ev.LimitsSet("r", (AmountLimit("r", "user:ann", 1, 9, 4000),)))
+    job = world.submit("service", "r", 1, 8, module=Module.EAS, subjects=("user:ann",))
+    world.plan()
+    assert len(job.core_indexes) + len(job.extras) == 4
