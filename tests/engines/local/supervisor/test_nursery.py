@@ -13,8 +13,8 @@ from quotatree.engines.local.host.identity import Identity
 from quotatree.engines.local.server.birth import SOURCE, take_lock
 from quotatree.engines.local.supervisor.nursery import Nursery
 from tests.engines.local.supervised import Runs, wait_for
+from tests.engines.local.supervisor.test_strays import DAEMON, python
 from tests.engines.local.supervisor.test_supervisor import succeeded
-from tests.engines.local.supervisor.test_supervisor_faults import DAEMON, python
 
 
 @pytest.fixture

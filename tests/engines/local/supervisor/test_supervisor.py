@@ -303,13 +303,3 @@ def test_orders_are_seen_although_the_signal_was_lost(runs: Runs):
     run.wait("confirmed")
     journal.append(run.dir.orders, {"do": "stop", "replicas": None, "grace_ms": 1000})
     assert run.end() == {"is": "over"}
-
-
-def test_the_engine_is_woken(runs: Runs):
-    os.mkfifo(runs.directory.wake)
-    fifo = os.open(runs.directory.wake, os.O_RDWR | os.O_NONBLOCK)
-    try:
-        assert runs.start("true", job="b").end() == succeeded()
-        assert set(os.read(fifo, 4096).splitlines()) == {b"b 1"}
-    finally:
-        os.close(fifo)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines.local.supervised import Run, Runs, wait_for
-from tests.engines.local.supervisor.test_supervisor_faults import DAEMON, python
+from tests.engines.local.supervisor.test_strays import DAEMON, python
 
 COMMANDS: list[str | list[str]] = [
     "true",

@@ -13,7 +13,6 @@ On stdin: one line of JSON with the secrets. Without a whole line it ends and le
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import os
@@ -22,14 +21,16 @@ import sys
 import traceback
 
 from quotatree.engines.local.files import journal
-from quotatree.engines.local.files.layout import LOAD, RunDir
-from quotatree.engines.local.host import cgroups, environment, open_files, process_tree, users
+from quotatree.engines.local.files.layout import RunDir
+from quotatree.engines.local.host import cgroups, environment, open_files, users
 from quotatree.engines.local.host.identity import Identity, boot_id
 from quotatree.engines.local.supervisor import address, spawn
+from quotatree.engines.local.supervisor.chronicle import Chronicle
 from quotatree.engines.local.supervisor.log_writer import ReplicaLog
 from quotatree.engines.local.supervisor.loop import Loop
 from quotatree.engines.local.supervisor.replica import Ended, Replica
 from quotatree.engines.local.supervisor.replica_command import Commands
+from quotatree.engines.local.supervisor.strays import Strays
 from quotatree.engines.local.supervisor.training import Training
 
 TYPE_CHECKING = False
@@ -49,8 +50,6 @@ LOOKS_AWAY = 3
 """A run whose directory is not found so often in a row has none any more: it can neither get orders nor report."""
 
 DEFAULT_LOG_MIB = 10
-MAX_NOTICES = 20
-"""Most notices in one journal, which is not a log: so many show that the trouble lasts."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -139,17 +138,14 @@ class Supervisor:
         self.own_children: set[int] = set()  # pids of helpers that belong to no replica
         self._lock = lock
         self._looks_away = 0
-        self._journal = journal.Journal(run_dir.journal)
+        self._chronicle = Chronicle(run_dir, str(spec["job"]), int(spec["run"]))
+        self._strays = Strays(self.replicas, self.own_children, self._mark)
         self._groups = cgroups.find(str(spec["engine"])) if spec.get("limits", True) else cgroups.NONE
         self._logs: dict[int, ReplicaLog] = {}
         self._orders_offset = 0
-        self._confirmed: list[int] = []
-        self._left: list[int] = []
         self._concluded = False
         self._lost = ""  # why the run ends, if by no order
         self._failed = ""  # why the run has failed, if the engine said so
-        self._notices: set[str] = set()
-        self._news = False
         self._checkpoint_file = run_dir.job.checkpoint_file
         self._checkpoint_seen = _touched(self._checkpoint_file)
         self.ports = address.Ports()
@@ -168,10 +164,10 @@ class Supervisor:
         self.journal_add({"is": "supervising", **identity.fields()})
         self.new_attempt()
         self._look()
-        while not self._concluded or self._journal.behind:
-            self._tell()
+        while not self._concluded or self._chronicle.behind:
+            self._chronicle.tell()
             self.loop.turn()
-        self._tell()
+        self._chronicle.tell()
         self._groups.tidy()
 
     # For courses: processes
@@ -189,7 +185,7 @@ class Supervisor:
             self.loop,
             log,
             group=group,
-            strays=self._strays_of,
+            strays=self._strays.of,
             started=self._course.started,
             gone=self._gone,
             notice=self.notice,
@@ -216,12 +212,12 @@ class Supervisor:
     # For courses: what happened
 
     def confirm(self, replica: int) -> None:
-        self._confirmed.append(replica)
+        self._chronicle.confirm(replica)
 
     def left(self, replica: int) -> None:
         """Report that a replica that was told to stop is gone."""
         if self.wanted.pop(replica, None) is not None:
-            self._left.append(replica)
+            self._chronicle.left(replica)
 
     def exited(self, outcome: str, detail: str) -> None:
         self._conclude({"is": "exited", "outcome": outcome, "detail": detail})
@@ -237,19 +233,14 @@ class Supervisor:
 
     def notice(self, text: str) -> None:
         """Write down something that the owner of the job should know, unless it was said before."""
-        if text not in self._notices and len(self._notices) < MAX_NOTICES:
-            self._notices.add(text)
-            self.journal_add({"is": "notice", "text": text})
+        self._chronicle.notice(text)
 
     def tell_load(self, in_flight_milli: int, span_ms: int) -> None:
         """Tell the engine how many requests were in flight on average. Nobody need hear it: the next figure follows soon."""
-        told = f"{LOAD} {self.spec['job']} {self.spec['run']} {int(in_flight_milli)} {int(span_ms)}"
-        _write_line(self.run_dir.engine.wake, told)
+        self._chronicle.tell_load(in_flight_milli, span_ms)
 
     def journal_add(self, entry: Entry) -> None:
-        self._flush()
-        self._journal.add(entry)
-        self._news = True
+        self._chronicle.add(entry)
 
     # Events
 
@@ -300,18 +291,13 @@ class Supervisor:
             self._course.stop(list(self.wanted), 0.0 if removed else self.grace_seconds)
 
     def _child_ended(self) -> None:
-        self._reap()
+        self._strays.reap()
         for replica in list(self.replicas.values()):
             if replica.alive:
                 replica.look()
 
-    def _reap(self) -> None:
-        for pid in self._strays():
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-
     def _gone(self, replica: Replica) -> None:
-        self._reap()
+        self._strays.reap()
         self.ports.release(replica.port)
         self._see_checkpoint()
         self._course.gone(replica)
@@ -322,52 +308,12 @@ class Supervisor:
             self._checkpoint_seen = touched
             self.journal_add({"is": "checkpoint"})
 
-    def _strays(self) -> list[int]:
-        """Pids of our children that we did not start: processes of replicas that lost their parents."""
-        mains = {r.identity.pid for r in self.replicas.values() if r.alive and r.identity is not None}
-        return [
-            pid
-            for pid in process_tree.children(os.getpid())
-            if pid not in mains and pid not in self.own_children
-        ]
-
-    def _strays_of(self, number: int) -> list[int]:
-        """Strays that may belong to this replica: all but those that group or mark assign to another one that still runs.
-
-        Marks count also where there are groups: root may leave a group, as tools that run containers do.
-        """
-        strays = self._strays()
-        others = [replica for n, replica in self.replicas.items() if n != number and replica.alive]
-        if not strays or not others:
-            return strays
-        theirs = set().union(*(replica.in_its_group() for replica in others))
-        marks = {self._mark(replica.number) for replica in others}
-        return [pid for pid in strays if pid not in theirs and process_tree.mark_of(pid) not in marks]
-
-    # Telling
-
     def _conclude(self, entry: Entry) -> None:
         self._see_checkpoint()
         self._concluded = True
         for log in self._logs.values():
             log.close()
         self.journal_add(entry)
-
-    def _flush(self) -> None:
-        """Write down the replicas that were confirmed in this turn as one line, and those that left as another."""
-        for what, replicas in (("confirmed", self._confirmed), ("left", self._left)):
-            if replicas:
-                self._journal.add({"is": what, "replicas": list(replicas)})
-                self._news = True
-                replicas.clear()
-
-    def _tell(self) -> None:
-        self._flush()
-        if self._journal.behind:
-            self._journal.catch_up()
-        if self._news and not self._journal.behind:
-            self._news = False
-            wake(self.run_dir.engine.wake, str(self.spec["job"]), int(self.spec["run"]))
 
     # What belongs to a replica by its number
 
@@ -404,24 +350,6 @@ def _course(supervisor: Supervisor) -> Course:
 
         return Notebook(supervisor)
     return Training(supervisor)
-
-
-def wake(fifo: str, job: str, run: int) -> None:
-    """Tell the engine that this run has news. It need not be there, and else looks by itself."""
-    _write_line(fifo, f"{job} {run}")
-
-
-def _write_line(fifo: str, line: str) -> None:
-    try:
-        fd = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        os.write(fd, f"{line}\n".encode())
-    except OSError:
-        pass
-    finally:
-        os.close(fd)
 
 
 def _touched(path: str) -> int | None:
