@@ -6,29 +6,33 @@ how the attempt ends with it, or None: go on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
-from quotatree.core.changes.replicas import settle
 from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
-from quotatree.core.model.quota import QuotaId, Shortage, idle_room, loan, shortage
-from quotatree.core.model.resources import GPU, Resources, amount_text, resources_text
+from quotatree.core.model.quota import QuotaId, Shortage, idle_room, shortage
+from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, eviction_frees
 from quotatree.core.model.wait_queue import Failure
 from quotatree.core.planning.attempt_facts import (
-    cost_text,
     idle_refusal,
     passes_guard,
     seconds,
     victim_cost,
     why_short,
 )
+from quotatree.core.planning.attempt_reasons import (
+    why_no_place,
+    why_nobody,
+    why_on_loan,
+    why_started,
+    why_taken,
+)
 from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_for_leaving
-from quotatree.core.planning.loan_surplus import surplus_on_loan
+from quotatree.core.planning.giving_way import GivenWay, settle_all
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import (
@@ -38,13 +42,10 @@ from quotatree.core.planning.steps import (
     preempting_steps,
     signature_of,
 )
+from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Clause, Signature
-from quotatree.core.search.free_index import free_index
-from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.placement import bounded_by_pools, find_places
-from quotatree.core.search.proof import proved
-from quotatree.core.search.trial import with_companions
+from quotatree.core.search.placement import find_places
 from quotatree.core.search.victims import Found, NotFound, Request, Why, search
 from quotatree.core.state import State
 
@@ -78,7 +79,7 @@ class Attempt:
         self._claimant = Claimant(job, job.quota, self._request, self._past_guard)
         self._tried: list[say.StepTried] = []
         self._stopped: list[effects.Stopped] = []
-        self._given_way: list[tuple[say.VictimCost, say.Evict, Unit]] = []  # surplus that is not to be a loan
+        self._given_way = GivenWay(state, self._claimant, now_ms)
 
     def run(self) -> Outcome:
         outcome = self._walk()
@@ -109,7 +110,7 @@ class Attempt:
         if not borrows and self._quota.shrinking and short is not None:
             self._not_enough(Step.LOAN, because(Code.LoanNotAllowed, quota=self._quota.id))
         if borrows and short is not None:
-            self._clear_surplus()
+            self._given_way.clear()
             if found := self._on_loan():
                 return found
         if self._fits_as_idle():
@@ -133,7 +134,7 @@ class Attempt:
                 if not self._claimant.may_borrow() or self._shortage(True) is not None:
                     borrows = may_borrow(self._quota, self._job.priority)
                     return self._fail(self._why_short(short), None if borrows else short)
-                why = self._why_on_loan()
+                why = why_on_loan(self._claimant)
         if self._overtaken():
             return Overtaken()
         preemption: say.Preemption | None = None
@@ -163,9 +164,8 @@ class Attempt:
             return Overtaken()
         preemption = None if not self._given_way else self._ledger(step, [], NOBODY)
         begun = self._begin(*found, step, reason, preemption)
-        evictions = [eviction for _, eviction, _ in self._given_way]
-        taken = tuple(unit for *_, unit in self._given_way)
-        return Decided((*evictions, begun), self._before, tuple(self._tried), taken)
+        gone = self._given_way
+        return Decided((*gone.evictions, begun), self._before, tuple(self._tried), gone.units)
 
     def _places(self) -> tuple[tuple[Placed, ...], bool] | None:
         """Return places for all that is wanted, and whether they are free now or only being freed; None if there are none."""
@@ -215,11 +215,11 @@ class Attempt:
         beyond = any(more[i] > 0 and self._quota.used[i] + more[i] > bound for i, bound in self._quota.named)
         gave_way = bool(self._given_way)
         if gave_way:  # others are tried in the state as it was
-            self._take_back_surplus()
+            self._given_way.take_back(self._before)
         overtaken = self._around.overtakes(self._job, Resources(*more), beyond)
         self._before = self._state.mark()
         if gave_way and not overtaken:
-            self._clear_surplus()
+            self._given_way.clear()
         return overtaken
 
     def _on_loan(self) -> Outcome | None:
@@ -233,7 +233,7 @@ class Attempt:
             if not self._quota.tree.surplus_units:  # idle borrowers free no quota
                 return None
             return self._with_victims(Step.LOAN, (), loan_allowed=True)
-        found = self._on_free(Step.LOAN, self._why_on_loan())
+        found = self._on_free(Step.LOAN, why_on_loan(self._claimant))
         if found is not None:
             return found
         self._not_enough(Step.LOAN, self._why_no_place())
@@ -353,14 +353,14 @@ class Attempt:
         if self._overtaken(found.units):
             return Overtaken()
         if self._given_way:
-            self._let_surplus_stay(request, found)
+            self._given_way.let_stay(request, found, self._before)
         preemption, evictions = self._evict(step, request.signature, found)
-        reason = self._why_started(step, found, list(preemption.victims))
+        reason = why_started(step, found, preemption.victims)
         places = self._places()
         if places is None:
             raise AssertionError(f"{self._job.id} does not fit after its victims left: {found}")
         begun = self._begin(*places, step, reason, preemption)
-        taken = (*(unit for *_, unit in self._given_way), *found.units)
+        taken = (*self._given_way.units, *found.units)
         return Decided((*evictions, begun), self._before, tuple(self._tried), taken, tuple(self._stopped))
 
     def _evict(
@@ -377,20 +377,19 @@ class Attempt:
                 continue
             why = reasons.get(unit.cls)
             if why is None:
-                why = reasons[unit.cls] = self._why_taken(signature, unit)
+                why = reasons[unit.cls] = why_taken(self._job, signature, unit)
             if unit.cls.kind is UnitKind.CORE:
                 self._stopped.append(effects.stopped(unit))
             freed = eviction_frees(unit)
             eviction = effects.evict(state, unit, now_ms, why, job.id, True, settled=False)
             victims.append(victim_cost(unit, eviction, freed))
             evictions.append(eviction)
-        self._settle((*(unit for *_, unit in self._given_way), *found.units))
-        cleared = [eviction for _, eviction, _ in self._given_way]
-        return self._ledger(step, victims, found), (*cleared, *evictions)
+        settle_all(state, (*self._given_way.units, *found.units), now_ms)
+        return self._ledger(step, victims, found), (*self._given_way.evictions, *evictions)
 
     def _ledger(self, step: Step, victims: list[say.VictimCost], found: Found) -> say.Preemption:
         """Return the entry of the ledger: these victims, and the surplus that gave way before a loan."""
-        before = [victim for victim, *_ in self._given_way]
+        before = self._given_way.victims
         extra = sum(victim.cost for victim in before)
         cost = extra + sum(v.cost for v in victims)
         return say.Preemption(
@@ -404,49 +403,6 @@ class Attempt:
             tried=tuple(self._tried),
         )
 
-    def _clear_surplus(self) -> None:
-        """Let the surplus leave that the start would put on loan (P12)."""
-        if self._quota.tree.surplus_units:
-            surplus = surplus_on_loan(self._state, self._job, self._request)
-            self._give_way(surplus)
-            self._settle(surplus)
-
-    def _give_way(self, surplus: list[Unit]) -> None:
-        state, now_ms = self._state, self._now_ms
-        signature = signature_of(state, self._job, Step.IDLE, (), self._quota)
-        for unit in surplus:
-            freed, why = eviction_frees(unit), self._why_taken(signature, unit)
-            eviction = effects.evict(state, unit, now_ms, why, self._job.id, True, settled=False)
-            self._given_way.append((victim_cost(unit, eviction, freed), eviction, unit))
-
-    def _settle(self, gone: Iterable[Unit]) -> None:
-        for shrunk in dict.fromkeys(unit.job for unit in gone):
-            settle(self._state, shrunk, self._now_ms)
-
-    def _let_surplus_stay(self, request: Request, found: Found) -> None:
-        """Let surplus that gave way before a loan stay, dearest first, where the victims alone are enough (P8).
-
-        What leaves all the same leaves together with the victims: each is told with its cost as everything still stands.
-        """
-        leaves = {unit: victim.cost for victim, _, unit in self._given_way}
-        self._take_back_surplus()
-        on_loan = surplus_on_loan(self._state, self._job, self._request, found.units)
-        for unit in sorted(leaves, key=lambda u: (-leaves[u], u.started_ms, u.name)):
-            if unit in on_loan:
-                continue
-            rest = Overlay(self._state)
-            for other in leaves:
-                if other is not unit and other not in with_companions(list(found.units)):
-                    rest.take(other)
-            if proved(request, rest, found):
-                del leaves[unit]
-        self._give_way(list(leaves))
-
-    def _take_back_surplus(self) -> None:
-        """Return to the state before surplus gave way."""
-        self._state.rollback_to(self._before)
-        self._given_way.clear()
-
     # -- why ---------------------------------------------------------------------------------------------------
 
     def _not_enough(self, step: Step, reason: Reason) -> None:
@@ -458,72 +414,13 @@ class Attempt:
     def _why_short(self, short: Shortage) -> Reason:
         return why_short(self._quota, short, self._past_guard)
 
-    def _why_on_loan(self) -> Reason:
-        over = amount_text(GPU, loan(self._quota, GPU) + self._claimant.beyond_min(GPU))
-        return because(Code.OnLoan, quota=self._quota.id, loan=over)
-
     def _why_no_place(self) -> Reason:
-        shape = max((s for _, s in self._wanted), key=lambda s: s.gpu_milli)
-        count = sum(1 for _, s in self._wanted if s == shape)
-        free = free_index(self._state, shape, self._root, True)
-        fits = free.total - sum(free.slots[n] for n in self._avoid)
-        return because(
-            Code.NoPlacement, fits=min(fits, count), wanted=count, shape=resources_text(shape.resources)
-        )
+        return why_no_place(self._state, self._root, self._wanted, self._avoid)
 
     def _why_nobody(self, step: Step, why: Why) -> Reason:
-        if why is Why.NO_PLACES:
-            return self._why_no_place()
-        code = Code.NoLawfulSet if why is Why.NO_LAWFUL_SET else Code.NoEligibleVictims
-        return because(code, step=step.value)
-
-    def _why_taken(self, signature: Signature, unit: Unit) -> Reason:
-        entitled = signature.entitled(unit.cls)
-        assert entitled is not None
-        if unit.cls.kind is UnitKind.HOLD:
-            return because(Code.HoldTaken, preemptor=self._job.id)
-        by = self._quota
-        if entitled.rule is Code.ReturnOfLoan:
-            by = next(q for q in unit.job.quota.path if q.parent is self._quota.parent)
-        return because(entitled.rule, preemptor=self._job.id, quota=by.id)
-
-    def _why_started(self, step: Step, found: Found, victims: list[say.VictimCost]) -> Reason:
-        if step in (Step.IDLE, Step.LOAN):
-            freed = sum(victim.freed.gpu_milli for victim in victims)
-            return because(Code.AfterIdleBorrowers, freed=amount_text(GPU, freed))
-        return because(
-            Code.AfterPreemption, victims=len(victims), rule=step.value, highest=found.highest,
-            cost=cost_text(found.cost),
-        )  # fmt: skip
+        return self._why_no_place() if why is Why.NO_PLACES else why_nobody(step, why)
 
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Failed:
-        """Return the failure with what must change before the job is tried again.
-
-        That is room in the full quota if `short` tells of one and nothing else could help, else whatever may help in the
-        tree. Several shapes are sought one after the other, and so are places and victims in pools that the root shares,
-        which may find more where less is free: then it is any change.
-        """
-        if short is not None and not self._job.running and self._depends_on_tree(short):
-            short = None
-        if short is not None and short.quota.used[short.resource] + short.wanted <= (
-            short.quota.min[short.resource] or 0
-        ):
-            short = None  # the quota has room, but it is reserved or kept for a guard: a release there need not help
-        tree = self._quota.tree
-        one_by_one = len({shape for _, shape in self._wanted}) > 1 or bounded_by_pools(self._root)
-        change = self._state.change if one_by_one else None
-        failure = Failure(reason, tree.version, short, retry_at_ms, tree.rights, change)
+        """Return the failure with what must change before the job is tried again (tried_again.py)."""
+        failure = failure_of(self._state, self._claimant, self._wanted, reason, short, retry_at_ms)
         return Failed(failure, tuple(self._tried))
-
-    def _depends_on_tree(self, short: Shortage) -> bool:
-        """Return whether anything but a release inside the full quota could let the job start.
-
-        A quota that is shrinking counts, since a loan may be possible once it shrinks no more (Q5). So do reserved parts,
-        unless it is the job's own quota that is full: as long as it is, no part of it that others use helps (Q8).
-        """
-        quota = self._quota
-        reserved_matters = quota.tree.shares_reserved and short.quota is not quota
-        return bool(
-            quota.tree.surplus_units or preempting_steps(self._claimant).first() or may_borrow(quota, self._job.priority)
-            or quota.shrinking or reserved_matters or not self._past_guard
-        )  # fmt: skip
