@@ -13,7 +13,7 @@ import structlog
 
 from quotatree.api.caller import Caller
 from quotatree.api.estimate_worker import Work
-from quotatree.api.models.decisions import EstimateOut
+from quotatree.api.models.explanations import EstimateOut
 from quotatree.codec import encode
 from quotatree.control.world import World
 from quotatree.core import JobId, JobRecord, Module, Phase, Quota, Settings

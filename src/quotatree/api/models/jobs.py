@@ -1,4 +1,4 @@
-"""A job as it is asked for, and as it is shown."""
+"""A job as it is asked for, and what is answered to that."""
 
 from __future__ import annotations
 
@@ -15,11 +15,8 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from quotatree.access.allowed import Allowed
-from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import (
     JOB_LABEL,
-    PRIORITY_NAMES,
     Body,
     Cpus,
     Duration,
@@ -31,13 +28,10 @@ from quotatree.api.models.fields import (
     Name,
     Priority,
     ReplicaCount,
-    memory_text,
-    number,
-    span,
 )
 from quotatree.api.problems import Problem
 from quotatree.control.commands.values import SubmitJob
-from quotatree.control.program_secrets import FIELD, sealed, shown
+from quotatree.control.program_secrets import FIELD, sealed
 from quotatree.core import (
     DEFAULT_GRACE_MS,
     DOWN_AFTER_MS,
@@ -45,12 +39,9 @@ from quotatree.core import (
     Autoscale,
     Idle,
     Module,
-    Reason,
     ReplicaGroup,
     Shape,
-    name_of,
 )
-from quotatree.store.rows import JobRow, PlacementRow, RunRow
 
 
 class GroupIn(Body):
@@ -187,115 +178,6 @@ class ReplicasIn(Body):
         return self
 
 
-class AutoscaleOut(TypedDict):
-    min: int
-    max: int
-    target: float
-    down_after: str
-
-
-def _autoscale_out(auto: Autoscale | None) -> AutoscaleOut | None:
-    if auto is None:
-        return None
-    return {
-        "min": auto.min_replicas,
-        "max": auto.max_replicas,
-        "target": number(auto.target_milli),
-        "down_after": span(auto.down_after_ms) or "0s",
-    }
-
-
-class ReasonOut(TypedDict):
-    """Why, as a stable code and as a sentence. `rules` are the numbers of the rules behind it, in the rulebook.
-
-    `facts`: what fills the sentence, by name, such as `quota`, `wanted`, `free`.
-    """
-
-    code: str
-    text: str
-    rules: list[str]
-    facts: dict[str, str]
-
-
-def reason_out(reason: Reason) -> ReasonOut:
-    return {
-        "code": reason.code.name,
-        "text": reason.text,
-        "rules": list(reason.rules),
-        "facts": dict(reason.facts),
-    }
-
-
-class PlaceOut(TypedDict):
-    replica: int
-    node: str
-    devices: list[int]
-    surplus: bool
-
-
-class GroupOut(TypedDict):
-    name: str
-    replicas: int
-    gpus: float
-    cpu: float
-    memory: str
-    models: list[str]
-    labels: dict[str, str]
-
-
-class JobOut(TypedDict):
-    """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
-    `max_replicas` are what its owner said of it. `reason` and its code say why it waits now; `position` is its place in the queue of its quota, where it was asked for; `ending`
-    says of a failed job what went wrong. `allowed`: what the reader's roles let them do to it."""
-
-    id: str
-    name: str
-    workspace: str
-    quota: str
-    owner: str
-    module: str
-    priority: int
-    priority_name: str | None
-    phase: str
-    reason_code: str
-    reason: ReasonOut | None
-    ending: str | None
-    position: int | None
-    submitted_ms: int
-    first_started_ms: int | None
-    started_ms: int | None
-    ended_ms: int | None
-    gpus: float
-    run: int
-    claim: str
-    replicas: int
-    core_replicas: int
-    most_replicas: int
-    running_replicas: int
-    groups: list[GroupOut]
-    min_replicas: int | None
-    max_replicas: int | None
-    autoscale: AutoscaleOut | None
-    idle: str
-    grace: str | None
-    checkpoint_interval: str | None
-    max_preemptions: int | None
-    requeue: bool
-    preempted: int
-    preempted_by: str | None
-    places: list[PlaceOut]
-    program: dict[str, Any]
-    allowed: list[str]
-
-
-class JobPage(TypedDict):
-    """`total`: how many jobs there are on all pages, where it was asked for."""
-
-    items: list[JobOut]
-    next: str | None
-    total: int | None
-
-
 class Submitted(TypedDict):
     """`repeated`: the key was known, and this is the job of then."""
 
@@ -311,123 +193,3 @@ class BatchItem(TypedDict):
 class SubmittedMany(TypedDict):
     items: list[BatchItem]
     repeated: bool
-
-
-class RunPlace(TypedDict):
-    replica: int
-    node: str
-    devices: list[int]
-    gpus: float
-    from_ms: int
-    until_ms: int | None
-
-
-class RunOut(TypedDict):
-    run: int
-    claim: str
-    started_ms: int
-    confirmed_ms: int | None
-    ended_ms: int | None
-    outcome: str | None
-    detail: str
-    places: list[RunPlace]
-
-
-class Runs(TypedDict):
-    items: list[RunOut]
-
-
-def job_out(
-    row: JobRow,
-    reads: Reader,
-    allowed: Allowed,
-    position: int | None,
-    ending: str | None,
-    waits_for: Reason | None,
-) -> JobOut:
-    """The job as its row has it. `waits_for`: why it waits right now; None: what it was told last, if it waits."""
-    record, card, spec = row.record, row.card, row.record.spec
-    reason = waits_for or record.told
-    told = None if reason is None or row.phase != "Waiting" else reads.reason(reason)
-    core = () if record.core is None else record.core.places
-    places: list[PlaceOut] = [
-        {"replica": place.replica, "node": place.node, "devices": list(place.devices), "surplus": surplus}
-        for standing, surplus in ((core, False), *((s.places, s.surplus) for s in record.extras))
-        for place in standing
-    ]
-    return {
-        "id": row.id,
-        "name": card.name,
-        "workspace": row.workspace,
-        "quota": row.quota,
-        "owner": row.owner,
-        "module": spec.module.value,
-        "priority": row.priority,
-        "priority_name": name_of(row.priority, PRIORITY_NAMES.get({})),
-        "phase": row.phase,
-        "reason_code": row.reason_code if told is None else told.code.name,
-        "reason": None if told is None else reason_out(told),
-        "ending": ending,
-        "position": position,
-        "submitted_ms": spec.submitted_ms,
-        "first_started_ms": card.first_started_ms,
-        "started_ms": row.started_ms,
-        "ended_ms": card.ended_ms,
-        "gpus": number(row.gpu_milli),
-        "run": record.run,
-        "claim": record.claim.value,
-        "replicas": spec.wanted_replicas,
-        "core_replicas": record.core_replicas,
-        "most_replicas": spec.most_replicas,
-        "running_replicas": len(places),
-        "groups": [_group_out(group) for group in spec.groups],
-        "min_replicas": spec.min_replicas,
-        "max_replicas": spec.max_replicas,
-        "autoscale": _autoscale_out(card.autoscale),
-        "idle": spec.idle.value,
-        "grace": span(spec.grace_ms),
-        "checkpoint_interval": span(spec.checkpoint_interval_ms),
-        "max_preemptions": spec.max_preemptions,
-        "requeue": spec.requeue,
-        "preempted": len(record.preempted_ms),
-        "preempted_by": None if record.preempted_by is None else reads.job(record.preempted_by),
-        "places": places,
-        "program": shown(card.program),
-        "allowed": allowed.on_job(row.workspace, row.owner),
-    }
-
-
-def _group_out(group: ReplicaGroup) -> GroupOut:
-    shape = group.shape
-    return {
-        "name": group.name,
-        "replicas": group.replicas,
-        "gpus": number(shape.gpu_milli),
-        "cpu": number(shape.cpu_milli),
-        "memory": memory_text(shape.memory_mib),
-        "models": list(shape.models),
-        "labels": dict(shape.labels),
-    }
-
-
-def run_out(run: RunRow, places: list[PlacementRow]) -> RunOut:
-    return {
-        "run": run.run,
-        "claim": run.claim,
-        "started_ms": run.started_ms,
-        "confirmed_ms": run.confirmed_ms,
-        "ended_ms": run.ended_ms,
-        "outcome": run.outcome,
-        "detail": run.detail,
-        "places": [
-            {
-                "replica": place.replica,
-                "node": place.node,
-                "devices": list(place.devices),
-                "gpus": number(place.gpu_milli),
-                "from_ms": place.from_ms,
-                "until_ms": place.until_ms,
-            }
-            for place in places
-        ],
-    }

@@ -13,21 +13,11 @@ from quotatree.access.errors import NotFound
 from quotatree.access.roles import Action, Role
 from quotatree.api.caller import Caller, needs
 from quotatree.api.estimates import estimate as start_estimate
-from quotatree.api.models.decisions import (
-    DecidedPage,
-    ExplanationOut,
-    Exposures,
-    LedgerDetail,
-    LedgerPage,
-    ManyExposures,
-    decision_out,
-    explanation_out,
-    exposure_out,
-    jobs_in,
-    ledger_out,
-    since_out,
-)
+from quotatree.api.models.decisions import DecidedPage, decision_out
+from quotatree.api.models.explanations import ExplanationOut, explanation_out
+from quotatree.api.models.exposures import Exposures, ManyExposures, exposure_out
 from quotatree.api.models.fields import JOB_ID, Cursor, JobInPath, Limit, Moment, Names
+from quotatree.api.models.ledger import LedgerDetail, LedgerPage, jobs_in, ledger_out, since_out
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import positions_of, visible_job
 from quotatree.codec import decode

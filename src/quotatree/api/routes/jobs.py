@@ -17,22 +17,19 @@ from quotatree.api.caller import Caller, needs
 from quotatree.api.etags import Key, tagged
 from quotatree.api.models.answers import Done
 from quotatree.api.models.fields import Cursor, JobInPath, Limit, ModuleName, Moment, Names
+from quotatree.api.models.job_views import JobOut, JobPage, job_out
 from quotatree.api.models.jobs import (
     AutoscaleIn,
     BatchItem,
     JobIn,
-    JobOut,
-    JobPage,
     JobsIn,
     PriorityIn,
     ReplicasIn,
     ResizeIn,
-    Runs,
     Submitted,
     SubmittedMany,
-    job_out,
-    run_out,
 )
+from quotatree.api.models.runs import Runs, run_out
 from quotatree.api.problems import problem_kept
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do

@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse, Response
 from quotatree.api.caller import Caller, needs
 from quotatree.api.estimates import estimate_submission
 from quotatree.api.models import previews as m
-from quotatree.api.models.decisions import PreviewOut, preview_out
 from quotatree.api.models.quotas import draws_of
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
@@ -24,7 +23,7 @@ from quotatree.core.events import ScaleMode
 routes = router("previews")
 
 
-@routes.post("/previews", response_model=PreviewOut, responses=problems(409, 413, 415))
+@routes.post("/previews", response_model=m.PreviewOut, responses=problems(409, 413, 415))
 async def preview_changes(
     body: m.PreviewIn,
     caller: Annotated[Caller, needs(None)],
@@ -42,7 +41,7 @@ async def preview_changes(
         return preview(caller.services.engine, *commands)(world, now_ms)
 
     seen = await caller.ask(query)
-    told = preview_out(seen)
+    told = m.preview_out(seen)
     starts = any(isinstance(one, Start) and one.job in seen.ids for one in seen.decisions)
     if estimate and seen.submitted is not None and not starts:
         told["estimate"] = await estimate_submission(caller, seen.submitted)

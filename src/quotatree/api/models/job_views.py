@@ -1,0 +1,176 @@
+"""A job as it is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from quotatree.access.allowed import Allowed
+from quotatree.access.redaction import Reader
+from quotatree.api.models.fields import PRIORITY_NAMES, memory_text, number, span
+from quotatree.api.models.reasons import ReasonOut, reason_out
+from quotatree.control.program_secrets import shown
+from quotatree.core import Autoscale, Reason, ReplicaGroup, name_of
+from quotatree.store.rows import JobRow
+
+
+class AutoscaleOut(TypedDict):
+    min: int
+    max: int
+    target: float
+    down_after: str
+
+
+class PlaceOut(TypedDict):
+    replica: int
+    node: str
+    devices: list[int]
+    surplus: bool
+
+
+class GroupOut(TypedDict):
+    name: str
+    replicas: int
+    gpus: float
+    cpu: float
+    memory: str
+    models: list[str]
+    labels: dict[str, str]
+
+
+class JobOut(TypedDict):
+    """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
+    `max_replicas` are what its owner said of it. `reason` and its code say why it waits now; `position` is its place in the queue of its quota, where it was asked for; `ending`
+    says of a failed job what went wrong. `allowed`: what the reader's roles let them do to it."""
+
+    id: str
+    name: str
+    workspace: str
+    quota: str
+    owner: str
+    module: str
+    priority: int
+    priority_name: str | None
+    phase: str
+    reason_code: str
+    reason: ReasonOut | None
+    ending: str | None
+    position: int | None
+    submitted_ms: int
+    first_started_ms: int | None
+    started_ms: int | None
+    ended_ms: int | None
+    gpus: float
+    run: int
+    claim: str
+    replicas: int
+    core_replicas: int
+    most_replicas: int
+    running_replicas: int
+    groups: list[GroupOut]
+    min_replicas: int | None
+    max_replicas: int | None
+    autoscale: AutoscaleOut | None
+    idle: str
+    grace: str | None
+    checkpoint_interval: str | None
+    max_preemptions: int | None
+    requeue: bool
+    preempted: int
+    preempted_by: str | None
+    places: list[PlaceOut]
+    program: dict[str, Any]
+    allowed: list[str]
+
+
+class JobPage(TypedDict):
+    """`total`: how many jobs there are on all pages, where it was asked for."""
+
+    items: list[JobOut]
+    next: str | None
+    total: int | None
+
+
+def job_out(
+    row: JobRow,
+    reads: Reader,
+    allowed: Allowed,
+    position: int | None,
+    ending: str | None,
+    waits_for: Reason | None,
+) -> JobOut:
+    """The job as its row has it. `waits_for`: why it waits right now; None: what it was told last, if it waits."""
+    record, card, spec = row.record, row.card, row.record.spec
+    reason = waits_for or record.told
+    told = None if reason is None or row.phase != "Waiting" else reads.reason(reason)
+    core = () if record.core is None else record.core.places
+    places: list[PlaceOut] = [
+        {"replica": place.replica, "node": place.node, "devices": list(place.devices), "surplus": surplus}
+        for standing, surplus in ((core, False), *((s.places, s.surplus) for s in record.extras))
+        for place in standing
+    ]
+    return {
+        "id": row.id,
+        "name": card.name,
+        "workspace": row.workspace,
+        "quota": row.quota,
+        "owner": row.owner,
+        "module": spec.module.value,
+        "priority": row.priority,
+        "priority_name": name_of(row.priority, PRIORITY_NAMES.get({})),
+        "phase": row.phase,
+        "reason_code": row.reason_code if told is None else told.code.name,
+        "reason": None if told is None else reason_out(told),
+        "ending": ending,
+        "position": position,
+        "submitted_ms": spec.submitted_ms,
+        "first_started_ms": card.first_started_ms,
+        "started_ms": row.started_ms,
+        "ended_ms": card.ended_ms,
+        "gpus": number(row.gpu_milli),
+        "run": record.run,
+        "claim": record.claim.value,
+        "replicas": spec.wanted_replicas,
+        "core_replicas": record.core_replicas,
+        "most_replicas": spec.most_replicas,
+        "running_replicas": len(places),
+        "groups": [_group_out(group) for group in spec.groups],
+        "min_replicas": spec.min_replicas,
+        "max_replicas": spec.max_replicas,
+        "autoscale": _autoscale_out(card.autoscale),
+        "idle": spec.idle.value,
+        "grace": span(spec.grace_ms),
+        "checkpoint_interval": span(spec.checkpoint_interval_ms),
+        "max_preemptions": spec.max_preemptions,
+        "requeue": spec.requeue,
+        "preempted": len(record.preempted_ms),
+        "preempted_by": None if record.preempted_by is None else reads.job(record.preempted_by),
+        "places": places,
+        "program": shown(card.program),
+        "allowed": allowed.on_job(row.workspace, row.owner),
+    }
+
+
+def _group_out(group: ReplicaGroup) -> GroupOut:
+    shape = group.shape
+    return {
+        "name": group.name,
+        "replicas": group.replicas,
+        "gpus": number(shape.gpu_milli),
+        "cpu": number(shape.cpu_milli),
+        "memory": memory_text(shape.memory_mib),
+        "models": list(shape.models),
+        "labels": dict(shape.labels),
+    }
+
+
+def _autoscale_out(auto: Autoscale | None) -> AutoscaleOut | None:
+    if auto is None:
+        return None
+    return {
+        "min": auto.min_replicas,
+        "max": auto.max_replicas,
+        "target": number(auto.target_milli),
+        "down_after": span(auto.down_after_ms) or "0s",
+    }
