@@ -6,7 +6,8 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,29 +39,51 @@ class Pace:
     seconds: float
     requests: int
     memory_mib: int
-    start_again_seconds: float
+    start_again_seconds: float = 0.0
     """From the start of a new process until it leads, with all these jobs running."""
 
 
 def run(cluster: Cluster, world: World, scratch: Path, say: Say, *, knows_ages: bool) -> tuple[Outcome, Pace]:
     """Fill the cluster, let the important jobs come, and tell what happened."""
     who = "QuotaTree" if knows_ages else "QuotaTree, ages unknown"
+    with _serving(cluster, world, scratch) as (server, pods):
+        names, filled = _fill(cluster, server, world, pods, say)
+        # A run that is confirmed only by the new process would begin anew there, and look as if it had nothing to lose.
+        _until(lambda: _confirmed(server) == len(names), "all runs are confirmed")
+        server.stop()
+        _age(server, world, names, knows_ages=knows_ages)
+        pace = replace(filled, start_again_seconds=_start_again(server, say))
+        return _arrive(cluster, server, world, names, pods, who, say), pace
+
+
+def fill(cluster: Cluster, world: World, scratch: Path, say: Say) -> Pace:
+    """Fill the cluster, and let a new process take over."""
+    with _serving(cluster, world, scratch) as (server, pods):
+        _, filled = _fill(cluster, server, world, pods, say)
+        server.stop()
+        return replace(filled, start_again_seconds=_start_again(server, say))
+
+
+@contextmanager
+def _serving(cluster: Cluster, world: World, scratch: Path) -> Iterator[tuple[Server, Pods]]:
     server = Server(scratch / "server", granted(cluster), environment={"QUOTATREE_LOOP_LEASE": "15s"})
     pods = Pods(cluster.api)
     try:
         server.start()
         _furnish(server.client, world)
-        names, seconds = _fill(server, world, pods)
-        requests = len(cluster.asked_by(ACCOUNT))
-        say(f"{who}: {len(names)} jobs run after {seconds:.0f} s, {requests / len(names):.1f} requests a job")
-        memory = _memory_mib(server.pid)
-        again = _age(server, world, names, knows_ages=knows_ages)
-        say(f"{who}: a new process leads after {again:.1f} s")
-        pace = Pace(len(names), seconds, requests, memory, again)
-        return _arrive(cluster, server, world, names, pods, who, say), pace
+        yield server, pods
     finally:
         pods.close()
         server.stop()
+
+
+def _start_again(server: Server, say: Say) -> float:
+    """Start a new process; return after how many seconds it leads."""
+    began = time.perf_counter()
+    server.start()
+    seconds = time.perf_counter() - began
+    say(f"a new process leads after {seconds:.1f} s")
+    return seconds
 
 
 def _furnish(client: Client, world: World) -> None:
@@ -76,12 +99,19 @@ def _furnish(client: Client, world: World) -> None:
     client.workspaces.bind("bench", "all")
 
 
-def _fill(server: Server, world: World, pods: Pods) -> tuple[dict[str, str], float]:
-    """Submit the work in its order; return the name of each job by its id, and the seconds until all pods were bound."""
+def _fill(
+    cluster: Cluster, server: Server, world: World, pods: Pods, say: Say
+) -> tuple[dict[str, str], Pace]:
+    """Submit the work in its order; return the name of each job by its id, and what it took until all pods were bound."""
     began = time.perf_counter()
     names = _submit(server.client, world.low, LOW)
     pods.wait(lambda fates: _bound(fates.values(), names) == len(names), "all low jobs run", LONGEST_SECONDS)
-    return names, time.perf_counter() - began
+    seconds = time.perf_counter() - began
+    requests = len(cluster.asked_by(ACCOUNT))
+    say(
+        f"{len(names)} jobs have their nodes after {seconds:.0f} s, {requests / len(names):.1f} requests a job"
+    )
+    return names, Pace(len(names), seconds, requests, _memory_mib(server.pid))
 
 
 def _submit(client: Client, works: Iterable[Work], priority: int) -> dict[str, str]:
@@ -106,14 +136,11 @@ def _submit(client: Client, works: Iterable[Work], priority: int) -> dict[str, s
     return found
 
 
-def _age(server: Server, world: World, names: dict[str, str], *, knows_ages: bool) -> float:
-    """Let the jobs have run for two hours, and, where ages are known, have saved when they did; then start a new process.
+def _age(server: Server, world: World, names: dict[str, str], *, knows_ages: bool) -> None:
+    """Let the jobs have run for two hours, and, where ages are known, have saved when they did.
 
-    An hour is not waited for: the store is told so while no server runs. Returns how long the new one took to lead.
+    An hour is not waited for: the store is told so while no server runs.
     """
-    # A run that is confirmed only by the new process would begin anew there, and look as if it had nothing to lose.
-    _until(lambda: _confirmed(server) == len(names), "all runs are confirmed")
-    server.stop()
     ages = {work.name: work.checkpoint_age_seconds for work in world.low}
     now_ms = time.time_ns() // 1_000_000
     with sqlite3.connect(server.home / "data" / "quotatree.db") as store:
@@ -124,9 +151,6 @@ def _age(server: Server, world: World, names: dict[str, str], *, knows_ages: boo
                 record |= {"started_ms": now_ms - 2 * HOUR_MS, "checkpoint_ms": saved}
                 record["core"][0 if isinstance(record["core"], list) else "started_ms"] = now_ms - 2 * HOUR_MS
                 store.execute("UPDATE jobs SET record = ? WHERE id = ?", (json.dumps(record), job))
-    began = time.perf_counter()
-    server.start()
-    return time.perf_counter() - began
 
 
 def _confirmed(server: Server) -> int:
