@@ -183,7 +183,7 @@ def test_a_backup_overwrites_nothing_and_is_private(store: Store, tmp_path: Path
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith("b")) == ["b"]
     with pytest.raises(StoreError, match="exists already"):
         store.backup(path, 6)
-    with pytest.raises(StoreError, match="nowhere"):
+    with pytest.raises(StoreError, match=r"/nowhere/b: No such file or directory$"):
         store.backup(tmp_path / "nowhere" / "b", 6)
 
 
@@ -203,4 +203,29 @@ def test_what_is_no_backup_is_refused(store: Store, tmp_path: Path) -> None:
         file.execute("UPDATE alembic_version SET version_num = 'from-the-future'")
         file.commit()
     with pytest.raises(BadBackup, match="newer QuotaTree"):
+        store.restore(tmp_path / "b", 0)
+
+
+@pytest.mark.parametrize("damage", [b"FitsFre\xff", b"FitsFred"])
+def test_a_damaged_backup_is_refused_before_anything_is_written(
+    store: Store, other: Store, tmp_path: Path, damage: bytes
+) -> None:
+    store.commit(jobs_batch(writer(store), 1, SIZE))
+    store.backup(tmp_path / "b", 5)
+    whole = (tmp_path / "b").read_bytes()
+    assert b"FitsFree" in whole
+    (tmp_path / "b").write_bytes(whole.replace(b"FitsFree", damage, 1))
+    with pytest.raises(BadBackup, match="damaged"):
+        other.restore(tmp_path / "b", 0)
+    (tmp_path / "b").write_bytes(whole)
+    other.restore(tmp_path / "b", 0)
+    assert content(other) == content(store)
+
+
+def test_a_mark_that_cannot_be_read_marks_nothing(store: Store, tmp_path: Path) -> None:
+    store.backup(tmp_path / "b", 5)
+    with closing(sqlite3.connect(tmp_path / "b")) as file:
+        file.execute("UPDATE meta SET value = 'x' WHERE key = 'backup'")
+        file.commit()
+    with pytest.raises(BadBackup, match="not a finished backup"):
         store.restore(tmp_path / "b", 0)

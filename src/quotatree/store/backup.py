@@ -18,12 +18,11 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Table, delete, func, insert, select
 
 from quotatree.store.database import connect, parse_url, reading, writing
-from quotatree.store.errors import BadBackup, NotEmpty, StoreError, StoreUnavailable
-from quotatree.store.migrate import check, is_known, migrate
+from quotatree.store.errors import NotEmpty, StoreError, StoreUnavailable
+from quotatree.store.migrate import check, migrate
+from quotatree.store.seal import MARK, look_at, seal
 from quotatree.store.tables import ENGINE, LEASE, META, METADATA, RUNS
 
-SCHEMA: Final = "quotatree.backup/1"
-MARK: Final = "backup"
 ROWS_AT_ONCE: Final = 1000
 OF_THE_STORE: Final = (LEASE, META)
 """Tables that a restore does not copy row by row: the lease says who works with a store, not what is in it, and of the
@@ -46,10 +45,11 @@ def backup(engine: Engine, path: Path, at_ms: int) -> None:
                 _copy_pages(connection, part)
             else:
                 _copy_tables(connection, part)
-        _seal(part, at_ms)
+        seal(part, at_ms)
         os.link(part, path)
     except (OSError, sqlite3.Error) as problem:
-        raise StoreUnavailable(f"{path}: {problem}") from problem
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise StoreUnavailable(f"{path}: {why}") from problem
     finally:
         part.unlink(missing_ok=True)
 
@@ -82,23 +82,12 @@ def _copy_rows(source: Connection, target: Connection, table: Table) -> None:
         target.execute(insert(table), [dict(row) for row in rows])
 
 
-def _seal(part: Path, at_ms: int) -> None:
-    """Mark the file as a finished backup, make it a single file (no WAL beside it), and sync it to the disk."""
-    with closing(sqlite3.connect(part)) as file:
-        file.execute("PRAGMA journal_mode=DELETE")
-        mark = json.dumps({"schema": SCHEMA, "at_ms": at_ms})
-        file.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (MARK, mark))
-        file.commit()
-    with part.open("rb") as written:
-        os.fsync(written.fileno())
-
-
 def restore(engine: Engine, path: Path, now_ms: int, *, force: bool = False) -> int:
     """Fill an empty store from a backup; `force`: replace what is there. Returns when the backup was taken, in ms.
 
     The lease gets a new epoch and no holder, so a server that is still running cannot write into the restored history.
     """
-    taken_ms = _look_at(path)
+    taken_ms = look_at(path)
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "backup.db"
         shutil.copyfile(path, file)
@@ -115,27 +104,6 @@ def restore(engine: Engine, path: Path, now_ms: int, *, force: bool = False) -> 
                 _new_epoch(source, target)
         finally:
             copy.dispose()
-    return taken_ms
-
-
-def _look_at(path: Path) -> int:
-    """When the backup was taken, in ms. Raises BadBackup for a file that this version cannot restore."""
-    if not path.is_file():
-        raise BadBackup(f"{path}: there is no such file")
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
-            row = file.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
-            version = file.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.Error:
-        raise BadBackup(f"{path} is not a backup of QuotaTree") from None
-    mark = json.loads(row[0]) if row is not None else {}
-    if mark.get("schema") != SCHEMA or version is None:
-        raise BadBackup(f"{path} is not a finished backup of QuotaTree ({SCHEMA})")
-    if not is_known(version[0]):
-        raise BadBackup(
-            f"{path} was made by a newer QuotaTree (revision {version[0]}): restore it with that version"
-        )
-    taken_ms: int = mark["at_ms"]
     return taken_ms
 
 
