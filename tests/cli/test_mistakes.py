@@ -22,6 +22,7 @@ SUBMIT = ("submit", "--workspace", "vision", "--quota", "vision")
         (("get", "jobs", "--server", "127.0.0.1:7070"), "must begin with http:// or https://"),
         (("get", "jobs", "--token-file", "no-such"), "quotatree: no-such: No such file or directory\n"),
         (("gte", "jobs"), "Did you mean get?"),
+        ((*SUBMIT, "--gpus", "nan"), "quotatree: this cannot be sent as JSON: Out of range float"),
         ((*SUBMIT, "--gpus", "1", "--name", "my job"), "quotatree: name my job: must be at most 63 lower-case"),
         ((*SUBMIT, "--gpus", "-1"), "quotatree: gpus -1: must be a number of GPUs"),
         ((*SUBMIT, "--gpus", "1", "--model", "H100"), "models H100: the tree of company has only GPU"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx2
 import pytest
 
 from quotatree.client import errors
-from quotatree.client.transport import TRIES
+from quotatree.client.transport import TRIES, Transport
 from tests.client.answering import Server, problem
 
 
@@ -38,3 +40,20 @@ def test_it_gives_up_after_a_few_tries():
     with pytest.raises(errors.Unavailable):
         server.client().whoami()
     assert len(server.asked) == TRIES
+
+
+@pytest.mark.parametrize("gpus", [float("nan"), float("inf"), {1}, "\ud800"])
+def test_what_json_cannot_say_is_not_sent(gpus: Any) -> None:
+    server = Server()
+    with pytest.raises(errors.NotSent):
+        server.client().jobs.submit({"workspace": "w", "quota": "q", "groups": [{"gpus": gpus}]})
+    assert not server.asked
+
+
+@pytest.mark.parametrize("text", ["é", "a\nb"])
+def test_a_header_has_only_printable_ascii_and_the_secret_is_not_told(text: str) -> None:
+    with pytest.raises(errors.NotSent) as refused:
+        Transport("http://127.0.0.1:1", text)
+    assert text not in str(refused.value)
+    with pytest.raises(errors.NotSent):
+        Server().client().jobs.submit({"workspace": "w", "quota": "q", "groups": [{"gpus": 1}]}, key=text)

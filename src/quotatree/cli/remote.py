@@ -141,6 +141,7 @@ def status_of(error: ClientError) -> int:
     from quotatree.client import errors as e
 
     for kinds, status in (
+        ((e.NotSent,), EXIT_BAD_INPUT),
         ((e.NotFound,), EXIT_NOT_FOUND),
         ((e.Unauthenticated, e.Forbidden, e.TooMany), EXIT_NO_RIGHTS),
         ((e.Conflict,), EXIT_CONFLICT),

@@ -1,6 +1,7 @@
 """What can go wrong between a program and the server?
 
 ClientError
+├── NotSent            what was given cannot be written into a request, such as a number that is none; nothing was sent
 ├── NotReachable       no answer: not there, cut off, too slow; a change may or may not have been made
 ├── BadAnswer          something answered that is not QuotaTree, or not this version of its API
 └── ApiError           the server said no, as a problem (RFC 9457)
@@ -23,6 +24,10 @@ from typing import Any, Final
 
 class ClientError(Exception):
     """Base class of everything the client raises on purpose."""
+
+
+class NotSent(ClientError):
+    pass
 
 
 class NotReachable(ClientError):

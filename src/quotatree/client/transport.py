@@ -7,6 +7,7 @@ of it.
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import time
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 import httpx2
 
-from quotatree.client.errors import ApiError, BadAnswer, NotReachable, Unavailable, error_of
+from quotatree.client.errors import ApiError, BadAnswer, NotReachable, NotSent, Unavailable, error_of
 
 PREFIX: Final = "/api/v1"
 TRIES: Final = 4
@@ -40,6 +41,7 @@ class Transport:
         self._sleep = sleep
         headers = {"Accept": "application/json"}
         if token is not None:
+            _check_header("a token", token)
             headers["Authorization"] = f"Bearer {token}"
         try:
             self._http = httpx2.Client(
@@ -62,6 +64,7 @@ class Transport:
 
     def create(self, path: str, body: Any, key: str | None = None) -> Any:
         """Send a POST that is safe to repeat, by the caller's key or a new one."""
+        _check_header("a key", key or "")
         headers = {"Idempotency-Key": key or secrets.token_urlsafe(18)}
         return self._repeated("POST", path, body=body, headers=headers)
 
@@ -100,11 +103,14 @@ class Transport:
         headers: Mapping[str, str] | None = None,
     ) -> Any:  # fmt: skip
         where = path if path in ("/healthz", "/readyz") else PREFIX + path
-        sent = {} if body is None else {"json": body}
+        sent = dict(headers or {})
+        if body is not None:
+            sent["Content-Type"] = "application/json"
         try:
             answer = self._http.request(
-                method, where, params=_listed(params or {}), headers=dict(headers or {}), **sent
-            )
+                method, where, params=_listed(params or {}), headers=sent,
+                content=None if body is None else _as_json(body),
+            )  # fmt: skip
         except httpx2.TransportError as error:
             said = re.sub(r"^\[Errno -?\d+\] ", "", str(error))
             raise NotReachable(f"{self.url}: {said or type(error).__name__}") from None
@@ -127,6 +133,22 @@ def read(answer: httpx2.Response) -> Any:
             return data
         raise BadAnswer(f"{answer.url}: HTTP {answer.status_code}, and not a problem of QuotaTree")
     raise _timed(error_of(answer.status_code, data), answer)
+
+
+def _as_json(body: Any) -> bytes:
+    """The body of a request. Raises NotSent for what JSON cannot say: no finite number, a date, a list inside itself."""
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:
+        raise NotSent("a text contains half of a surrogate pair") from None
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise NotSent(f"this cannot be sent as JSON: {problem}") from None
+
+
+def _check_header(what: str, text: str) -> None:
+    """Raise NotSent unless the text can stand in a header; it is not told, it may be a secret."""
+    if not (text.isascii() and text.isprintable()):
+        raise NotSent(f"{what} has only printable ASCII characters; this one has others")
 
 
 def _timed(error: ApiError, answer: httpx2.Response) -> ApiError:
