@@ -54,12 +54,12 @@ workspaces:
 class Serving:
     """`url` and the admin's `token`; `tokens` of others by name."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, nodes: str = "2x8") -> None:
         self.directory = directory
         self.store = Store.open(str(directory / "quotatree.db"))
         self.store.migrate()
         self.server = Server(
-            self.store, ServerSettings(data=directory, engine="timer", nodes="2x8"), own_file=True
+            self.store, ServerSettings(data=directory, engine="timer", nodes=nodes), own_file=True
         )
         self.server.start()
         first, _ = self.server.furnish()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -48,16 +49,14 @@ def test_every_alert_is_seen_firing_and_silent(alert: str):
     assert set(seen) == {True, False}
 
 
-@pytest.mark.parametrize("rule", [rule for rule in rules() if "for" in rule], ids=lambda rule: rule["alert"])
-def test_an_alert_that_waits_is_seen_silent_after_its_trouble_began(rule: Any, tmp_path: Path):
+def test_every_alert_that_waits_is_seen_silent_after_its_trouble_began(tmp_path: Path):
     """Without its `for` it would fire too early in the tests over time, and they would say so."""
     hasty = read(RULES)
+    patient = {rule["alert"] for rule in rules() if "for" in rule}
     for group in hasty["groups"]:
-        for one in group["rules"]:
-            if one["alert"] == rule["alert"]:
-                del one["for"]
+        for rule in group["rules"]:
+            rule.pop("for", None)
     (tmp_path / RULES).write_text(yaml.safe_dump(hasty), encoding="utf-8")
     (tmp_path / TESTS).write_text((FOLDER / TESTS).read_text(encoding="utf-8"), encoding="utf-8")
     done = promtool("test", "rules", str(tmp_path / TESTS))
-    assert done.returncode != 0
-    assert f"alertname: {rule['alert']}" in done.stdout + done.stderr
+    assert set(re.findall(r"alertname: (\w+)", done.stdout + done.stderr)) == patient
