@@ -17,79 +17,66 @@ HERE = Path(__file__).parent
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/quotatree"
 
 # The parts of the Prometheus operator's definitions that we use; the operator itself is not here.
-MONITORING = """
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: servicemonitors.monitoring.coreos.com}
-spec:
-  group: monitoring.coreos.com
-  scope: Namespaced
-  names: {kind: ServiceMonitor, plural: servicemonitors}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            required: [endpoints, selector]
-            properties:
-              selector:
-                type: object
-                properties: {matchLabels: {type: object, additionalProperties: {type: string}}}
-              endpoints:
-                type: array
-                items:
-                  type: object
-                  properties:
-                    port: {type: string}
-                    path: {type: string}
-                    interval: {type: string}
-                    authorization:
-                      type: object
-                      properties:
-                        credentials: {type: object, properties: {name: {type: string}, key: {type: string}}}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: prometheusrules.monitoring.coreos.com}
-spec:
-  group: monitoring.coreos.com
-  scope: Namespaced
-  names: {kind: PrometheusRule, plural: prometheusrules}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              groups:
-                type: array
-                items:
-                  type: object
-                  required: [name]
-                  properties:
-                    name: {type: string, minLength: 1}
-                    rules:
-                      type: array
-                      items:
-                        type: object
-                        required: [expr]
-                        properties:
-                          alert: {type: string}
-                          expr: {type: string}
-                          for: {type: string, pattern: "^[0-9]+[smhd]$"}
-                          labels: {type: object, additionalProperties: {type: string}}
-                          annotations: {type: object, additionalProperties: {type: string}}
+MONITORS = """
+type: object
+required: [endpoints, selector]
+properties:
+  selector:
+    type: object
+    properties: {matchLabels: {type: object, additionalProperties: {type: string}}}
+  endpoints:
+    type: array
+    items:
+      type: object
+      properties:
+        port: {type: string}
+        path: {type: string}
+        interval: {type: string}
+        authorization:
+          type: object
+          properties:
+            credentials: {type: object, properties: {name: {type: string}, key: {type: string}}}
 """
+RULES = """
+type: object
+properties:
+  groups:
+    type: array
+    items:
+      type: object
+      required: [name]
+      properties:
+        name: {type: string, minLength: 1}
+        rules:
+          type: array
+          items:
+            type: object
+            required: [expr]
+            properties:
+              alert: {type: string}
+              expr: {type: string}
+              for: {type: string, pattern: "^[0-9]+[smhd]$"}
+              labels: {type: object, additionalProperties: {type: string}}
+              annotations: {type: object, additionalProperties: {type: string}}
+"""
+
+
+def definition(kind: str, spec: str) -> Thing:
+    """A definition of the group monitoring.coreos.com, whose objects have this schema as their `spec`."""
+    group, plural = "monitoring.coreos.com", f"{kind.lower()}s"
+    schema = {"type": "object", "properties": {"spec": yaml.safe_load(spec)}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural},
+            "versions": [version],
+        },
+    }
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +91,9 @@ def ready(cluster: Cluster) -> Cluster:
     """A cluster with a namespace that admits restricted pods only, and that knows service monitors and alerts."""
     level = {"pod-security.kubernetes.io/enforce": "restricted"}
     cluster.api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE, "labels": level}})
-    cluster.kubectl("apply", "-f", "-", input=MONITORING)
-    for kind in ("servicemonitors", "prometheusrules"):
-        cluster.kubectl("wait", "--for=condition=Established", f"crd/{kind}.monitoring.coreos.com")
+    for made in (definition("ServiceMonitor", MONITORS), definition("PrometheusRule", RULES)):
+        cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump(made))
+        cluster.kubectl("wait", "--for=condition=Established", f"crd/{made['metadata']['name']}")
     return cluster
 
 

@@ -82,12 +82,8 @@ def test_whenever_it_is_killed_nothing_is_lost_nothing_runs_twice_no_gpu_is_give
 ):
     began = time.monotonic()
     dice = random.Random(2)
-    cluster.nodes.add(NODES, 8, labels={"nvidia.com/gpu.product": "A100"})
-    server = Server(tmp_path / "server", account)
-    server.start()
-    story = Story(cluster, server)
-    story.nodes_known(NODES)
-    story.tree(NODES * 8, {"a": 12, "b": 12}, child_level={"priorities": "1-3"})
+    story = two_teams(cluster, account, tmp_path)
+    server = story.server
     watching = Api(cluster.kubeconfig)
     witness = Witness(watching)
     wishes: dict[str, dict[str, object]] = {}
@@ -121,6 +117,17 @@ def test_whenever_it_is_killed_nothing_is_lost_nothing_runs_twice_no_gpu_is_give
     assert len(jobs) >= KILLS
 
 
+def two_teams(cluster: Cluster, account: Path, directory: Path) -> Story:
+    """A server that knows NODES nodes of 8 GPUs, with the quotas `a` and `b` below the root."""
+    cluster.nodes.add(NODES, 8, labels={"nvidia.com/gpu.product": "A100"})
+    server = Server(directory / "server", account)
+    server.start()
+    story = Story(cluster, server)
+    story.nodes_known(NODES)
+    story.tree(NODES * 8, {"a": 12, "b": 12}, child_level={"priorities": "1-3"})
+    return story
+
+
 def submit_some(
     story: Story, dice: random.Random, wishes: dict[str, dict[str, object]], made: dict[str, set[str]]
 ) -> bool:
@@ -149,12 +156,7 @@ def test_whenever_it_is_killed_a_job_made_with_kubectl_is_queued_once_and_comes_
 ):
     began = time.monotonic()
     dice = random.Random(3)
-    cluster.nodes.add(NODES, 8, labels={"nvidia.com/gpu.product": "A100"})
-    server = Server(tmp_path / "server", account)
-    server.start()
-    story = Story(cluster, server)
-    story.nodes_known(NODES)
-    story.tree(NODES * 8, {"a": 12, "b": 12}, child_level={"priorities": "1-3"})
+    server = two_teams(cluster, account, tmp_path).server
     cluster.api.create(
         "/api/v1/namespaces", {"metadata": {"name": TEAM, "labels": {"quotatree.io/workspace": "team"}}}
     )
