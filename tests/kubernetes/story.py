@@ -15,7 +15,7 @@ from tests.kubernetes.serving import Server
 JOB_LABEL, RUN_LABEL, REPLICA_LABEL = "quotatree.io/job", "quotatree.io/run", "quotatree.io/replica"
 ENDED = ("Succeeded", "Failed")
 OVER = ("Succeeded", "Failed", "Cancelled", "Stopped")
-IMAGE = "registry.example.org/train:1"
+IMAGE = "example.org/train:1"
 
 
 class Story:
