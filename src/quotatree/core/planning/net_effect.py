@@ -16,7 +16,9 @@ from quotatree.core.model.job import Claim, Job, JobId, Phase, Placed
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.planning.attempt_facts import cost_text, passes_guard
+from quotatree.core.planning.told import Told
 from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
 
@@ -29,26 +31,28 @@ def keep_running(
     Returns who stays. The decisions are changed in place. A transaction must be open.
     """
     kept: list[JobId] = []
-    effect = _NetEffect(state, now_ms, decisions)
+    told = Told(decisions)
+    effect = _NetEffect(state, now_ms, told)
     for victim in stopped:
         job = victim.unit.job
-        if job.phase is Phase.HELD and job.hold is not None and effect.evicted(job.id) is not None:
-            mark, before = state.mark(), list(decisions)
+        if job.phase is Phase.HELD and job.hold is not None and told.eviction_of(job.id) is not None:
+            mark, before = state.mark(), told.mark()
             if effect.stays(job, victim):
                 kept.append(job.id)
             else:
                 state.rollback_to(mark)
-                decisions[:] = before
+                told.undo_to(before)
+    decisions[:] = told.in_order()
     return kept
 
 
 @dataclass(slots=True)
 class _NetEffect:
-    """The decisions of a plan, made shorter by every victim that can stay."""
+    """What a plan has told, made shorter by every victim that can stay."""
 
     state: State
     now_ms: int
-    decisions: list[say.Decision]
+    told: Told
 
     def stays(self, job: Job, victim: Stopped) -> bool:
         """Let a victim stay, and its preemptors have the places it was promised; return False if these do not fit there."""
@@ -59,18 +63,21 @@ class _NetEffect:
                 False  # replicas beyond its core left with it, or others of an earlier run are still leaving
             )
         preemptors = [other for other in state.awaited.get(job.id, {}).values() if other is not job]
-        if any(self._held_by(other.id) is None or other.hold is None for other in preemptors):
+        if any(self.told.hold_of(other.id) is None or other.hold is None for other in preemptors):
             return False  # a promise of an earlier plan stands
         preemptors.sort(key=lambda other: (-other.priority, other.spec.submitted_ms, other.id))
+        if preemptors and not self._may_be_placed(preemptors, job, victim):
+            return False
         wanted = {other.id: other.hold.unit.places for other in preemptors if other.hold is not None}
         for one in (job, *preemptors):
             effects.drop_hold(state, one, leaves=False)
         state.end_leaving(job, places)
-        if not _free(state, places):
+        if not _free(state.nodes, places):
             return False
         effects.keep(state, job, victim, self.now_ms)
-        moved_to = self._held_by(job.id)
-        assert moved_to is not None
+        promised = self.told.hold_of(job.id)
+        assert promised is not None
+        moved_to = promised[1]
         taker = next((other.id for other in preemptors if self._took(other.id, job.id)), None)
         if taker is None and moved_to.preemption is not None:
             return False  # nobody is left for whom its own victims would go
@@ -81,13 +88,31 @@ class _NetEffect:
         if taker is not None:
             self._taken_for(taker, job.id)
         if victim.unit.cls.claim is Claim.IDLE:
-            self.decisions.append(say.Promote(job.id, because(Code.Promoted)))
+            self.told.add(say.Promote(job.id, because(Code.Promoted)))
         return True
+
+    def _may_be_placed(self, preemptors: list[Job], kept: Job, victim: Stopped) -> bool:
+        """Return False if it is certain that the first preemptor has no place once the victim stays; the state is only read.
+
+        Most victims cannot stay for that reason. Finding out by changing the state and taking that back costs far more.
+        """
+        first, state = preemptors[0], self.state
+        wanted = [] if first.hold is None else [(p.replica, p.shape) for p in first.hold.unit.places]
+        if len(wanted) != 1 or first.quota.tree.guard is not None:
+            return True  # several are sought one after the other, and a guard may be passed only afterwards
+        without = Overlay(state)
+        for one in (kept, *preemptors):
+            if one.hold is not None:
+                without.take(one.hold.unit)
+        if not _free(without.nodes, victim.unit.places):
+            return False
+        without.give_back(victim.unit)
+        return find_places(state, first.quota.root, wanted, now=False, overlay=without) is not None
 
     def _took(self, preemptor: JobId, victim: JobId) -> bool:
         """Return whether the record of a preemptor has this victim; others may only wait for its places."""
-        told = self._held_by(preemptor)
-        ledger = None if told is None else told.preemption
+        held = self.told.hold_of(preemptor)
+        ledger = None if held is None else held[1].preemption
         return ledger is not None and any(v.job == victim for v in ledger.victims)
 
     def _placed_anew(self, job: Job, before: tuple[Placed, ...], kept: Job, moved_to: say.Hold) -> bool:
@@ -102,14 +127,15 @@ class _NetEffect:
             places = find_places(state, root, wanted, now=False, avoid=avoid)
         if places is None:
             return False
-        told = self._held_by(job.id)
-        assert told is not None
+        promised = self.told.hold_of(job.id)
+        assert promised is not None
+        number, told = promised
         took = self._took(job.id, kept.id)
-        self.decisions.remove(told)
+        self.told.drop(number)
         ledger = _merged(told.preemption, moved_to.preemption, kept.id) if took else told.preemption
         reason = told.reason if ledger is not None and not took else _why(ledger, kept.id)
         if now:
-            self.decisions.append(
+            self.told.add(
                 effects.start(
                     state,
                     job,
@@ -122,7 +148,7 @@ class _NetEffect:
                 )
             )
         else:
-            self.decisions.append(
+            self.told.add(
                 effects.hold(
                     state, job, places, now_ms=self.now_ms, step=told.step, reason=reason, preemption=ledger
                 )
@@ -131,37 +157,26 @@ class _NetEffect:
 
     def _taken_for(self, preemptor: JobId, kept: JobId) -> None:
         """Say of the victims of a job that is kept for whom they go in the end."""
-        for position, decision in enumerate(self.decisions):
-            if not isinstance(decision, say.Evict | say.Demote) or decision.preemptor != kept:
-                continue
+        for number, decision in self.told.taken_for(kept):
             facts = tuple(
                 (name, preemptor if name == "preemptor" else value) for name, value in decision.reason.facts
             )
             reason = decision.reason._replace(facts=facts)
-            self.decisions[position] = replace(decision, preemptor=preemptor, reason=reason)
+            self.told.replace(number, replace(decision, preemptor=preemptor, reason=reason))
             victim = self.state.jobs[decision.job]
             if isinstance(decision, say.Evict) and decision.kind is UnitKind.CORE:
                 self.state.end_by_eviction(victim, preemptor, victim.lost_last)
 
     def _forget(self, job: JobId) -> None:
         """Drop the eviction of a job that stays, and the hold that it was given for it."""
-        evicted, held = self.evicted(job), self._held_by(job)
-        self.decisions[:] = [one for one in self.decisions if one is not evicted and one is not held]
-
-    def evicted(self, job: JobId) -> say.Evict | None:
-        for decision in self.decisions:
-            if isinstance(decision, say.Evict) and decision.job == job and decision.kind is UnitKind.CORE:
-                return decision
-        return None
-
-    def _held_by(self, job: JobId) -> say.Hold | None:
-        for decision in reversed(self.decisions):
-            if isinstance(decision, say.Hold) and decision.job == job and decision.replicas:
-                return decision
-        return None
+        evicted, held = self.told.eviction_of(job), self.told.hold_of(job)
+        if evicted is not None:
+            self.told.drop(evicted)
+        if held is not None:
+            self.told.drop(held[0])
 
 
-def _free(state: State, places: tuple[Placed, ...]) -> bool:
+def _free(nodes: Nodes, places: tuple[Placed, ...]) -> bool:
     """Return whether nobody else stands on these places or was promised them."""
     devices: dict[tuple[int, int], int] = {}
     beside: dict[int, tuple[int, int]] = {}
@@ -171,8 +186,8 @@ def _free(state: State, places: tuple[Placed, ...]) -> bool:
             devices[place.node, device] = milli + min(place.shape.gpu_milli, WHOLE_GPU)
         cpu, memory = beside.get(place.node, (0, 0))
         beside[place.node] = (cpu + place.shape.cpu_milli, memory + place.shape.memory_mib)
-    return all(state.nodes[node].free[device] >= milli for (node, device), milli in devices.items()) and all(
-        state.nodes[node].free_cpu >= cpu and state.nodes[node].free_memory >= memory
+    return all(nodes[node].free[device] >= milli for (node, device), milli in devices.items()) and all(
+        nodes[node].free_cpu >= cpu and nodes[node].free_memory >= memory
         for node, (cpu, memory) in beside.items()
     )
 

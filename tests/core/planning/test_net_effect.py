@@ -1,0 +1,44 @@
+"""Who may stay where it is: what cannot be is found out without changing anything (P8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from quotatree.core.changes import effects
+from quotatree.core.model.job import Placed, Shape
+from quotatree.core.model.policy import ChildLevel, Priorities, Scope
+from tests.core.building import ALL, World, self_level
+
+
+def place(node: int, device: int) -> tuple[Placed, ...]:
+    return (Placed(0, node, (device,), Shape(1000, 0, 0)),)
+
+
+@pytest.mark.parametrize(("wanted", "stays"), [(2, False), (1, True)])
+def test_a_victim_is_put_back_only_if_its_preemptor_has_another_place(
+    monkeypatch: pytest.MonkeyPatch, wanted: int, stays: bool
+) -> None:
+    """`victim` finds room on the other node by taking `low`. There is room for one replica of one GPU, not of two."""
+    put_back: list[str] = []
+    keep = effects.keep
+
+    def noted(state: object, job: object, *rest: object) -> None:
+        put_back.append(job.id)  # type: ignore[attr-defined]
+        keep(state, job, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(effects, "keep", noted)
+    world = World(nodes=2, gpus=2)
+    world.root(4, child_level=ChildLevel(Priorities(5, 5), ALL))
+    world.quota("a", 4, self_level=self_level(5, 1, Scope.OWN))
+    world.run("victim", "a", 1, priority=5, places=place(0, 0))
+    if wanted == 2:
+        world.run("beside it", "a", 1, priority=5, places=place(0, 1))
+    else:
+        world.run("beside it", "a", 1, priority=9, places=place(0, 1))
+    world.run("low", "a", 1, priority=1, places=place(1, 0))
+    world.run("high", "a", 1, priority=9, places=place(1, 1))
+    world.submit("top", "r", wanted)
+    made = world.plan()
+    assert (("Evict", "victim") not in made) is stays
+    assert ("Evict", "low") in made
+    assert put_back == (["victim"] if stays else [])
