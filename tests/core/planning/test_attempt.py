@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
+
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Claim, Idle, Phase
-from quotatree.core.model.policy import Module, Scope
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import GPU_SECOND
+from quotatree.core.planning import attempt as one_attempt
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.outcome import Failed
 from quotatree.core.planning.plan import plan
 from quotatree.core.planning.plan_context import Surroundings
-from tests.core.building import MINUTE, World, child, cluster, root, self_level, submit
+from quotatree.core.search.victims import Found, cost_without_ladder
+from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
 
 
 def test_an_idle_job_is_promoted_only_when_all_it_runs_fits_the_quota() -> None:
@@ -94,3 +98,27 @@ def test_a_failure_names_the_version_of_the_state_as_it_is_again_a8() -> None:
     assert isinstance(outcome, Failed)
     assert outcome.failure.version == tree.version
     assert cls.still_fails(outcome.failure, world.now_ms, state.change)
+
+
+def test_what_victims_cost_without_the_ladder_is_asked_only_of_those_that_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """P5, S8: `high` finds victims twice, the first time in vain, since `top` could take from it and goes first."""
+    asked: list[set[str]] = []
+
+    def noted(found: Found) -> int:
+        asked.append({unit.job.id for unit in found.units})
+        return cost_without_ladder(found)
+
+    monkeypatch.setattr(one_attempt, "cost_without_ladder", noted)
+    world = World()
+    world.root(8, child_level=ChildLevel(Priorities(1, 9), ALL))
+    world.quota("a", 8, self_level=self_level(6, 5, Scope.OWN))
+    for number in range(8):
+        world.run(f"runs-{number}", "a", 1, priority=1 + number // 4)
+    world.submit("high", "a", 2, priority=9)
+    world.submit("top", "r", 2, priority=1)
+    evicted = [f"runs-{number}" for number in range(4)]
+    taken = [("Evict", evicted[0]), ("Evict", evicted[1]), ("Hold", "top")]
+    assert world.plan() == [*taken, ("Evict", evicted[2]), ("Evict", evicted[3]), ("Hold", "high")]
+    assert asked == [{*evicted[:2]}, {*evicted[2:]}]

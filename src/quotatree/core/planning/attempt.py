@@ -46,10 +46,10 @@ from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Clause, Signature
 from quotatree.core.search.placement import find_places
-from quotatree.core.search.victims import Found, NotFound, Request, Why, search
+from quotatree.core.search.victims import Found, NotFound, Request, Why, cost_without_ladder, search
 from quotatree.core.state import State
 
-NOBODY: Final = Found((), 0, 0, 0, frozenset())
+NOBODY: Final = Found((), 0, 0, 0)
 
 
 class Attempt:
@@ -141,7 +141,8 @@ class Attempt:
         evictions: tuple[say.Decision, ...] = ()
         if found is not None:
             request = self._search_request(Step.IDLE, (), loan_allowed=False, nodes_fit=True)
-            preemption, evictions = self._evict(Step.IDLE, request.signature, found)
+            without = cost_without_ladder(found)
+            preemption, evictions = self._evict(Step.IDLE, request.signature, found, without)
         numbers = [i for i, _ in self._wanted]
         promoted = effects.promote(self._state, self._job, numbers, self._now_ms, why, preemption)
         effects.clear_guard(self._state, self._job)
@@ -162,7 +163,7 @@ class Attempt:
             return None
         if self._overtaken():
             return Overtaken()
-        preemption = None if not self._given_way else self._ledger(step, [], NOBODY)
+        preemption = None if not self._given_way else self._ledger(step, [], NOBODY, 0)
         begun = self._begin(*found, step, reason, preemption)
         gone = self._given_way
         return Decided((*gone.evictions, begun), self._before, tuple(self._tried), gone.units)
@@ -289,9 +290,8 @@ class Attempt:
             asked = replace(self._search_request(narrower, fewer, borrows), highest=best.highest)
             found = search(asked)
             if isinstance(found, Found) and found.highest <= best.highest:
-                cheapest = min(found.cost_without_ladder, best.cost_without_ladder)
-                found = replace(found, cost_without_ladder=cheapest)
-                return self._take(narrower, asked, found)
+                least, higher = min(found.least, best.least), found.higher + best.higher
+                return self._take(narrower, asked, replace(found, least=least, higher=higher))
             self._not_enough(narrower, because(Code.NoLawfulSet, step=narrower.value))
         return self._take(step, request, best)
 
@@ -352,9 +352,10 @@ class Attempt:
     def _take(self, step: Step, request: Request, found: Found) -> Decided | Overtaken:
         if self._overtaken(found.units):
             return Overtaken()
+        without = cost_without_ladder(found)
         if self._given_way:
             self._given_way.let_stay(request, found, self._before)
-        preemption, evictions = self._evict(step, request.signature, found)
+        preemption, evictions = self._evict(step, request.signature, found, without)
         reason = why_started(step, found, preemption.victims)
         places = self._places()
         if places is None:
@@ -364,9 +365,12 @@ class Attempt:
         return Decided((*evictions, begun), self._before, tuple(self._tried), taken, tuple(self._stopped))
 
     def _evict(
-        self, step: Step, signature: Signature, found: Found
+        self, step: Step, signature: Signature, found: Found, without_ladder: int
     ) -> tuple[say.Preemption, tuple[say.Decision, ...]]:
-        """Evict the units that were found, or turn them idle; return the entry of the ledger and what was decided."""
+        """Evict the units that were found, or turn them idle; return the entry of the ledger and what was decided.
+
+        `without_ladder`: what they would have cost without the priority ladder (P5).
+        """
         state, job, now_ms = self._state, self._job, self._now_ms
         victims: list[say.VictimCost] = []
         evictions: list[say.Decision] = []
@@ -385,9 +389,12 @@ class Attempt:
             victims.append(victim_cost(unit, eviction, freed))
             evictions.append(eviction)
         settle_all(state, (*self._given_way.units, *found.units), now_ms)
-        return self._ledger(step, victims, found), (*self._given_way.evictions, *evictions)
+        ledger = self._ledger(step, victims, found, without_ladder)
+        return ledger, (*self._given_way.evictions, *evictions)
 
-    def _ledger(self, step: Step, victims: list[say.VictimCost], found: Found) -> say.Preemption:
+    def _ledger(
+        self, step: Step, victims: list[say.VictimCost], found: Found, without_ladder: int
+    ) -> say.Preemption:
         """Return the entry of the ledger: these victims, and the surplus that gave way before a loan."""
         before = self._given_way.victims
         extra = sum(victim.cost for victim in before)
@@ -398,7 +405,7 @@ class Attempt:
             victims=(*before, *victims),
             demoted=tuple(u.job.id for u in found.units if u in found.demoted),
             cost=cost,
-            cost_without_ladder=min(cost, extra + found.cost_without_ladder),
+            cost_without_ladder=min(cost, extra + without_ladder),
             highest_priority=found.highest,
             tried=tuple(self._tried),
         )

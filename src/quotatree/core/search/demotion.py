@@ -36,8 +36,10 @@ def cheaper_by_turning_idle(request: Request, overlay: Overlay, found: Found | N
     if not _keeps_to_idle_room(request, overlay, places):
         return found
     rung, demoted = turned
-    without = places.cost if found is None else min(places.cost, found.cost_without_ladder)
-    return Found(demoted.units + places.units, places.cost, rung, without, frozenset(demoted.units))
+    least, higher = (places.cost, ()) if found is None else (min(places.cost, found.least), found.higher)
+    return Found(
+        demoted.units + places.units, places.cost, rung, least, higher, frozenset(demoted.units)
+    )  # fmt: skip
 
 
 def _turned(request: Request, overlay: Overlay, top: int) -> tuple[int, Proposal] | None:

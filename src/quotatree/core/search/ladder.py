@@ -26,14 +26,16 @@ class Found:
     """A lawful, minimal set of victims, and what it costs.
 
     `cost` counts only the units that are evicted, not those of `demoted`, which run on with an idle claim. `highest` is the
-    highest rung of any victim. `cost_without_ladder`, at most `cost`, is the least found for a set of any rung (P5).
+    highest rung of any victim. `least`, at most `cost`, is the least cost of any set that was met on the way; `higher` are the
+    requests that a set beyond their first rung may answer more cheaply. `cost_without_ladder` asks them.
     """
 
     units: tuple[Unit, ...]
     cost: int
     highest: int
-    cost_without_ladder: int
-    demoted: frozenset[Unit]
+    least: int
+    higher: tuple[Request, ...] = ()
+    demoted: frozenset[Unit] = frozenset()
 
 
 def climb(rungs: Iterable[int], ask: Callable[[int], Proposal | None]) -> tuple[int, Proposal] | None:
@@ -77,12 +79,18 @@ def cheapest_on_ladder(request: Request, overlay: Overlay, rungs: list[int] | No
     if request.nodes_fit and request.demote_room >= 0:
         demoted = demoted_together(found.units, request.now_ms)
         cost = sum(eviction_cost(u, request.now_ms) for u in found.units if u not in demoted)
-    without = cost
-    if rung != rungs[-1]:
-        other = solve(Trial(request, TOP_RUNG, overlay))
-        if other is not None:
-            without = min(cost, other.cost)
-    return Found(found.units, cost, highest_rung(request, found.units), without, demoted)
+    higher = (request,) if rung != rungs[-1] else ()
+    return Found(found.units, cost, highest_rung(request, found.units), cost, higher, demoted)
+
+
+def cost_without_ladder(found: Found) -> int:
+    """Return the least cost found for a set of any rung, at most that of `found` (P5).
+
+    The state must be the one in which `found` was. Only what is taken in the end is told this: most sets are given up for a
+    rival (S8), and this is as much work as finding them.
+    """
+    others = [solve(Trial(request, TOP_RUNG, Overlay(request.state))) for request in found.higher]
+    return min([found.least, *(other.cost for other in others if other is not None)])
 
 
 def highest_rung(request: Request, units: Iterable[Unit]) -> int:
@@ -103,13 +111,18 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
     for cls, entitled in signature.classes_in(request.state):
         if not cls.buckets:
             continue
-        gone = [unit for unit in off if unit.cls is cls] if off else []
-        if gone and len(gone) == sum(len(bucket) for bucket in cls.buckets.values()):
-            continue
-        present[entitled.rung] = True
-        if short and entitled.frees_quota:
+        rung = entitled.rung
+        if off:
+            gone = [unit for unit in off if unit.cls is cls]
+            if len(gone) == sum(len(bucket) for bucket in cls.buckets.values()):
+                continue
+            if entitled.frees_quota:
+                for i in short:
+                    freed[i][rung] -= sum(unit.footprint[i] for unit in gone)
+        present[rung] = True
+        if entitled.frees_quota:
             for i in short:
-                freed[i][entitled.rung] += cls.standing[i] - sum(unit.footprint[i] for unit in gone)
+                freed[i][rung] += cls.standing[i]
     present[0] = present[0] or overlay.idle_units(request.quota.tree) > 0
     totals: list[tuple[list[int], int]] = [(list(accumulate(freed[i])), request.deficit[i]) for i in short]
     rungs = [p for p in range(min(LADDER, request.highest + 1)) if present[p] and _enough(totals, p)]

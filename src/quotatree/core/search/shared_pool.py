@@ -115,7 +115,7 @@ def _together(request: Request, overlay: Overlay, units: list[Unit]) -> Found | 
     kept = without_implied(propose(units, sum(eviction_cost(u, now_ms) for u in units)), now_ms)
     if not Trial(request, TOP_RUNG, overlay).lawful(kept.units):
         return None
-    return Found(kept.units, kept.cost, highest_rung(request, kept.units), kept.cost, frozenset())
+    return Found(kept.units, kept.cost, highest_rung(request, kept.units), kept.cost)
 
 
 def _minimal(request: Request, overlay: Overlay, found: Found) -> Found:
@@ -131,5 +131,5 @@ def _minimal(request: Request, overlay: Overlay, found: Found) -> Found:
     highest = highest_rung(request, fewer.units)
     return replace(
         found, units=fewer.units, cost=fewer.cost, highest=highest,
-        cost_without_ladder=min(fewer.cost, found.cost_without_ladder),
+        least=min(fewer.cost, found.least),
     )  # fmt: skip

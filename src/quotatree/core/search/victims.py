@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from enum import Enum
 
 from quotatree.core.search.demotion import cheaper_by_turning_idle
-from quotatree.core.search.ladder import Found, cheapest_on_ladder, rungs_that_could_help
+from quotatree.core.search.ladder import Found, cheapest_on_ladder, cost_without_ladder, rungs_that_could_help
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools
 from quotatree.core.search.proof import needs_proof, proved
 from quotatree.core.search.shared_pool import best_in_pools
 from quotatree.core.search.trial import Request
 
-__all__ = ["Found", "NotFound", "Request", "Why", "search"]
+__all__ = ["Found", "NotFound", "Request", "Why", "cost_without_ladder", "search"]
 
 
 class Why(Enum):
