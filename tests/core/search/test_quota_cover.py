@@ -8,6 +8,8 @@ from quotatree.core import decisions as say
 from quotatree.core.model.policy import ChildLevel, Priorities, Scope, Strategy
 from quotatree.core.model.resources import Resources
 from quotatree.core.planning.plan import plan
+from quotatree.core.search import quota_cover
+from quotatree.core.search.trial import Trial
 from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
 
 
@@ -68,3 +70,36 @@ def test_too_little_once_is_not_too_little_for_who_asks_for_less_p7() -> None:
     world.submit("later", "a", 2, priority=6)
     assert world.plan(80 * MINUTE) == []
     assert world.plan(90 * MINUTE) == [("Evict", "new"), ("Start", "later")]
+
+
+def test_of_units_of_one_size_only_as_many_as_would_do_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P5: four are wanted. The newest four are in one quota; of each other quota and priority one unit shows that they are dearer."""
+    compared: list[int] = []
+    choose = quota_cover._prefixes
+
+    def counted(trial: Trial, left: Resources, main: int) -> list[quota_cover.Item]:
+        found = choose(trial, left, main)
+        compared.append(len(found))
+        return found
+
+    monkeypatch.setattr(quota_cover, "_prefixes", counted)
+    world = World(nodes=6)
+    world.root(32, child_level=ChildLevel(Priorities(1, 9), ALL))
+    for name in "abcd":
+        world.quota(name, 8)
+    for minute, quota, priority in (
+        (9, "a", 1),
+        (5, "b", 1),
+        (7, "c", 1),
+        (3, "d", 1),
+        (8, "b", 2),
+        (9, "c", 2),
+    ):
+        world.now_ms = minute * MINUTE
+        for number in range(4):
+            world.run(f"{quota}{priority}-{number}", quota, 1, priority=priority)
+    world.run("boss", "r", 8, priority=9)
+    world.now_ms = 10 * MINUTE
+    world.submit("waits", "r", 4)
+    assert [who for what, who in world.plan() if what == "Evict"] == [f"a1-{n}" for n in range(4)]
+    assert set(compared) == {4}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable
 from contextlib import closing
 from heapq import heapify, heappop, heappush
-from typing import Final
+from typing import Any, Final
 
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
@@ -69,6 +69,10 @@ class NodeIndex:
         """Smallest tie-break key (newest, name) that any victim on this node can have (P5)."""
         return self._offers[node_index].tie
 
+    def memory_of(self, node: Node) -> dict[int, Any] | None:
+        """Return what a search has noted of a node by rung, for this signature and shape; it says itself how long that holds."""
+        return self._memory.setdefault(node.index, {})
+
     def total_without(self, avoid: frozenset[int]) -> list[int]:
         """Return `total` without what the nodes in `avoid` offer."""
         return _less(self.total, (self._offers[node_index] for node_index in avoid))
@@ -81,6 +85,7 @@ class NodeIndex:
         )
         self._cursor, self._epoch = len(state.changes), state.changes_epoch
         self._nodes_version = state.nodes_version
+        self._memory: dict[int, dict[int, Any]] = {}
         self._expiry: list[tuple[int, int]] = []
         self._stale_ms: int | None = None
         if self.shape.cpu_milli or self.shape.memory_mib:
@@ -258,6 +263,10 @@ class NodeView:
     def tie_of(self, node_index: int) -> Tie:
         offer = self._offers.get(node_index)
         return self._index.tie_of(node_index) if offer is None else offer.tie
+
+    def memory_of(self, node: Node) -> dict[int, Any] | None:
+        """Return what the index does; None for a changed copy, of which nothing is noted."""
+        return None if node.index in self._offers else self._index.memory_of(node)
 
     def total_without(self, avoid: frozenset[int]) -> list[int]:
         known = self._index.known_offer

@@ -7,6 +7,8 @@ side by side or a unit spans several shared devices, branch and bound over the u
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.resources import WHOLE_GPU
@@ -34,30 +36,49 @@ def _share_name(share: Share) -> tuple[str, int]:
     return share.unit.name
 
 
+class NodeItems(NamedTuple):
+    """The units of a node that may be taken, and the cheapest of them without which its devices have room for a replica.
+
+    `cheapest` looks at devices alone: whatever else is asked, no better set frees the node. None: there is no such set, if
+    `simple`; else it is not known, or no device is wanted.
+    """
+
+    shares: list[Share]
+    simple: bool
+    cheapest: Proposal | None
+
+
+def items_on(trial: Trial, node: Node, shape: Shape) -> NodeItems:
+    """Return what a node offers to the trial. It depends on the node, the time, and the trial's signature and rung alone."""
+    shares, now_ms = available(trial, node), trial.now_ms
+    if any(_entangled(s) for s in shares):
+        return NodeItems(shares, False, None)
+    cheapest = _whole_devices(node, shape, shares, now_ms) if shape.whole_gpus else None
+    if shape.fraction_milli:
+        cheapest = _fraction(node, shape.fraction_milli, shares, now_ms)
+    return NodeItems(shares, bool(shape.gpu_milli), cheapest)
+
+
 def cheapest_on_node(
-    trial: Trial, node: Node, shape: Shape, complete: Complete | None = None
+    trial: Trial, node: Node, shape: Shape, items: NodeItems, complete: Complete | None = None
 ) -> Proposal | None:
     """Return the cheapest units without which one replica of `shape` fits on the node, or None.
 
-    With `complete`, sets that free the node are compared after it has added to each the units that must go elsewhere.
+    `items`: what `items_on` says of it. With `complete`, sets that free the node are compared after it has added to each the
+    units that must go elsewhere.
     """
-    now_ms = trial.now_ms
-    shares = available(trial, node)
-    if not any(_entangled(s) for s in shares):
-        found = _whole_devices(node, shape, shares, now_ms) if shape.whole_gpus else None
-        if shape.fraction_milli:
-            found = _fraction(node, shape.fraction_milli, shares, now_ms)
-        if shape.gpu_milli and found is None:
-            return None
-        if (
-            found is not None
-            and _rest_fits(node, shape, found.units)
-            and (trial.protections is None or trial.protections.allow(found.units))
-            and (complete is None or complete(found) is found)
-        ):
-            return found
-    found = cheapest_subset(trial, node, shape, shares, complete)
-    return None if found is None else without_implied(found, now_ms)
+    found = items.cheapest
+    if items.simple and found is None:
+        return None
+    if (
+        found is not None
+        and _rest_fits(node, shape, found.units)
+        and (trial.protections is None or trial.protections.allow(found.units))
+        and (complete is None or complete(found) is found)
+    ):
+        return found
+    found = cheapest_subset(trial, node, shape, items.shares, complete)
+    return None if found is None else without_implied(found, trial.now_ms)
 
 
 def _entangled(share: Share) -> bool:

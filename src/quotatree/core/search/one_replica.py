@@ -7,10 +7,11 @@ from functools import partial
 from typing import Final
 
 from quotatree.core.model.job import Shape
+from quotatree.core.model.node import Node
 from quotatree.core.model.resources import ZERO
-from quotatree.core.search.node_index import node_view
+from quotatree.core.search.node_index import NodeIndex, NodeView, node_view
 from quotatree.core.search.node_offer import Tie
-from quotatree.core.search.one_node import cheapest_on_node
+from quotatree.core.search.one_node import NodeItems, cheapest_on_node, items_on
 from quotatree.core.search.quota_cover import cheapest_cover
 from quotatree.core.search.slot_trial import SlotTrial
 from quotatree.core.search.trial import Proposal, Trial, propose
@@ -48,21 +49,41 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
                 behind = _behind(best, index.tie_of(node_number))
                 if bound > best.cost or (bound == best.cost and behind):
                     break
-                if floor is None:  # what the quota alone costs bounds every node from below
+                if floor is None and bound < best.cost:
+                    # What the quota alone costs bounds every node from below.
                     alone = cheapest_cover(Trial(request, trial.rung, trial.overlay, protected=False))
                     floor = alone.cost if alone is not None else best.cost
-                if max(bound, floor) >= best.cost:  # this node cannot be cheaper, but it may have newer units
+                if bound == best.cost or (floor is not None and floor >= best.cost):
+                    # This node cannot be cheaper, but it may have newer units.
                     tied += 1
                     if tied > TIED_NODES:
                         break
                     if behind:
                         continue
-            found = cheapest_on_node(trial, trial.overlay.node(node_number), shape, complete)
+            node = trial.overlay.node(node_number)
+            items = _items(trial, index, node, shape)
+            found: Proposal | None = None
+            if best is None or items.cheapest is None or items.cheapest < best:
+                found = cheapest_on_node(trial, node, shape, items, complete)
             if found is not None and (best is None or found < best):
                 best, fruitless = found, 0
             elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
                 break
     return best
+
+
+def _items(trial: Trial, index: NodeIndex | NodeView, node: Node, shape: Shape) -> NodeItems:
+    """Return what a node offers. The index remembers it until the node changes or time passes, but for changed copies.
+
+    Where many quotas have alike work on alike nodes, most searches look at the same nodes, only to find no better set.
+    """
+    memory = index.memory_of(node)
+    if memory is None:
+        return items_on(trial, node, shape)
+    known: tuple[int, int, NodeItems] | None = memory.get(trial.rung)
+    if known is None or known[:2] != (node.stamp, trial.now_ms):
+        known = memory[trial.rung] = (node.stamp, trial.now_ms, items_on(trial, node, shape))
+    return known[2]
 
 
 def _behind(best: Proposal, tie: Tie) -> bool:

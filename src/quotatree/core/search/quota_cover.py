@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import replace
+from heapq import heappush, heappushpop
 from math import gcd
 from typing import Final
 
@@ -110,12 +111,17 @@ def _note_total(trial: Trial, main: int, total: int) -> None:
 
 
 def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
-    """Return, of each bucket, the cheapest units that could be needed; all of them where the amount alone does not tell."""
+    """Return, of each bucket, the cheapest units that could be needed; all of them where the amount alone does not tell.
+
+    Of one size, in whatever bucket, no unit is needed that is dearer than as many others as would do alone. A bucket has the
+    cheapest first, so most of them end with a look at one unit, however many quotas and priorities there are.
+    """
     signature, now_ms = trial.signature, trial.now_ms
     gone = {*with_companions(list(trial.taken)), *trial.overlay.off}
     demotes = trial.request.demote_room >= 0
-    every_one = signature.binds() or sum(1 for amount in left if amount > 0) > 1
+    every_one = trial.protections is not None or sum(1 for amount in left if amount > 0) > 1
     items: list[Item] = []
+    cheapest: dict[int, list[int]] = {}  # by size: costs, negated, of as many units as would do alone
     for cls, entitled in signature.classes_in(trial.state):
         if not cls.buckets or not entitled.frees_quota or entitled.rung > trial.rung:
             continue
@@ -126,13 +132,19 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
             if interval_ms is not None:
                 start = bisect_right(bucket, now_ms % interval_ms, key=lambda entry: entry[0])
             count = 0
+            would_do = cheapest.setdefault(amount, []) if amount and not every_one and not demotes else None
             for k in range(len(bucket)):
                 unit = bucket[start - 1 - k][3] if interval_ms is not None else bucket[k][3]
                 if unit in gone or (entitled.honours_min_runtime and unit.protected_until_ms > now_ms):
                     continue
+                if would_do and len(would_do) == enough and unit.cost(now_ms) > -would_do[0]:
+                    break
                 free = demotes and may_be_demoted(unit)
-                items.append((0 if free else eviction_cost(unit, now_ms), unit))
+                cost = 0 if free else eviction_cost(unit, now_ms)
+                items.append((cost, unit))
                 count += not free
+                if would_do is not None:
+                    (heappush if len(would_do) < enough else heappushpop)(would_do, -cost)
                 if count >= enough:
                     break
     return items
