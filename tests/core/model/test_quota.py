@@ -15,6 +15,7 @@ from quotatree.core.model.quota import (
     loan,
     own_share_key,
     protected,
+    protected_below,
     share_key,
     shortage,
     squeezed,
@@ -81,6 +82,37 @@ def test_reserved_is_kept_from_ancestors_and_siblings_only() -> None:
     assert shortage(state.quotas[QuotaId("a.x")], gpus(4)) is None
     use(state, "a.x", 2)
     assert protected(a, GPU) == 1000
+
+
+class Supposed:
+    """One quota, with all above it, uses so much less than it does; it is not known what the others would use."""
+
+    def __init__(self, quota: Quota, less: Resources) -> None:
+        self._used = {q.id: [u - n for u, n in zip(q.used, less, strict=True)] for q in quota.path}
+        self._quotas = quota.path
+
+    def used(self, quota: Quota) -> list[int]:
+        return self._used[quota.id]
+
+    def idle(self, quota: Quota) -> list[int]:
+        raise AssertionError(f"{quota.id}: nobody asked for that")
+
+    def changed_children(self, quota: Quota) -> list[Quota]:
+        return [child for child in self._quotas if child.parent is quota]
+
+
+def test_what_is_reserved_by_quotas_that_nothing_happens_to_is_not_counted_anew() -> None:
+    """Q8: supposing that a.y used less, a.x and b still have reserved and not in use what they had."""
+    state = tree(
+        **{"a.x": {"reserved": gpus(2)}, "a.y": {"reserved": gpus(2)}, "b": {"reserved": gpus(3)}},
+    )
+    use(state, "a.x", 1)
+    use(state, "a.y", 2)
+    use(state, "b", 1)
+    root, y = state.quotas[QuotaId("root")], state.quotas[QuotaId("a.y")]
+    assert protected_below(root, GPU) == 1000 + 2000
+    assert protected_below(root, GPU, usage=Supposed(y, gpus(2))) == 3000 + 2000
+    assert protected_below(root, GPU, 1000, y, Supposed(y, gpus(2))) == 2000 + 2000
 
 
 def test_idle_room_leaves_out_what_is_not_lent() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import Phase
-from quotatree.core.model.policy import Scope
+from quotatree.core.model.job import JobId, Phase
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope
 from quotatree.core.model.resources import Bounds
+from quotatree.core.model.unit import UnitClass
 from quotatree.core.planning.plan import plan
+from quotatree.core.search.eligible import Entitled, Signature
 from tests.core.building import World, child, cluster, root, self_level, submit
 
 
@@ -34,3 +38,34 @@ def test_a_loan_of_cpu_returns_no_gpu_p15() -> None:
     assert world.plan() == [("Start", "prepares")]
     world.submit("waits", "b", 2, priority=5)
     assert world.plan() == []
+
+
+def test_only_work_of_quotas_that_a_right_names_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P2: a right over what is below says nothing about fifty quotas beside; work of a new kind below is found later."""
+    asked: set[str] = set()
+    decide = Signature._decide
+
+    def noted(self: Signature, cls: UnitClass) -> Entitled | None:
+        if self.clauses:
+            asked.add(cls.quota.id)
+        return decide(self, cls)
+
+    monkeypatch.setattr(Signature, "_decide", noted)
+    world = World(nodes=20)
+    world.root(108)
+    world.quota("a", 8, child_level=ChildLevel(Priorities(1, 9), frozenset(Module)))
+    world.quota("a.below", 8, parent="a")
+    for number in range(50):
+        world.quota(f"beside-{number}", 2)
+        world.run(f"runs-{number}", f"beside-{number}", 1)
+    world.run("low", "a.below", 8, priority=1)
+    world.submit("first", "a", 8)
+    assert world.plan() == [("Evict", "low"), ("Start", "first")]
+    world.event(ev.JobCancelled(JobId("first")))
+    world.event(ev.JobCancelled(JobId("low")))
+    for name in ("low", "first"):
+        world.event(ev.JobLeft(JobId(name)))
+    world.run("high", "a.below", 8, priority=5)
+    world.submit("second", "a", 8)
+    assert world.plan() == [("Evict", "high"), ("Start", "second")]
+    assert not {name for name in asked if name.startswith("beside")}

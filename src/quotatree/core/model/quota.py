@@ -177,6 +177,10 @@ class Usage(Protocol):
 
     def idle(self, quota: Quota) -> list[int]: ...
 
+    def changed_children(self, quota: Quota) -> list[Quota]:
+        """Return the children of a quota that would use another amount than they really do."""
+        ...
+
 
 def loan(quota: Quota, resource: int, usage: Usage | None = None) -> int:
     """Return how much regular work is above the quota's own min (P3)."""
@@ -218,8 +222,6 @@ def protected(
     `added` is counted as used by `added_below` and every quota on its path; it need not be in this subtree.
     """
     on_path = added_below is not None and quota.contains(added_below)
-    if usage is None and not on_path:
-        return quota.kept[resource]
     used = quota.used if usage is None else usage.used(quota)
     missing = quota.spec.reserved[resource] - used[resource] - (added if on_path else 0)
     return max(0, missing, protected_below(quota, resource, added, added_below, usage))
@@ -228,13 +230,13 @@ def protected(
 def protected_below(
     quota: Quota, resource: int, added: int = 0, added_below: Quota | None = None, usage: Usage | None = None
 ) -> int:
-    """Return the sum of `protected` of the children; without `usage` only the child with `added_below` is looked at."""
-    if usage is not None:
-        return sum(protected(child, resource, added, added_below, usage) for child in quota.children)
+    """Return the sum of `protected` of the children. Only those are looked at that have `added` or another use by `usage`."""
     total = quota.kept_below[resource]
+    others = dict.fromkeys(usage.changed_children(quota)) if usage is not None else {}
     if added_below is not None and added_below is not quota and quota.contains(added_below):
-        child = added_below.path[added_below.depth - quota.depth - 1]
-        total += protected(child, resource, added, added_below) - child.kept[resource]
+        others[added_below.path[added_below.depth - quota.depth - 1]] = None
+    for child in others:
+        total += protected(child, resource, added, added_below, usage) - child.kept[resource]
     return total
 
 

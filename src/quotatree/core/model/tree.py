@@ -17,6 +17,8 @@ class Tree:
 
     root: Quota
     """The quota at the top; never another one."""
+    numbered: list[Quota] = field(default_factory=list)
+    """All quotas by their number `tin`; set together with the numbers (state/tree_numbers.py)."""
     version: int = 0
     """Rises whenever something may have become possible in the tree; a rollback sets it back (state/memory.py)."""
     rights: int = 0

@@ -6,15 +6,34 @@ from __future__ import annotations
 from collections.abc import Container
 
 from quotatree.core.model.job import Job, JobId
-from quotatree.core.model.quota import shortage
+from quotatree.core.model.policy import Module
+from quotatree.core.model.quota import Quota, shortage
 from quotatree.core.model.resources import Resources
-from quotatree.core.model.rights import (
-    could_claim,
-    could_evict,
-    work_of,
-)
+from quotatree.core.model.rights import Work, could_claim, could_evict, work_of
 from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.ordering import Ordering
+
+
+class Claims:
+    """Who could claim part of what a quota has borrowed, or would have with `request` more for this work (P15)?
+
+    Asked of jobs beside that quota, who can or cannot alike if they have one parent, priority and module. The quotas must not
+    change meanwhile.
+    """
+
+    __slots__ = ("_known", "_request", "_victim")
+
+    def __init__(self, victim: Work, request: Resources) -> None:
+        self._victim, self._request = victim, request
+        self._known: dict[tuple[Quota | None, int, Module], bool] = {}
+
+    def by(self, claimant: Job) -> bool:
+        alike = (claimant.quota.parent, claimant.priority, claimant.spec.module)
+        known = self._known.get(alike)
+        if known is None:
+            known = could_claim(work_of(claimant), self._victim, self._request)
+            self._known[alike] = known
+        return known
 
 
 def rival_of(
@@ -25,6 +44,7 @@ def rival_of(
     `without`: jobs that are left out.
     """
     victim = work_of(job)
+    claims = Claims(victim, request)
     found: list[Candidate] = []
     for quota, on_loan in ordering.could_take(victim, request):
         if found and found[0].quota.depth < quota.depth:
@@ -32,8 +52,7 @@ def rival_of(
         for cls, other in ordering.ready(quota):
             if other is job or other.id in without:
                 continue
-            claimable = on_loan and could_claim(work_of(other), victim, request)
-            if could_evict(quota, other.priority, victim, claimable=claimable):
+            if could_evict(quota, other.priority, victim, claimable=on_loan and claims.by(other)):
                 if found and found[0].quota.depth > quota.depth:
                     found.clear()
                 found.append(Candidate(quota, cls, other))

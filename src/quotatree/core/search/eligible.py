@@ -37,6 +37,10 @@ class Clause(NamedTuple):
             return False
         return reaches(self.reach, cls.priority, cls.module)
 
+    def numbers(self) -> Iterable[int]:
+        """Return the tree numbers of the quotas whose work it is about."""
+        return (n for n in range(self.first, self.last) if not self.skip_first <= n < self.skip_last)
+
 
 class Entitled(NamedTuple):
     """Under which rule a class of units may be taken, on which rung of the ladder (P5), and whether that frees quota."""
@@ -91,6 +95,9 @@ class Signature:
             parts = [state.classes_giving_way(root), state.classes_at(self.quota)]
         else:
             parts = [state.classes_below(root)]
+            if not self._among[0]:
+                self._classes = self._first_look(state)
+                self._among[0] = len(parts[0])
         for number, classes in enumerate(parts):
             for position in range(self._among[number], len(classes)):
                 cls = classes[position]
@@ -99,6 +106,15 @@ class Signature:
                     insort(self._classes, (cls, entitled), key=_number)
             self._among[number] = len(classes)
         return self._classes
+
+    def _first_look(self, state: State) -> list[tuple[UnitClass, Entitled]]:
+        """Return the classes that may be taken, in their order, after a look at the quotas that clauses name alone."""
+        tree = self.quota.tree
+        among = list(state.classes_giving_way(tree.root))
+        for number in sorted({number for clause in self.clauses for number in clause.numbers()}):
+            among += state.classes_at(tree.numbered[number])
+        found = [(cls, entitled) for cls in among if (entitled := self.entitled(cls)) is not None]
+        return sorted(found, key=_number)
 
     def entitled(self, cls: UnitClass) -> Entitled | None:
         known = self._known
@@ -211,7 +227,7 @@ def return_clauses(claimant: Work, short: list[int]) -> tuple[Clause, ...]:
     return tuple(
         Clause(Code.ReturnOfLoan, s.tin, s.tout, reach(Priorities(1, claimant.priority)), down_to_min=True)
         for s in quota.siblings()
-        if any(loan(s, i) > kept_from(s, claimant, i) for i in short)
+        if any((over := loan(s, i)) and over > kept_from(s, claimant, i) for i in short)
     )
 
 

@@ -70,6 +70,11 @@ class Overlay:
         """Return the idle work of a quota and of all below it; to be read, not written."""
         return self._idle.get(quota.spec.id, quota.idle) if self._idle else quota.idle
 
+    def changed_children(self, quota: Quota) -> list[Quota]:
+        """Return the children of a quota whose regular work was changed here."""
+        quotas = self.state.quotas
+        return [quotas[name] for name in self._used if quotas[name].parent is quota]
+
     def idle_units(self, tree: Tree) -> int:
         """Return the number of idle units in the pools of a tree."""
         return self._idle_units.get(tree, tree.idle_units)

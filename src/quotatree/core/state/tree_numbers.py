@@ -8,15 +8,14 @@ from quotatree.core.model.tree import Tree
 
 def number(root: Quota) -> None:
     """Number the quotas of a tree so that each subtree is an interval."""
-    counter = 0
+    numbered = root.tree.numbered = []
 
     def visit(quota: Quota) -> None:
-        nonlocal counter
-        quota.tin = counter
-        counter += 1
+        quota.tin = len(numbered)
+        numbered.append(quota)
         for child in quota.children:
             visit(child)
-        quota.tout = counter
+        quota.tout = len(numbered)
 
     visit(root)
 
