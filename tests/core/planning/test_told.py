@@ -45,7 +45,7 @@ def test_what_is_made_for_another_by_now_is_found_there() -> None:
 
 
 def test_what_is_taken_back_stands_where_it_stood() -> None:
-    decisions = [evicts("v", "a"), holds("a"), holds("v")]
+    decisions: list[say.Decision] = [evicts("v", "a"), holds("a"), holds("v")]
     told = Told(decisions)
     before = told.mark()
     told.add(holds("late"))

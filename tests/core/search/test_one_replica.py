@@ -8,7 +8,7 @@ from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.policy import ChildLevel, Priorities
 from quotatree.core.search import one_replica
-from quotatree.core.search.one_node import NodeItems
+from quotatree.core.search.one_node import NodeItems, cheapest_on_node, items_on
 from quotatree.core.search.trial import Proposal, Trial
 from tests.core.building import ALL, World
 
@@ -32,11 +32,10 @@ def test_nodes_that_only_cost_the_same_are_not_searched(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched: list[str] = []
-    search = one_replica.cheapest_on_node
 
     def counted(trial: Trial, node: Node, *rest: object) -> Proposal | None:
         searched.append(node.spec.name)
-        return search(trial, node, *rest)  # type: ignore[arg-type]
+        return cheapest_on_node(trial, node, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(one_replica, "cheapest_on_node", counted)
     world.submit("waits", "r", 2)
@@ -46,11 +45,10 @@ def test_nodes_that_only_cost_the_same_are_not_searched(
 
 def test_a_node_that_stays_as_it_is_is_looked_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[str] = []
-    look = one_replica.items_on
 
     def counted(trial: Trial, node: Node, shape: Shape) -> NodeItems:
         looked_at.append(node.spec.name)
-        return look(trial, node, shape)
+        return items_on(trial, node, shape)
 
     monkeypatch.setattr(one_replica, "items_on", counted)
     for number in range(3):
