@@ -49,7 +49,6 @@ THROUGH = {
     "core/quota_figures.py": "property/test_promises.py",
     "core/reasons.py": "docs/test_reference.py",
     "core/records.py": "property/test_snapshot.py",
-    "core/planning/net_effect.py": "property/test_net_effect.py",
     "core/planning/steps.py": "core/planning/test_attempt.py",
     "core/search/free_index.py": "core/search/test_placement.py",
     "core/search/ladder.py": "core/search/test_victims.py",
