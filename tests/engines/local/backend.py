@@ -23,6 +23,8 @@ class Handler(BaseHTTPRequestHandler):
             self._say(b"ill", 500)
         elif path == "/slow":  # answers once the test lets it, or after so many seconds
             self.server.reached.release()
+            sys.stdout.write("slow\n")  # for a test that knows no more of it than its output
+            sys.stdout.flush()
             self.server.let_go.wait(float(argument or 20))
             self._say(self.server.name.encode())
         elif path == "/stream":
