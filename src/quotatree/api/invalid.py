@@ -21,8 +21,28 @@ UNTOLD: Final = ("password", "secret", "token", "program", "code")
 """Words in the names of fields whose values are not sent back, lest a secret ends up in a log."""
 
 
+def place(error: Mapping[str, Any]) -> tuple[str, ...]:
+    """The way to the field, without the names that pydantic has for the kinds of value a field may have."""
+    where = [str(part) for part in error["loc"]]
+    return tuple(part for part in (where[1:] if where[:1] == ["body"] else where) if "[" not in part)
+
+
+def furthest(errors: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The errors without those of another kind of value than was sent: one time, where times of modules are wrong."""
+    places = [place(error) for error in errors]
+    return [
+        error
+        for error, where in zip(errors, places, strict=True)
+        if not any(other[: len(where)] == where != other for other in places)
+    ]
+
+
 def message(error: Mapping[str, Any], request: Request) -> str:
     kind, context = str(error["type"]), error.get("ctx") or {}
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        name = str(context.get("discriminator")).strip("'")
+        kinds = context.get("expected_tags")
+        return f"{name}: must be one of {kinds}" if kinds else f"{name}: is missing"
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, NotRequired
 
 import structlog
@@ -202,7 +201,7 @@ def _headers(error: QuotaTreeError) -> dict[str, str]:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = error.errors()[:20]
+    found = invalid.furthest(error.errors())[:20]
     errors = [_field_problem(one, request) for one in found]
     said = problem("Invalid", "; ".join(f"{one['field']}: {one['message']}" for one in errors[:3]))
     said["errors"] = errors
@@ -215,8 +214,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _field_problem(error: Any, request: Request) -> FieldProblem:
-    where: Sequence[Any] = error["loc"]
-    path = ".".join(str(part) for part in (where[1:] if where[:1] == ("body",) else where)) or "body"
+    path = ".".join(invalid.place(error)) or "body"
     return {"field": plain(path), "message": plain(invalid.message(error, request))}
 
 

@@ -116,3 +116,12 @@ def test_pools_and_nodes(cli: Cli):
     cli.run("delete", "pool", "spare", user="ann", status=4)
     cli.run("delete", "pool", "spare")
     assert "spare" not in cli.run("get", "pools").stdout + cli.run("get", "nodes").stdout
+
+
+def test_nothing_is_made_that_could_not_be_bound(room: Cli):
+    room.run("create", "workspace", "robots", "--owner", "admin", "--quota", "nowhere", status=3)
+    room.run("get", "workspace", "robots", status=3)
+    room.run(
+        "create", "quota", "robots", "--parent", "company", "--gpus", "1", "--workspace", "nowhere", status=3
+    )
+    room.run("get", "quota", "robots", status=3)

@@ -90,6 +90,8 @@ def quota(
     """
     body = _quota(name, parent, draws, **options)
     with remote.client() as client:
+        for one in workspaces:  # looked up first: a refused binding would leave a quota that nobody can use
+            client.workspaces.get(bare(one, "workspace"))
         if if_not_exists and name in {one["id"] for one in client.quotas.list()}:
             click.echo(f"quota/{name} is there already")
         else:
@@ -162,6 +164,8 @@ def workspace(
 ) -> None:
     """Make the workspace NAME. Its jobs may name the quotas that are bound to it (W1)."""
     with remote.client() as client:
+        for one in quotas:
+            client.quotas.get(bare(one, "quota"))
         if if_not_exists and name in {one["id"] for one in client.workspaces.list()}:
             click.echo(f"workspace/{name} is there already")
         else:

@@ -1,0 +1,34 @@
+"""What is said of a field that may be of several kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.serving import Api
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "changes.0: change: is missing"),
+        ({"change": "foo"}, "changes.0: change: must be one of 'submit', 'cancel', "),
+    ],
+)
+def test_the_kinds_of_a_change_are_told(on_both: Api, change: dict[str, Any], said: str):
+    assert on_both.post("/previews", {"changes": [change]}).json()["detail"].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"DLC": "-5s"}, "longest_run.DLC: must not be negative"),
+        ("-5s", "longest_run: must not be negative"),
+    ],
+)
+def test_of_a_field_of_several_kinds_the_kind_that_was_sent_is_told(on_both: Api, sent: Any, said: str):
+    path = "/api/v1/workspaces/vision/quotas/a/centre"
+    answer = on_both.ask("PUT", path, json={"longest_run": sent}, headers={"If-Match": "*"})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(said), answer.json()
