@@ -131,7 +131,7 @@ class FakeSupervisor:
         )
         self.program: dict[str, Any] = {"command": ["x"]}
         self.spec: dict[str, Any] = {}
-        self.ports = Ports()
+        self.ports = Ports(str(directory / "ports"))
         self.grace_seconds = 1.0
         self.wanted: dict[int, Any] = {0: {}}
         self.replicas: dict[int, FakeReplica] = {}

@@ -62,6 +62,11 @@ class EngineDir:
         """File that keeps which workspace has which unix user."""
         return os.path.join(self.path, "users.json")
 
+    @property
+    def ports(self) -> str:
+        """Directory with an empty file for each port that was ever chosen; the locks of supervisors hold them."""
+        return os.path.join(self.path, "ports")
+
     def home(self, uid: int) -> str:
         """The home of a unix user that the machine does not know by name."""
         return os.path.join(self.path, "homes", str(uid))

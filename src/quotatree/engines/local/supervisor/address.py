@@ -2,12 +2,14 @@
 
 Both are kept in a file beside the runs. A port that somebody named is used or the run fails; one that we chose is given
 up when another program has taken it meanwhile. A program listens only a while after its port was chosen: until then, and as
-long as it runs, no other supervisor on this machine chooses that port.
+long as it runs, no other supervisor of this engine chooses that port. And no job can see which it is: whoever knows it, and
+opens it first, gets what was meant for another.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import functools
 import json
 import os
@@ -16,6 +18,8 @@ import socket
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Opening = Callable[[int], socket.socket]
 
 HOST = "127.0.0.1"
 LOWEST_PORT = 10_000
@@ -52,49 +56,53 @@ class Kept:
 
 
 class Ports:
-    """The ports that this supervisor has chosen, and that no other on this machine chooses meanwhile.
+    """The ports that this supervisor has chosen, and that no other of the engine chooses meanwhile.
 
-    Each is held by the name of an abstract socket, which only one process can have, and which the kernel frees with us.
+    Each is held by the lock of an empty file, which the kernel frees with us, in a directory that is closed to jobs. The files
+    stay. An abstract socket would leave none, but all jobs can read its name.
     """
 
-    __slots__ = ("_held",)
+    __slots__ = ("_directory", "_held")
 
-    def __init__(self) -> None:
-        self._held: dict[int, socket.socket] = {}
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._held: dict[int, int] = {}
 
     def choose(self) -> int:
         """A port that is free now, and ours; a program that asks nobody may still take it."""
-        with self.listen_anywhere() as listening:
-            return int(listening.getsockname()[1])
+        with self.open_anywhere(bind) as bound:
+            return int(bound.getsockname()[1])
 
-    def listen_anywhere(self) -> socket.socket:
-        """Listen at a random port, below the kernel's range for outgoing connections, where a freed port is soon taken."""
+    def open_anywhere(self, opening: Opening) -> socket.socket:
+        """Open a random port, below the kernel's range for outgoing connections, where a freed port is soon taken."""
         highest = first_outgoing_port()
         for _ in range(TRIES if highest > LOWEST_PORT else 0):
             port = LOWEST_PORT + int.from_bytes(os.urandom(4), "big") % (highest - LOWEST_PORT)
             try:
-                return self.listen(port)
+                return self.open(port, opening)
             except OSError:
                 continue
-        return listen(0)
+        return opening(0)
 
-    def listen(self, port: int) -> socket.socket:
-        """Listen at this port, and hold it. Raises OSError, also if another supervisor has chosen it."""
-        name = socket.socket(socket.AF_UNIX)
+    def open(self, port: int, opening: Opening) -> socket.socket:
+        """Open this port, and hold it. Raises OSError, also if another supervisor, or we, have chosen it."""
+        os.makedirs(self._directory, mode=0o700, exist_ok=True)
+        lock = os.open(os.path.join(self._directory, str(port)), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            name.bind(f"\0quotatree-port-{port}")
-            listening = listen(port)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            opened = opening(port)
         except OSError:
-            name.close()
+            os.close(lock)
             raise
-        self._held[port] = name
-        return listening
+        self._held[port] = lock
+        return opened
 
     def release(self, port: int) -> None:
         """Let others choose this port again; nothing happens if it is not ours."""
-        name = self._held.pop(port, None)
-        if name is not None:
-            name.close()
+        lock = self._held.pop(port, None)
+        if lock is not None:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # a child that was forked meanwhile may have it open, too
+            os.close(lock)
 
     def close(self) -> None:
         for port in list(self._held):
@@ -106,6 +114,18 @@ def listen(port: int) -> socket.socket:
     return socket.create_server((HOST, port), backlog=BACKLOG)
 
 
+def bind(port: int) -> socket.socket:
+    """Take this port on loopback without listening, so that no list of open ports shows it. Raises OSError."""
+    taken = socket.socket()
+    try:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind((HOST, port))
+    except OSError:
+        taken.close()
+        raise
+    return taken
+
+
 def open_port(ports: Ports, kept: Kept, named: int | None, notice: Callable[[str], None]) -> socket.socket:
     """Open the port of a service: the named one, else the kept one, else a new one. Raises PortTaken."""
     if named:
@@ -114,7 +134,7 @@ def open_port(ports: Ports, kept: Kept, named: int | None, notice: Callable[[str
         except OSError as error:
             raise PortTaken(_why("service_port", named, error)) from error
     else:
-        listening = _kept_or_new(ports, kept, notice)
+        listening = _kept_or_new(ports, kept, notice, listen)
     kept.port = int(listening.getsockname()[1])
     kept.save()
     return listening
@@ -126,8 +146,8 @@ def port_for(ports: Ports, kept: Kept, named: int | None, notice: Callable[[str]
         check_free(named)
         kept.port = named
     else:
-        with _kept_or_new(ports, kept, notice) as listening:
-            kept.port = int(listening.getsockname()[1])
+        with _kept_or_new(ports, kept, notice, bind) as bound:
+            kept.port = int(bound.getsockname()[1])
     kept.save()
     return kept.port
 
@@ -149,16 +169,16 @@ def filled(command: str | list[str], port: int, token: str) -> str | list[str]:
     return in_words(command) if isinstance(command, str) else [in_words(str(word)) for word in command]
 
 
-def _kept_or_new(ports: Ports, kept: Kept, notice: Callable[[str], None]) -> socket.socket:
+def _kept_or_new(ports: Ports, kept: Kept, notice: Callable[[str], None], opening: Opening) -> socket.socket:
     if kept.port:
         try:
-            return ports.listen(kept.port)
+            return ports.open(kept.port, opening)
         except OSError:
-            listening = ports.listen_anywhere()
-            port = listening.getsockname()[1]
+            opened = ports.open_anywhere(opening)
+            port = opened.getsockname()[1]
             notice(f"the address changed: port {kept.port} is taken by another program, now it is {port}")
-            return listening
-    return ports.listen_anywhere()
+            return opened
+    return ports.open_anywhere(opening)
 
 
 @functools.cache

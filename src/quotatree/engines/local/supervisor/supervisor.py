@@ -148,7 +148,7 @@ class Supervisor:
         self._failed = ""  # why the run has failed, if the engine said so
         self._checkpoint_file = run_dir.job.checkpoint_file
         self._checkpoint_seen = _touched(self._checkpoint_file)
-        self.ports = address.Ports()
+        self.ports = address.Ports(run_dir.engine.ports)
         self._meeting_port = 0  # of the ranks of this attempt
         self._commands = Commands(run_dir, spec, secrets)
         self._course = _course(self)
