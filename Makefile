@@ -15,7 +15,7 @@ LOCK_VENV := .venv-lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
+.PHONY: help setup console check test test-console test-kubernetes test-prometheus scenarios pages pictures dashboard manifests bench bench-local bench-kubernetes bench-server bench-sim demo lock clean
 
 help: ## show this help
 	@echo "usage: make TARGET [PYTHON=python3] [ARGS='more arguments for test or bench']"
@@ -65,6 +65,9 @@ pictures: $(READY) ## take the pictures of the console anew for the README and t
 	@$(BIN)/python console/build.py
 	@$(BIN)/python console/chromium.py
 	$(BIN)/python -m docs.take_pictures
+
+dashboard: $(READY) ## draw the picture of the dashboard anew for the docs, from a real Prometheus (needs Go; 4 minutes)
+	$(BIN)/python -m docs.draw_dashboard
 
 bench: $(READY) ## the benchmarks, printed beside their budgets
 	$(BIN)/python -m benchmarks $(ARGS)

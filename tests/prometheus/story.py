@@ -90,7 +90,7 @@ def _job(dice: random.Random, seconds: float, part: float) -> Any:
         "idle": "never" if module == "EAS" else dice.choice(("never", "never", "allow")),
         "requeue": True,
         "program": {
-            "seconds": seconds * dice.uniform(0.04, 0.14),
+            "seconds": seconds * dice.uniform(0.03, 0.11),
             "starts_after": 0.1,
             "leaves_after": seconds * 0.01 * dice.random(),
             "checkpoint_every": seconds * 0.05,

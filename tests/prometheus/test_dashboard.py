@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
+from docs import draw_dashboard
 from tests.cli.conftest import until
 from tests.prometheus import dashboard, story
 from tests.prometheus.binary import PROMETHEUS
@@ -96,6 +98,11 @@ def test_prometheus_evaluates_every_rule_and_raises_the_one_alert_there_is_reaso
 def test_no_more_gpus_are_in_use_than_there_are_though_a_node_is_cordoned(seen: Seen):
     [series] = seen.over(QUERIES["GPUs in use, 1"])
     assert max(float(value) for _, value in series["values"]) <= 1
+
+
+def test_the_picture_of_the_docs_can_be_drawn_of_it(seen: Seen):
+    drawn = draw_dashboard.draw(seen.prometheus, np.arange(seen.start, seen.end, 1.0))
+    assert len(drawn.getcolors() or ()) > 16
 
 
 def test_an_expression_that_is_none_is_refused(seen: Seen):
