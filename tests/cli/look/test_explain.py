@@ -33,3 +33,13 @@ def test_explain_says_when_a_job_will_start_or_that_it_cannot_be_told(cli: Cli):
     waits = cli.submit("--gpus", "8", user="eve", quota="speech")
     told = cli.run("explain", waits, user="eve").stdout
     assert "when it will start cannot be told: nothing that runs now would end by itself" in told
+
+
+def test_of_a_notebook_that_ended_by_itself_it_is_told_how(cli: Cli):
+    """The last decision about it was its start, which is no reason for being stopped."""
+    job = cli.submit("--gpus", "1", "--module", "dsw", "--seconds", "0.1")
+    cli.wait_phase(job, "Stopped")
+    for words in (("explain", job), ("describe", "job", job)):
+        said = cli.run(*words).stdout
+        assert "- its program ended: succeeded" in said
+        assert "- fits in its quota path" not in said

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from quotatree.client import types as t
 
 OVER: Final = ("Succeeded", "Failed", "Cancelled")
+ENDED: Final = "ended"
+"""The reason of a notebook that is stopped because its program ended by itself; the last decision was to start it."""
 
 
 @click.command()
@@ -82,11 +84,21 @@ def unready_lines(unready: Sequence[t.UnreadyOut]) -> list[str]:
 
 
 def why_stopped(client: Client, job: t.JobOut) -> str | None:
-    """Why a stopped job was stopped, by the last decision about it; None if it is not stopped or has no decision."""
+    """Why a stopped job was stopped, by the last decision about it, or how its run ended; None if that is not known."""
     if job["phase"] != "Stopped":
         return None
+    if job["reason_code"] == ENDED:
+        return _end_of_run(client.jobs.runs(job["id"]))
     newest = [one["decision"] for one in client.jobs.history(job["id"], most=1)]
     return why(newest[0]["reason"]) if newest else None
+
+
+def _end_of_run(runs: Sequence[t.RunOut]) -> str | None:
+    ended = [run for run in runs if run["outcome"]]
+    if not ended:
+        return None
+    last = max(ended, key=lambda run: run["run"])
+    return f"its program ended: {last['outcome']}" + (f", {last['detail']}" if last["detail"] else "")
 
 
 def _headline(job: str, name: str, phase: str, quota: str) -> str:
