@@ -47,6 +47,11 @@ def test_a_start_that_was_left_out_is_tried_by_the_next_plan_s8() -> None:
     walk_with_all_checks(51_050, worlds.several_trees)
 
 
+def test_surplus_of_an_upper_quota_counts_where_that_lacks_more_p4() -> None:
+    """A walk on which the same victims were told under a later step: surplus beside the lowest short quota was not counted (P12)."""
+    walk_with_all_checks(50_090, worlds.several_trees)
+
+
 @pytest.mark.parametrize("chunk", range(4))
 def test_every_promise_holds_with_several_trees(chunk: int) -> None:
     for seed in range(chunk * 10_000, chunk * 10_000 + WALKS):

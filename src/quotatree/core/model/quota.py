@@ -289,6 +289,41 @@ def shortage(
     return None
 
 
+def deficit(
+    quota: Quota, request: Resources, *, loan_allowed: bool = False, past_guard: bool = False,
+    usage: Usage | None = None,
+) -> Resources:  # fmt: skip
+    """Return how much of each resource must be freed so that the request fits every quota on the path (Q3, Q8).
+
+    It is the most that any of them lacks; the arguments are those of `shortage`.
+    """
+    short = [0, 0, 0]
+    for above in quota.path:
+        if loan_allowed and above is quota:
+            continue
+        for i, lacks in enumerate(deficit_at(above, quota, request, past_guard=past_guard, usage=usage)):
+            short[i] = max(short[i], lacks)
+    return Resources(*short)
+
+
+def deficit_at(
+    above: Quota, quota: Quota, request: Resources, *, past_guard: bool, usage: Usage | None = None
+) -> Resources:
+    """Return what one quota on the path of `quota` lacks of each resource for the request, as `deficit` counts it."""
+    short = [0, 0, 0]
+    used = above.used if usage is None else usage.used(above)
+    for i, bound in above.named:
+        if not request[i]:
+            continue
+        over = used[i] + request[i] - bound
+        if not past_guard:
+            over += above.shadow[i]
+        if quota.tree.shares_reserved:
+            over += protected_below(above, i, request[i], quota, usage)
+        short[i] = max(0, over)
+    return Resources(*short)
+
+
 def reserved_below(quota: Quota, request: Resources) -> bool:
     """Return whether a child has an unused reserved part in a wanted resource, which a loan would put out of reach (Q8)."""
     if not quota.tree.shares_reserved:

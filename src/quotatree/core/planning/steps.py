@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import Quota, QuotaId, protected_below, reserved_below, shortage
+from quotatree.core.model.quota import Quota, QuotaId, deficit, protected_below, reserved_below, shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
@@ -48,21 +48,7 @@ class Claimant:
 
         `loan_allowed`: the job's own quota need not have room.
         """
-        short = [0, 0, 0]
-        reserving = self.quota.tree.shares_reserved
-        for above in self.quota.path:
-            if loan_allowed and above is self.quota:
-                continue
-            for i, bound in above.named:
-                if not self.request[i]:
-                    continue
-                over = above.used[i] + self.request[i] - bound
-                if not self.past_guard:
-                    over += above.shadow[i]
-                if reserving:
-                    over += protected_below(above, i, self.request[i], self.quota)
-                short[i] = max(short[i], over)
-        return Resources(*short)
+        return deficit(self.quota, self.request, loan_allowed=loan_allowed, past_guard=self.past_guard)
 
 
 StepClauses = tuple[Step, tuple[Clause, ...]]

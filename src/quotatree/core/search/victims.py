@@ -1,8 +1,8 @@
 """Whom to take within one step of P4, by P5: lowest highest priority first, then least cost.
 
 The one way in: up the ladder with the solver that fits the request (ladder.py, solvers.py), then the ways that may be
-cheaper or the only possible ones (demotion.py, shared_pool.py), then the proof. The answer is a minimal (P8) and lawful
-set, or the reason why there is none; the state has only been read.
+cheaper or the only possible ones (demotion.py, surplus_above.py, shared_pool.py), then the proof. The answer is a minimal
+(P8) and lawful set, or the reason why there is none; the state has only been read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools
 from quotatree.core.search.proof import needs_proof, proved
 from quotatree.core.search.shared_pool import best_in_pools
+from quotatree.core.search.surplus_above import better_with_surplus_above
 from quotatree.core.search.trial import Request
 
 __all__ = ["Found", "NotFound", "Request", "Why", "cost_without_ladder", "search"]
@@ -40,6 +41,7 @@ def search(request: Request) -> Found | NotFound:
     rungs = rungs_that_could_help(request, overlay)
     found = cheapest_on_ladder(request, overlay, rungs)
     found = cheaper_by_turning_idle(request, overlay, found)
+    found = better_with_surplus_above(request, overlay, found)
     if bounded_by_pools(request.root) and not request.nodes_fit:
         found = best_in_pools(request, overlay, found)
     if found is None:
