@@ -21,3 +21,7 @@ def test_preview_changes_nothing(cli: Cli):
     policy = cli.file("policy.yaml", "quota: vision\nself_level: {high: 6-9, low: 1-3}\n")
     assert job in cli.run("preview", "--policy", policy).stdout
     assert "draining" not in cli.run("preview", "--drain", "node-0", "--transfer", "speech:vision=1").stdout
+    for name in (job, "big", f"job/{job}"):
+        seen = cli.json("preview", "--cancel", name)
+        assert job in [one["job"] for one in seen["decisions"]], "by its name, as every command takes it"
+    assert "no such" not in cli.run("preview", "--drain", "node/node-0").stdout

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
-from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.remote import Remote, bare, remote_options
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -120,11 +121,11 @@ def _changes(
 
         changes.append(named_policy_file(policy).preview())
     if drain is not None:
-        changes.append({"change": "node-state", "node": drain, "state": "Draining"})
+        changes.append({"change": "node-state", "node": bare(drain, "node"), "state": "Draining"})
     if delete is not None:
-        changes.append({"change": "delete-quota", "quota": delete})
+        changes.append({"change": "delete-quota", "quota": bare(delete, "quota")})
     if cancel is not None:
-        changes.append({"change": "cancel", "job": cancel})
+        changes.append({"change": "cancel", "job": job_id(client, cancel)})
     if submit is not None:
         from quotatree.cli.change.job_file import read_jobs
 
