@@ -8,6 +8,7 @@ from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
+from quotatree.core.model.autoscale import Autoscale, check_autoscale
 from quotatree.core.model.job import Job, Phase
 from quotatree.core.model.policy import Module
 from quotatree.core.planning.plan import plan
@@ -120,6 +121,17 @@ def test_max_replicas_is_as_many_as_are_wanted_unless_said() -> None:
     assert (standing(job), job.spec.most_replicas) == ([0, 1, 2, 3, 4], 5), "what was wanted is surplus now"
     resize(state, job, 2, replicas=6)
     assert job.spec.most_replicas == 6, "nobody wants more than he can use"
+
+
+def test_a_max_of_as_many_as_are_wanted_takes_it_away_so_that_demand_can_be_followed_p16() -> None:
+    state = cluster(8)
+    job = service(state, 2, max_replicas=4)
+    auto = Autoscale(1, 3, 8000, 0)
+    with pytest.raises(Refused, match="resize it to the replicas first"):
+        check_autoscale(auto, job.spec)
+    resize(state, job, 1, max_replicas=2)
+    assert (job.spec.max_replicas, job.spec.most_replicas) == (None, 2)
+    check_autoscale(auto, job.spec)
 
 
 def test_replicas_beyond_a_lower_max_leave_with_grace() -> None:

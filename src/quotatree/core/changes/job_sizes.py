@@ -51,7 +51,7 @@ def resized_spec(
     """Return the job's request with the new numbers, or raise Refused.
 
     None leaves a number as it is, with three exceptions: the core of a gang stays all replicas, a core is lowered to the
-    replicas, and a max_replicas that was given is raised to them.
+    replicas, and a max_replicas that was given is raised to them. A max_replicas of as many as are wanted takes it away.
     """
     spec = job.spec
     given = [("min_replicas", min_replicas), ("max_replicas", max_replicas), ("replicas", replicas)]
@@ -64,8 +64,8 @@ def resized_spec(
     if job.phase in FINAL_PHASES:
         raise Refused("job", job.id, "A5", f"is {job.phase.value}")
     wanted = spec.wanted_replicas if replicas is None else replicas
-    most = max_replicas
-    if most is None and spec.max_replicas is not None:
+    most = None if max_replicas == wanted else max_replicas
+    if max_replicas is None and spec.max_replicas is not None:
         most = max(spec.max_replicas, wanted)
     core = _resized_core(job, wanted, min_replicas)
     group = replace(spec.groups[0], replicas=wanted)

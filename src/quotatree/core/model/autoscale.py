@@ -84,7 +84,9 @@ def check_autoscale(auto: Autoscale, spec: JobSpec) -> None:
         )
     if spec.max_replicas is not None:
         raise _refused(
-            "max_replicas", spec.max_replicas, f"autoscale.max ({high}) says how many at most: leave it out"
+            "max_replicas",
+            spec.max_replicas,
+            f"autoscale.max ({high}) says how many at most: leave it out, or resize it to the replicas first",
         )
     if not low <= spec.wanted_replicas <= high:
         raise _refused(
