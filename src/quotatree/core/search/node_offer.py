@@ -8,7 +8,6 @@ end of growth), so that a lower bound for any rung and any later time needs no l
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Shape
@@ -146,8 +145,11 @@ def offer_of(
         rows, freed, expires, tie, _ = materials.of(node, now_ms)
     free = node.whole_free
     need = wanted - (free % wanted if by_share else free)
-    reach = tuple([(free + freed_so_far) // wanted for freed_so_far in accumulate(freed)])
-    return Offer(need, rows, reach, expires, tie)
+    reach = []
+    for more in freed:
+        free += more
+        reach.append(free // wanted)
+    return Offer(need, rows, tuple(reach), expires, tie)
 
 
 def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> Material:
