@@ -41,7 +41,7 @@ test-kubernetes: $(READY) ## the stories on a real Kubernetes control plane, bui
 	$(BIN)/python -m tests.kubernetes.binary
 	$(BIN)/pytest -rs -n 2 --dist loadfile tests/kubernetes $(ARGS)
 
-test-prometheus: $(READY) ## dashboard and alert rules on a real Prometheus, built once (needs Go; 3 to 5 minutes)
+test-prometheus: $(READY) ## dashboard and alert rules on a real Prometheus, built once (needs Go; 4 to 9 minutes)
 	$(BIN)/python -m tests.prometheus.binary
 	$(BIN)/pytest -rs tests/prometheus $(ARGS)
 

@@ -21,7 +21,7 @@ def _program(name: str) -> GoProgram:
         package=f"{SOURCE}/cmd/{name}",
         needed_by="The tests of the dashboard and of the alert rules",
         title=f"Prometheus {pinned(MODULE, SOURCE)}",
-        price="both of its programs take 3 to 5 minutes and 2 GB of Go's caches",
+        price="both of its programs take 4 to 9 minutes and 2 GB of Go's caches",
         linking_mib=2048,
         tags="remove_all_sd",  # we scrape an address: no cloud has to be asked for it
     )
