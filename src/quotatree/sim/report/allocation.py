@@ -15,7 +15,7 @@ from quotatree.sim.report.style import FAINT, INK, LAYER_COLOURS, TimeScale, new
 from quotatree.sim.result import SimResult
 from quotatree.sim.timeline import Sample
 
-POINTS_WANTED: Final = 360
+POINTS_WANTED: Final = 200
 """More samples than this are averaged in groups: they could not be told apart, and the page stays small."""
 
 
