@@ -32,3 +32,13 @@ def test_of_a_field_of_several_kinds_the_kind_that_was_sent_is_told(on_both: Api
     answer = on_both.ask("PUT", path, json={"longest_run": sent}, headers={"If-Match": "*"})
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(said), answer.json()
+
+
+@pytest.mark.parametrize("path", ["/events", "/events/stream"])
+def test_a_kind_of_event_that_does_not_exist_is_refused_by_name(on_both: Api, path: str):
+    """A reader would wait for it in vain."""
+    answer = on_both.ask("GET", f"/api/v1{path}?kind=job.started&kind=job.satrted")
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(
+        "query.kind: 'job.satrted': there is no such event; there are job.alarm,"
+    )

@@ -32,7 +32,7 @@ class Mode(Enum):
     STORE_AWAY = "read only: the store is unavailable"
     DISK_FULL = "read only: the disk is full; jobs can be cancelled and stopped"
     STANDBY = "standing by: another server has the lease"
-    ELSEWHERE = "standing by: what runs is in the hands of another server's engine"
+    ELSEWHERE = "standing by: what runs is in the hands of another server's engine; serve there, or here with --abandon-runs"
     STOPPED = "stopped"
 
 

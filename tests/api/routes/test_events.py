@@ -118,8 +118,8 @@ def figures(stream: Stream) -> list[str]:
 
 def test_work_of_others_tells_a_reader_that_figures_changed_and_nothing_else(api: Api, port: int):
     """W2, Q7: of a sibling's work a member learns only that something below the quota above both has changed."""
-    theirs = Stream(api, port, "eve", "?figures=true&kind=none")
-    whole = Stream(api, port, "root", "?figures=true&kind=none")
+    theirs = Stream(api, port, "eve", "?figures=true&kind=quota.figures")
+    whole = Stream(api, port, "root", "?figures=true&kind=quota.figures")
     assert next(theirs.lines()) == next(whole.lines()) == ": listening"
     api.submit(on_hold=True)
     assert figures(theirs) == ["team"]

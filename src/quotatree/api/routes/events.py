@@ -20,8 +20,10 @@ from quotatree.access.redaction import Reader
 from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, authenticate, needs
 from quotatree.api.models.fields import JOB_ID, InPath, Limit, Names
+from quotatree.api.problems import ApiError
 from quotatree.api.route import router
 from quotatree.api.routes.jobs import visible_job
+from quotatree.control.event_kinds import unknown_kind
 from quotatree.control.eyes import parents
 from quotatree.core import QuotaTreeError
 from quotatree.store import HistoryFilter, Store
@@ -110,6 +112,9 @@ def _masked(event: EventOut, reads: Reader) -> EventOut:
 async def _asked(
     caller: Caller, workspace: list[str] | None, job: str | None, kind: list[str] | None
 ) -> HistoryFilter:
+    unknown = unknown_kind(tuple(one for one in kind or () if one != FIGURES))
+    if unknown is not None:
+        raise ApiError("Invalid", f"query.kind: {unknown[0][:40]!r}: {unknown[1]}")
     for name in workspace or ():
         check(caller.directory, caller.user, Action.SEE_WORKSPACE, OnWorkspace(name))
     if job is not None:
@@ -190,7 +195,7 @@ async def stream_events(
     session does. With `figures`, an event `quota.figures` without a number says that figures of the quotas that it names, or of
     some below them, may have changed, by whosever work; it comes at most once a second.
     """
-    asked = await _asked(caller, workspace, job, None if figures else kind)
+    asked = await _asked(caller, workspace, job, kind)
     if figures:
         asked = HistoryFilter()  # others' work changes figures, too; what is not asked for is dropped below
 
