@@ -7,6 +7,7 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Phase
 from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.policy import Scope, Strategy
+from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from tests.core.building import MINUTE, World, cluster, root, self_level, submit
 
@@ -76,3 +77,19 @@ def test_who_may_evict_the_guarded_job_since_its_priority_fell_passes_it_at_once
     apply(state, ev.JobPriorityChanged(kept_for.id, 1), 3_600_002)
     plan(state, 3_600_002)
     assert passes.phase is Phase.RUNNING
+
+
+def test_a_guarded_job_keeps_its_place_in_the_queue_s6() -> None:
+    """Behind jobs of lower priority, its turn among quotas would depend on whether these are known to fail (A8)."""
+    world = World()
+    world.root(8, strategy=Strategy.TRAVERSE)
+    running = world.run("running", "r", 8)
+    world.submit("guarded", "r", 8, priority=5)
+    world.plan(0)
+    assert world.plan(61 * MINUTE) == [("Hold", "guarded")]
+    world.event(ev.JobEnded(running.id))
+    world.submit("lower", "r", 1, priority=1)
+    world.submit("higher", "r", 1, priority=6)
+    state = world.state
+    ready = Ordering(state, world.now_ms, tuple(state.trees)).ready(state.roots[0])
+    assert [job.id for _, job in ready] == ["higher", "guarded", "lower"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -112,7 +113,9 @@ class Ordering:
             and not self.cannot_start(kept_for)
             and (kept_for, guarded) not in found
         ):
-            found.append((kept_for, guarded))  # no strategy holds the guarded job back (S10)
+            # No strategy holds the guarded job back (S10). It stands at its own place: behind others of lower priority, its turn
+            # among quotas would depend on whether these are known to fail (S6, A8).
+            insort(found, (kept_for, guarded), key=self._queue_order)
         if self._state.nodes_out:
             found += self._without_nodes(quota)
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
@@ -241,6 +244,12 @@ class Ordering:
         for candidate in candidates:
             contest.put(candidate.quota, (self._queue_priority(candidate.cls, candidate.job), candidate))
         return contest.winner()
+
+    def _queue_order(self, waiting: tuple[WaitClass, JobId]) -> tuple[int, int, JobId]:
+        """Return the key by which the jobs of one queue are ordered."""
+        cls, job_id = waiting
+        job = self._state.jobs[job_id]
+        return -self._queue_priority(cls, job), job.spec.submitted_ms, job_id
 
     def _queue_priority(self, cls: WaitClass, job: Job) -> int:
         ages = cls.quota.spec.strategy is Strategy.INTELLIGENT
