@@ -132,8 +132,9 @@ class Attempt:
             found = self._surplus_in_the_way()
             if found is None:
                 if not self._claimant.may_borrow() or self._shortage(True) is not None:
-                    borrows = may_borrow(self._quota, self._job.priority)
-                    return self._fail(self._why_short(short), None if borrows else short)
+                    # A loan may become possible, also once the quota shrinks no more (Q5): then not only room in it helps.
+                    lent = self._quota.shrinking or may_borrow(self._quota, self._job.priority)
+                    return self._fail(self._why_short(short), None if lent else short)
                 why = why_on_loan(self._claimant)
         if self._overtaken():
             return Overtaken()
