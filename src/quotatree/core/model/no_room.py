@@ -41,10 +41,8 @@ class Exhausted(NamedTuple):
     stamp: int
     no_room: NoRoom | None = None
 
-    def holds(self, tree: Tree, stamp: int) -> bool:
-        """Return whether there is still nobody to try."""
-        if self.stamp != stamp:
-            return False
+    def holds(self, tree: Tree) -> bool:
+        """Return whether there is still nobody to try, if the queue's stamp is the same."""
         return self.version == tree.version or (self.no_room is not None and self.no_room.holds(tree))
 
 

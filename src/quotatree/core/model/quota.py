@@ -191,7 +191,10 @@ def loan(quota: Quota, resource: int, usage: Usage | None = None) -> int:
 
 def has_loan(quota: Quota, usage: Usage | None = None) -> bool:
     used = quota.used if usage is None else usage.used(quota)
-    return any(used[i] > bound for i, bound in quota.named)
+    for i, bound in quota.named:  # noqa: SIM110  # asked for every quota of a path in every start: no generator
+        if used[i] > bound:
+            return True
+    return False
 
 
 def unused(quota: Quota, resource: int, usage: Usage | None = None) -> int:

@@ -17,6 +17,8 @@ class Tree:
 
     root: Quota
     """The quota at the top; never another one."""
+    pools: frozenset[str] = field(init=False)
+    """Names of the pools that the root draws on; never others."""
     numbered: list[Quota] = field(default_factory=list)
     """All quotas by their number `tin`; set together with the numbers (state/tree_numbers.py)."""
     version: int = 0
@@ -51,6 +53,9 @@ class Tree:
     """The job for which the starvation guard keeps capacity (S10); None: there is none."""
     guard_nodes: frozenset[int] = frozenset()
     """Indexes of the nodes that are kept for that job; empty without a guard."""
+
+    def __post_init__(self) -> None:
+        self.pools = frozenset(pool for pool, _ in self.root.spec.draws)
 
     def quotas(self) -> list[Quota]:
         """Return all quotas of the tree, parents before their children."""

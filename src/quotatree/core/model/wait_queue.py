@@ -315,7 +315,7 @@ def tryable(
     queue, strategy = quota.queue, quota.spec.strategy
     if strategy is Strategy.BALANCE:
         return _balance_window(quota, now_ms, aging_ms, balance_ms, passed, fails)
-    fresh = [c for c in queue.classes.values() if not fails(c)]
+    fresh = [c for c in queue.classes.values() if c.failed is None or not fails(c)]
     if not fresh:
         return [], ()
     if strategy is Strategy.INTELLIGENT and not queue.urgent:

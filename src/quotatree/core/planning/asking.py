@@ -28,28 +28,30 @@ def attempt(
     `patient`: it respects the quota's `preemption_delay` (P11). A transaction must be open.
     """
 
-    def place(replicas: list[int]) -> Outcome:
-        return Attempt(state, job, replicas, now_ms, around, patient=patient).run()
-
-    def promote(replicas: list[int]) -> Outcome:
-        return Attempt(state, job, replicas, now_ms, around).promote()
+    def walk(replicas: list[int]) -> Outcome:
+        trying = Attempt(state, job, replicas, now_ms, around, patient=patient)
+        return trying.promote() if cls.promotes else trying.run()
 
     if not cls.promotes:
         numbers = asked_for(job)
         least = min(len(numbers), least_count(job))
-        return _as_many_as_possible(state, numbers[: _most(state, job, cls, least)], least, place)
-    if job.claim is Claim.IDLE:
-        return promote(list(job.core_indexes))
-    return _as_many_as_possible(state, sorted(job.idle_wanted), 1, promote)
+        if least < len(numbers):
+            numbers = numbers[: _most(state, job, cls, least)]
+    elif job.claim is Claim.IDLE:
+        numbers = list(job.core_indexes)
+        least = len(numbers)
+    else:
+        numbers, least = sorted(job.idle_wanted), 1
+    outcome = walk(numbers)
+    if len(numbers) == least or not isinstance(outcome, Failed):
+        return outcome
+    return _as_many_as_possible(state, numbers, least, walk)
 
 
 def _as_many_as_possible(
     state: State, numbers: list[int], least: int, walk: Callable[[list[int]], Outcome]
 ) -> Outcome:
-    """Walk for the longest beginning of `numbers`, at least `least` of them, that can be had."""
-    outcome = walk(numbers)
-    if not isinstance(outcome, Failed) or len(numbers) == least:
-        return outcome
+    """Walk for the longest beginning of `numbers`, at least `least` of them and not all, that can be had."""
     outcome = walk(numbers[:least])
     enough, too_many, applied = least, len(numbers), True
     if not isinstance(outcome, Decided):

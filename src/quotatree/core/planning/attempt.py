@@ -166,8 +166,10 @@ class Attempt:
             return Overtaken()
         preemption = None if not self._given_way else self._ledger(step, [], NOBODY, 0)
         begun = self._begin(*found, step, reason, preemption)
-        gone = self._given_way
-        return Decided((*gone.evictions, begun), self._before, tuple(self._tried), gone.units)
+        tried, gone = tuple(self._tried), self._given_way
+        if not gone:
+            return Decided((begun,), self._before, tried)
+        return Decided((*gone.evictions, begun), self._before, tried, gone.units)
 
     def _places(self) -> tuple[tuple[Placed, ...], bool] | None:
         """Return places for all that is wanted, and whether they are free now or only being freed; None if there are none."""

@@ -100,6 +100,8 @@ class Draft:
 
         Oldest first: in which order they were tried depends on what was remembered.
         """
+        if not self._waits:
+            return []
         jobs = self.state.jobs
         found = [wait for wait in self._waits.values() if jobs[wait.job].told is wait.reason]
         return sorted(found, key=lambda wait: (jobs[wait.job].spec.submitted_ms, wait.job))

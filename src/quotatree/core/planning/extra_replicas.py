@@ -11,28 +11,22 @@ from quotatree.core.state import State, limits_on
 
 def short_of_idle(state: State, trees: tuple[Tree, ...]) -> list[Job]:
     """Return the running jobs that may have replicas idle and want more, in the order in which they get them."""
-    return _in_order(
-        state,
-        [
-            job
-            for tree in trees
-            for job in tree.elastic.values()
-            if job.spec.idle is not Idle.NEVER and job.missing_replicas and not _over_one(state, job)
-        ],
-    )
+    found = [
+        job
+        for job in _elastic(trees)
+        if job.spec.idle is not Idle.NEVER and job.missing_replicas and not _over_one(state, job)
+    ]
+    return _in_order(state, found) if found else []
 
 
 def short_of_surplus(state: State, trees: tuple[Tree, ...]) -> list[Job]:
     """Return the running jobs that have all they want and could use more, in the order in which they get it (P12)."""
-    return _in_order(
-        state,
-        [
-            job
-            for tree in trees
-            for job in tree.elastic.values()
-            if job.spec.wanted_replicas <= job.running_replicas < job.spec.most_replicas
-        ],
-    )
+    found = [
+        job
+        for job in _elastic(trees)
+        if job.spec.wanted_replicas <= job.running_replicas < job.spec.most_replicas
+    ]
+    return _in_order(state, found) if found else []
 
 
 def surplus_allowed(state: State, job: Job) -> bool:
@@ -45,10 +39,16 @@ def surplus_allowed(state: State, job: Job) -> bool:
     return shortage(job.quota, request) is None
 
 
+def _elastic(trees: tuple[Tree, ...]) -> list[Job]:
+    found: list[Job] = []
+    for tree in trees:
+        if tree.elastic:
+            found += tree.elastic.values()
+    return found
+
+
 def _in_order(state: State, jobs: list[Job]) -> list[Job]:
     """Return those of the jobs that have not failed since something was released, by priority, submit time and id."""
-    if not jobs:
-        return jobs
     fresh = [
         job
         for job in jobs

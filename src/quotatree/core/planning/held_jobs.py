@@ -101,10 +101,13 @@ class HeldJobs:
 
     def _holders(self) -> list[Job]:
         """Return all jobs with a hold by priority, submit time and id, since a rollback changes the order of entries."""
-        held = [job for tree in self._draft.trees if tree.held for job in tree.held.values()]
-        return (
-            held if len(held) <= 1 else sorted(held, key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
-        )
+        held: list[Job] = []
+        for tree in self._draft.trees:
+            if tree.held:
+                held += tree.held.values()
+        if len(held) > 1:
+            held.sort(key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
+        return held
 
     def _takers_first(self, job: Job, try_job: TryJob) -> None:
         """Try jobs that could evict this held job before it starts, so that they take its hold and not its start (S8)."""

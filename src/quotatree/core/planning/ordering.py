@@ -132,11 +132,10 @@ class Ordering:
         done, tree = quota.queue.exhausted, quota.tree
         if done is None or done.stamp != quota.queue.stamp:
             return False
-        if self._done.get(quota) == tree.version:
-            return True
-        if not done.holds(tree, done.stamp):
-            return False
-        self._done[quota] = tree.version
+        if self._done.get(quota) != tree.version:
+            if not done.holds(tree):
+                return False
+            self._done[quota] = tree.version
         return True
 
     def close(self) -> None:
@@ -212,10 +211,12 @@ class Ordering:
         for tree in risen:
             versions[tree] = tree.version
         for quota in self._resting:
-            if quota not in stirred and (
-                quota.tree in risen or ((known := self._ready.get(quota.id)) and known.jobs)
-            ):
+            if quota.tree in risen:
                 stirred[quota] = None
+            else:
+                known = self._ready.get(quota.id)
+                if known is not None and known.jobs:
+                    stirred[quota] = None
 
     def _first(self, quota: Quota) -> First | None:
         """Return the first job of a quota's order, with its queue priority; None if nobody is ready."""
@@ -266,12 +267,13 @@ class Ordering:
         for quota in self.waiting():
             if not quota.queue.borrowing:
                 continue
-            borrowing = [cls for cls in quota.queue.classes.values() if cls.borrows]
-            root = quota.path[-1]
+            root = quota.root
             capacity = root.min[GPU]
             unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
             shared = sharing_from(quota) is not None
-            for cls in borrowing:
+            for cls in quota.queue.classes.values():
+                if not cls.borrows:
+                    continue
                 if not shared and unused is not None and cls.request[GPU] and cls.request[GPU] > unused:
                     continue
                 if cls.failed_idle is not None and cls.still_fails(cls.failed_idle, now_ms, state.change):
@@ -284,7 +286,7 @@ class Ordering:
                     continue
                 found.append((-self._queue_priority(cls, job), submitted, job_id, Candidate(quota, cls, job)))
         if len(found) <= 1:
-            return [entry[3] for entry in found]
+            return [found[0][3]] if found else []
         found.sort(key=lambda entry: entry[:3])
         return fair_order([entry[3] for entry in found], lambda c: c.quota, lambda c: c.job)
 
@@ -336,17 +338,16 @@ class Ordering:
 
     def _nodes_hold(self, cls: WaitClass) -> bool:
         """Return whether the nodes that are ready now, if all were empty, could hold every replica that is wanted."""
-        state, root = self._state, cls.quota.path[-1]
-        job = state.jobs[cls.members[0][1]]
-        wanted: dict[Shape, int] = {}
         if cls.promotes:
             return True
-        if job.core is None and len(job.spec.groups) == 1:
-            wanted[job.spec.groups[0].shape] = job.core_replicas
-        else:
-            for index in [*job.core_indexes, *job.extras, *least_asked_for(job)]:
-                shape = job.shape_of(index)
-                wanted[shape] = wanted.get(shape, 0) + 1
+        root, job = cls.quota.root, self._state.jobs[cls.members[0][1]]
+        groups, count = job.spec.groups, job.core_replicas
+        if job.core is None and len(groups) == 1:
+            return self._slots_when_empty(root, groups[0].shape, count) >= count
+        wanted: dict[Shape, int] = {}
+        for index in [*job.core_indexes, *job.extras, *least_asked_for(job)]:
+            shape = job.shape_of(index)
+            wanted[shape] = wanted.get(shape, 0) + 1
         return all(self._slots_when_empty(root, shape, count) >= count for shape, count in wanted.items())
 
     def _slots_when_empty(self, root: Quota, shape: Shape, enough: int) -> int:
@@ -355,7 +356,7 @@ class Ordering:
         key = ("roomy", root.id, shape)
         known: tuple[int, int, bool] | None = state.indexes.get(key)
         if known is None or known[0] != state.ready_version or (known[1] < enough and not known[2]):
-            pools = {pool for pool, _ in root.spec.draws}
+            pools = root.tree.pools
             slots, everywhere = 0, True
             for node in state.nodes:
                 if slots >= enough:

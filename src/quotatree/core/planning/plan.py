@@ -73,7 +73,7 @@ class _Planner(Surroundings):
         draft, holds = self._draft, self._holds
         for tree in draft.trees:
             if tree.loans:
-                self._state.set_loans(tree, any(has_loan(quota) for quota in tree.quotas()))
+                self._state.set_loans(tree, any(map(has_loan, tree.numbered)))
         draft.decisions += look_after_guards(self._state, draft.ordering, self._now_ms)
         holds.expire()
         while True:

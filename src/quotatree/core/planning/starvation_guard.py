@@ -105,11 +105,12 @@ def _guard(state: State, tree: Tree, job: Job, now_ms: int) -> say.Hold:
 
 def _nodes_for(state: State, tree: Tree, job: Job) -> list[int]:
     """Return the nodes nearest to being empty that could together hold the whole job; fewer if there are not enough."""
-    pools = {pool for pool, _ in tree.root.spec.draws}
     chosen: dict[int, None] = {}
     for shape, missing in _shapes(job).items():
         suited = [
-            n for n in state.nodes if n.spec.pool in pools and n.suits(shape) and n.slots_when_empty(shape)
+            n
+            for n in state.nodes
+            if n.spec.pool in tree.pools and n.suits(shape) and n.slots_when_empty(shape)
         ]
         suited.sort(key=lambda n: (-sum(n.free), n.index))
         for node in suited:

@@ -63,6 +63,20 @@ class FreeIndex:
         """Return the best nodes, by index, that together have `wanted` slots; all with slots if there are too few."""
         return [index for _, index in self.best(wanted, avoid)]
 
+    def take_one(self, avoid: frozenset[int]) -> int | None:
+        """Return the best node, by index; None if none has a slot."""
+        heap, nodes, slots = self._heap, self._state.nodes, self.slots
+        while heap:
+            _, index, stamp = heap[0]
+            if nodes[index].stamp != stamp or not slots[index]:
+                heappop(heap)
+            elif index in avoid:
+                break
+            else:
+                return index
+        found = self.take(1, avoid)
+        return found[0] if found else None
+
     def best(self, wanted: int, avoid: frozenset[int]) -> list[Ranked]:
         """Return the nodes of `take` with their ranks, as (rank, node index)."""
         heap, nodes = self._heap, self._state.nodes
@@ -185,16 +199,20 @@ class FreeView:
             wanted -= self.slots[index]
         return found
 
+    def take_one(self, avoid: frozenset[int]) -> int | None:
+        """Return the best node, by index; None if none has a slot."""
+        found = self.take(1, avoid)
+        return found[0] if found else None
+
 
 def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
     """Return the index for a shape in a tree's pools, brought up to date."""
     now = now and state.leaving_replicas > 0
-    pools = frozenset([pool for pool, _ in root.spec.draws])
-    key = (shape, pools, now)
+    key = (shape, root.tree.pools, now)
     table = state.index_table("free")
     index: FreeIndex | None = table.pop(key, None)
     if index is None:
-        index = FreeIndex(state, shape, pools, now)
+        index = FreeIndex(state, shape, root.tree.pools, now)
         state.keep_indexes("free", INDEXES_KEPT)
     else:
         index.refresh()

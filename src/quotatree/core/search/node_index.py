@@ -318,7 +318,7 @@ def node_index(
     table = state.index_table("victims")
     index: NodeIndex | None = table.pop(key, None)
     if index is None:
-        pools = frozenset(pool for pool, _ in root.spec.draws)
+        pools = root.tree.pools
         index = NodeIndex(state, signature, shape, pools, by_share, now_ms)
         state.keep_indexes("victims", INDEXES_KEPT)
     else:

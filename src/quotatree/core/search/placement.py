@@ -99,10 +99,10 @@ def _one(
     rooms = _pool_rooms(overlay, root)
     if rooms is not None:
         avoid = avoid | rooms.closed(shape)
-    found = free.take(1, avoid)
-    if not found:
+    found = free.take_one(avoid)
+    if found is None:
         return None
-    node = overlay.node(found[0])
+    node = overlay.node(found)
     devices = pick_devices(overlay.state, node, shape, *node.left(now))
     return (Placed(index, node.index, devices, shape),)
 

@@ -20,7 +20,7 @@ class SlotTrial(Trial):
         request = trial.request
         self.shape, self.count = shape, count
         self._avoid = request.avoid
-        self._pools = frozenset(pool for pool, _ in request.root.spec.draws)
+        self._pools = request.root.tree.pools
         self._nodes = trial.overlay.nodes
         self._gpus = shape.whole_gpus
         self._simple_shape = bool(self._gpus and not shape.cpu_milli and not shape.memory_mib)

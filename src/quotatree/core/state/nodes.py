@@ -161,8 +161,7 @@ class NodeChanges(Facts):
 
     def nodes_of(self, root: Quota) -> list[Node]:
         """Return all nodes of the pools that a root draws on."""
-        pools = {pool for pool, _ in root.spec.draws}
-        return [node for node in self.nodes if node.spec.pool in pools and not node.gone]
+        return [node for node in self.nodes if node.spec.pool in root.tree.pools and not node.gone]
 
     def log_change(self, index: int) -> None:
         """Tell the indexes that a node has changed."""

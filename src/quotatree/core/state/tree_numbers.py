@@ -25,9 +25,8 @@ def share_pools(trees: list[Tree], idle_units: dict[Tree, int]) -> None:
 
     `idle_units`: those of each tree alone.
     """
-    pools = {tree: {pool for pool, _ in tree.root.spec.draws} for tree in trees}
     for one in trees:
-        one.pool_mates = tuple(tree for tree in trees if pools[one] & pools[tree])
+        one.pool_mates = tuple(tree for tree in trees if one.pools & tree.pools)
         one.idle_units = sum(idle_units.get(mate, 0) for mate in one.pool_mates)
     for group in _linked(trees):
         for tree in group:
