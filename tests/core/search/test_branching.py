@@ -88,6 +88,31 @@ def test_what_may_be_tried_is_counted_over_all_nodes(monkeypatch: pytest.MonkeyP
     )  # the last set may be as long as a node has units
 
 
+def test_few_sets_are_tried_where_devices_and_cpu_are_short_of_alike_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """P5: which device is to become free is settled first; then the cheapest others that are missing are the best ones."""
+    efforts: list[trial.Effort] = []
+
+    class Watched(trial.Effort):
+        def __init__(self, left: int) -> None:
+            super().__init__(left)
+            efforts.append(self)
+
+    monkeypatch.setattr(trial, "Effort", Watched)
+    world = World(nodes=3, gpus=8)
+    world.root(24, self_level=self_level(9, 8))
+    for number in range(96):
+        shape = Shape(250, 1_000, 0)
+        spec = JobSpec(JobId(f"v{number:04}"), "r", (ReplicaGroup(1, shape),), 0, priority=1 + number % 5)
+        world.event(ev.JobAdopted(spec, number * 7_919 % 100_000))
+    world.now_ms = 100_000
+    world.submit("big", "r", 1, cpus=108, priority=9)
+    taken = [job for what, job in world.plan() if what == "Evict"]
+    assert len(taken) == 12
+    assert sum(trial.BRANCHES - effort.left for effort in efforts) < 300
+
+
 def test_a_node_may_have_more_units_than_calls_may_nest() -> None:
     world = World(nodes=1, gpus=1)
     world.root(1, self_level=self_level(9, 8))

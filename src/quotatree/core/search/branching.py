@@ -7,12 +7,13 @@ taking the cheapest first and giving back what is superfluous finds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.unit import Unit
+from quotatree.core.search.beginnings import Beginning
 from quotatree.core.search.tally import Tally, brought_by, most_brought
 from quotatree.core.search.trial import Proposal, Trial, implied, let_stay, propose, with_companions
 
@@ -21,48 +22,69 @@ Complete = Callable[[Proposal], Proposal | None]
 
 
 def cheapest_subset(
-    trial: Trial, node: Node, shape: Shape, shares: list[Share], complete: Complete | None
+    trial: Trial,
+    node: Node,
+    shape: Shape,
+    shares: list[Share],
+    begin: Iterable[Beginning],
+    complete: Complete | None,
+    known: Proposal | None = None,
 ) -> Proposal | None:
-    """Return the cheapest lawful set found of these units without which the shape fits, or None.
+    """Return the cheapest lawful set found of these units without which the shape fits; None if there is none, or none better
+    than `known`.
 
-    A core takes its surplus along. Exact unless the effort of the search is used up.
+    `begin`: where to begin, by what it costs at least. A core takes its surplus along. Exact unless the effort of the search is
+    used up.
     """
     units = sorted((s.unit for s in shares), key=lambda u: (trial.cost_of(u), -u.started_ms, u.name))
-    return Branching(trial, node, shape, units, complete).best()
+    best = known
+    for beginning in begin:
+        if best is not None and beginning.least > best.cost:
+            break
+        best = Branching(trial, node, shape, units, beginning.units, complete=complete, best=best).best()
+    return None if best is known else best
 
 
 class Branching:
-    """One search. Each unit, in order, is taken or left; `_now` is what is free without those taken, `_could` also
-    without those not decided yet."""
+    """One search. The units of the beginning are taken; each other one, in order, is taken or left. `_now` is what is free
+    without those taken, `_could` also without those not decided yet. `best`: a set that is known already."""
 
     def __init__(
-        self, trial: Trial, node: Node, shape: Shape, units: list[Unit], complete: Complete | None
+        self,
+        trial: Trial,
+        node: Node,
+        shape: Shape,
+        units: list[Unit],
+        begin: tuple[Unit, ...],
+        complete: Complete | None,
+        best: Proposal | None,
     ) -> None:
-        self._trial, self._node, self._shape, self._units, self._complete = (
-            trial,
-            node,
-            shape,
-            units,
-            complete,
-        )
+        self._trial, self._node, self._shape, self._complete = trial, node, shape, complete
+        self._begin = begin
+        if begin:
+            units = [unit for unit in units if unit not in begin]
+        self._units = units
         self._costs = [trial.cost_of(u) for u in units]
         self._sums = list(accumulate(self._costs, initial=0))
         self._brought = [brought_by(node, unit) for unit in units]
         self._most = most_brought(self._brought)
-        self._chosen: list[Unit] = []
-        self._best: Proposal | None = None
+        self._chosen = list(begin)
+        self._best = best
         self._now, self._could = Tally(node), Tally(node)
+        for unit in begin:
+            self._now.add(brought_by(node, unit))
+            self._could.add(brought_by(node, unit))
         for shares in self._brought:
             self._could.add(shares)
 
     def best(self) -> Proposal | None:
-        """Try sets until all have been tried or the effort is used up; return the best."""
+        """Try sets until all have been tried or the effort is used up; return the best, or the one known before."""
         if not self._could.fits(self._shape):
-            return None
+            return self._best
         self._offer(*self._cheapest_first())
         effort = self._trial.request.effort
         decided: list[bool] = []  # whether each unit, up to the one looked at, was taken
-        cost = 0
+        cost = sum(self._trial.cost_of(u) for u in self._begin)
         deeper = True
         while effort.left > 0:
             if deeper:
@@ -134,6 +156,9 @@ class Branching:
         node, shape = self._node, self._shape
         tally = Tally(node)
         chosen: dict[Unit, list[Share]] = {}
+        for unit in self._begin:
+            chosen[unit] = brought_by(node, unit)
+            tally.add(chosen[unit])
         for unit, shares in zip(self._units, self._brought, strict=True):
             if tally.fits(shape):
                 break

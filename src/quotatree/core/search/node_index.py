@@ -149,10 +149,10 @@ class NodeIndex:
             return
         fresh = state.changes[self._cursor :]
         self._cursor = len(state.changes)
-        if len(fresh) > 2 * len(state.nodes):
+        changed = dict.fromkeys(fresh)  # each once: many units may come and go on few nodes
+        if 2 * len(changed) > len(state.nodes):
             self._rebuild(now_ms)
             return
-        changed = dict.fromkeys(fresh)
         while self._expiry and self._expiry[0][0] <= now_ms:
             changed[heappop(self._expiry)[1]] = None
         if not changed:

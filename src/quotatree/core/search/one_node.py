@@ -13,6 +13,7 @@ from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, eviction_cost
+from quotatree.core.search.beginnings import ANYWHERE, Beginning, beginnings
 from quotatree.core.search.branching import Complete, cheapest_subset
 from quotatree.core.search.trial import NOTHING, Proposal, Trial, propose, without_implied
 
@@ -39,37 +40,54 @@ def _share_name(share: Share) -> tuple[str, int]:
 class NodeItems(NamedTuple):
     """The units of a node that may be taken, and the cheapest of them without which its devices have room for a replica.
 
-    `cheapest` looks at devices alone: whatever else is asked, no better set frees the node. None: there is no such set, if
-    `simple`; else it is not known, or no device is wanted.
+    `cheapest` looks at devices alone: whatever else is asked, no better set frees the node. None: it is not known, or no device
+    is wanted. `begin`: where a search for the cheapest set of all may begin; nowhere if there is none.
     """
 
     shares: list[Share]
-    simple: bool
     cheapest: Proposal | None
+    begin: tuple[Beginning, ...]
+
+    def may_be_better(self, known: Proposal | None) -> bool:
+        """Return False if it is certain that no set on the node frees it and comes before this one (P5); None is no set."""
+        if not self.begin or known is None:
+            return bool(self.begin)
+        if self.cheapest is not None and not self.cheapest < known:
+            return False
+        return self.begin[0].least <= known.cost
 
 
 def items_on(trial: Trial, node: Node, shape: Shape) -> NodeItems:
     """Return what a node offers to the trial. It depends on the node, the time, and the trial's signature and rung alone."""
     shares, now_ms = available(trial, node), trial.now_ms
     if any(_entangled(s) for s in shares):
-        return NodeItems(shares, False, None)
+        return NodeItems(shares, None, ANYWHERE)
     cheapest = _whole_devices(node, shape, shares, now_ms) if shape.whole_gpus else None
     if shape.fraction_milli:
         cheapest = _fraction(node, shape.fraction_milli, shares, now_ms)
-    return NodeItems(shares, bool(shape.gpu_milli), cheapest)
+    if shape.gpu_milli and cheapest is None:
+        return NodeItems(shares, None, ())
+    rest_fits = _rest_fits(node, shape, () if cheapest is None else cheapest.units)
+    begin = ANYWHERE if rest_fits else beginnings(node, shape, shares, now_ms)
+    return NodeItems(shares, cheapest, begin)
 
 
 def cheapest_on_node(
-    trial: Trial, node: Node, shape: Shape, items: NodeItems, complete: Complete | None = None
+    trial: Trial,
+    node: Node,
+    shape: Shape,
+    items: NodeItems,
+    complete: Complete | None = None,
+    known: Proposal | None = None,
 ) -> Proposal | None:
-    """Return the cheapest units without which one replica of `shape` fits on the node, or None.
+    """Return the cheapest units without which one replica of `shape` fits on the node; None if there are none.
 
     `items`: what `items_on` says of it. With `complete`, sets that free the node are compared after it has added to each the
-    units that must go elsewhere.
+    units that must go elsewhere. None may also mean that none is better than `known`.
     """
-    found = items.cheapest
-    if items.simple and found is None:
+    if not items.begin:
         return None
+    found = items.cheapest
     if (
         found is not None
         and _rest_fits(node, shape, found.units)
@@ -77,7 +95,7 @@ def cheapest_on_node(
         and (complete is None or complete(found) is found)
     ):
         return found
-    found = cheapest_subset(trial, node, shape, items.shares, complete)
+    found = cheapest_subset(trial, node, shape, items.shares, items.begin, complete=complete, known=known)
     return None if found is None else without_implied(found, trial.now_ms)
 
 

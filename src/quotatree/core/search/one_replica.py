@@ -63,8 +63,8 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
             node = trial.overlay.node(node_number)
             items = _items(trial, index, node, shape)
             found: Proposal | None = None
-            if best is None or items.cheapest is None or items.cheapest < best:
-                found = cheapest_on_node(trial, node, shape, items, complete)
+            if items.may_be_better(best):
+                found = cheapest_on_node(trial, node, shape, items, complete, best)
             if found is not None and (best is None or found < best):
                 best, fruitless = found, 0
             elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
