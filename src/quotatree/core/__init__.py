@@ -13,6 +13,7 @@ business, and import-linter sees to that. Three vocabularies are modules of thei
 from quotatree.core import decisions, events, sentences
 from quotatree.core.changes import effects
 from quotatree.core.changes.apply import apply
+from quotatree.core.changes.evictions import evict
 from quotatree.core.changes.job_sizes import resized_spec
 from quotatree.core.errors import IllegalTransition, QuotaTreeError, Refused
 from quotatree.core.explanation import (
@@ -143,5 +144,5 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "Snapshot", "JobRecord", "NodeRecord", "PoolRecord", "QuotaRecord",
     "job_record", "node_record", "pool_record", "quota_record",
     # What models of other schedulers need to decide for themselves on the same state.
-    "effects", "find_places", "Overlay", "Wanted", "WaitClass", "Failure",
+    "effects", "evict", "find_places", "Overlay", "Wanted", "WaitClass", "Failure",
 ]  # fmt: skip

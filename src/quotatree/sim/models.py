@@ -34,6 +34,7 @@ from quotatree.core import (
     apply,
     because,
     effects,
+    evict,
     find_places,
     has_loan,
     least_asked_for,
@@ -161,7 +162,7 @@ class ModelBrain:
         found: list[say.Decision] = []
         reason = because(Code.SelfLevelSibling, preemptor=job.id, quota=job.quota.id)
         for unit in victims:
-            found.append(effects.evict(self._state, unit, now_ms, reason, job.id, True))
+            found.append(evict(self._state, unit, now_ms, reason, job.id, True))
         placed = self._on_free(job, wanted, now_ms)
         if placed is not None:
             found.append(placed)

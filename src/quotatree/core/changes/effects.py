@@ -1,19 +1,17 @@
-"""What a decision does to the state: start, hold, evict, demote, promote, release. Each returns the decision's value.
+"""What a decision does to the state: start, hold, demote, promote, release. Each returns the decision's value.
 
-Used by the planner and by commands (drain, lost nodes, scaling with reclaim), so that an eviction is one thing.
+Used by the planner and by commands. Evictions: see evictions.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from quotatree.core import decisions as say
 from quotatree.core.changes.replicas import add_replicas, change_replica_claim, settle
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
-from quotatree.core.model.policy import Module
 from quotatree.core.model.resources import WHOLE_GPU, ZERO
-from quotatree.core.model.unit import Unit, UnitKind, eviction_cost, eviction_lost_work
+from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.state import HOLD_MARGIN_MS, State
@@ -102,67 +100,6 @@ def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) ->
     return say.Release(job.id, reason)
 
 
-def evict_all(
-    state: State, units: Iterable[Unit], now_ms: int, reason: Reason, preemptor: JobId | None, counts: bool
-) -> tuple[say.Evict, ...]:
-    """Evict several units, of which some may be of one job: what is left of that is settled afterwards."""
-    found = [
-        (unit.job, evict(state, unit, now_ms, reason, preemptor, counts, settled=False)) for unit in units
-    ]
-    for job in dict.fromkeys(job for job, _ in found):
-        settle(state, job, now_ms)
-    return tuple(eviction for _, eviction in found)
-
-
-def evict(
-    state: State, unit: Unit, now_ms: int, reason: Reason, preemptor: JobId | None, counts: bool,
-    *, settled: bool = True,
-) -> say.Evict:  # fmt: skip
-    """Evict a unit with everything that goes along with it (P12, P14). Its devices stay busy until it has left.
-
-    `preemptor`: None if no job takes its place. `counts`: whether this is a preemption of the job, if its core was regular.
-    `settled`: False if the caller settles what is left of the job, after its other evictions.
-    """
-    job, kind = unit.job, unit.cls.kind
-    cost, grace_ms = eviction_cost(unit, now_ms), job.spec.grace_ms
-    lost_work = eviction_lost_work(unit, now_ms) if job.composite else cost // unit.cls.weight
-    if kind is UnitKind.HOLD:
-        release(state, job, now_ms, reason, again=False)
-        replicas: tuple[int, ...] = ()
-        requeued, counts = job.phase is Phase.WAITING, False
-        cost = lost_work = grace_ms = 0
-    elif kind is not UnitKind.CORE:
-        state.displace(unit)
-        state.drop_entry(job.extras, unit.places[0].replica)
-        state.begin_leaving(job, unit.places)
-        replicas, requeued, counts = (unit.places[0].replica,), False, False
-        if settled:
-            settle(state, job, now_ms)
-    else:
-        # Not a victim if it lost its node: then it is always queued again (R5).
-        lost_its_node = reason.code in (Code.NodeDrained, Code.NodeLost, Code.DeviceIll, Code.RunLost)
-        requeued = job.spec.module is not Module.DSW or job.spec.requeue or lost_its_node
-        counts = counts and unit.cls.claim is Claim.REGULAR
-        places = stop_everything(state, job)
-        replicas = tuple(sorted([place.replica for place in places]))
-        state.begin_leaving(job, places)
-        state.end_by_eviction(job, preemptor, lost_work)
-        _back_to_queue(state, job, now_ms, reason, preemptor, requeued)
-    return say.Evict(
-        job=job.id,
-        run=job.run,
-        kind=kind,
-        replicas=replicas,
-        preemptor=preemptor,
-        cost=cost,
-        lost_work=lost_work,
-        grace_ms=grace_ms,
-        requeued=requeued,
-        counts=counts,
-        reason=reason,
-    )
-
-
 def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
     """Take a running job off its devices and quotas, a hold too; return the places of all replicas that ran."""
     state.dequeue(job)
@@ -179,17 +116,6 @@ def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
     state.clear_units(job)
     state.drop_entry(job.quota.tree.elastic, job.id)
     return places
-
-
-def _back_to_queue(
-    state: State, job: Job, now_ms: int, reason: Reason, preemptor: JobId | None, requeued: bool
-) -> None:
-    if requeued:
-        state.set_queued(job, now_ms)
-        state.move(job, Phase.WAITING, now_ms, reason.code.name)
-        state.enqueue(job)
-    else:
-        state.move(job, Phase.STOPPED, now_ms, "Preempted" if preemptor is not None else reason.code.name)
 
 
 def demote(state: State, unit: Unit, now_ms: int, preemptor: JobId) -> say.Demote:

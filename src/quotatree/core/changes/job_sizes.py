@@ -8,6 +8,7 @@ from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
 from quotatree.core.changes.admission import check_can_ever_fit
+from quotatree.core.changes.evictions import evict_all
 from quotatree.core.changes.replicas import settle, shrink_core
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Job, JobSpec
@@ -108,7 +109,7 @@ def _fit_what_runs(state: State, job: Job, now_ms: int) -> list[say.Decision]:
     newest_first = sorted(job.extras.values(), key=lambda u: (-u.started_ms, -u.places[0].replica))
     too_many = max(0, job.running_replicas - job.spec.most_replicas)
     found: list[say.Decision] = list(
-        effects.evict_all(state, newest_first[:too_many], now_ms, reason, None, counts=False)
+        evict_all(state, newest_first[:too_many], now_ms, reason, None, counts=False)
     )
     joined = settle(state, job, now_ms)
     if joined:

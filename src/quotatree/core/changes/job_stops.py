@@ -7,6 +7,7 @@ from typing import Final
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
+from quotatree.core.changes.evictions import evict_all
 from quotatree.core.changes.jobs import confirm_left, leaving_among
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Job, JobId, Phase
@@ -57,7 +58,7 @@ def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
     else:
         units = [job.extras[r] for r in gone if r in job.extras]
     started_ms = job.started_ms
-    found: Decisions = effects.evict_all(state, units, now_ms, reason, None, counts=False)
+    found: Decisions = evict_all(state, units, now_ms, reason, None, counts=False)
     confirm_left(state, job, leaving_among(job, gone))
     if job.core is None and not job.running:
         early = event.at_start or now_ms - started_ms < EARLY_MS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
+from quotatree.core.changes.evictions import evict
 from quotatree.core.changes.jobs import confirm_left
 from quotatree.core.errors import Refused
 from quotatree.core.model.node import GONE, Node, NodeSpec, NodeState
@@ -196,7 +197,7 @@ def _clear_device(state: State, node: Node, device: int, now_ms: int) -> Decisio
         if unit.cls.kind is UnitKind.HOLD:
             found.append(effects.release(state, unit.job, now_ms, reason, again=True))
         else:
-            found.append(effects.evict(state, unit, now_ms, reason, None, counts=False))
+            found.append(evict(state, unit, now_ms, reason, None, counts=False))
     return tuple(found)
 
 
@@ -213,7 +214,7 @@ def _drain(state: State, node: Node, now_ms: int) -> Decisions:
     found: list[say.Decision] = []
     while node.units:
         unit = min(node.units, key=lambda u: (u.cls.kind is not UnitKind.CORE, u.name))
-        found.append(effects.evict(state, unit, now_ms, reason, None, counts=False))
+        found.append(evict(state, unit, now_ms, reason, None, counts=False))
     return tuple(found)
 
 
@@ -223,7 +224,7 @@ def _lose(state: State, node: Node, now_ms: int) -> Decisions:
     found: list[say.Decision] = []
     while node.units:
         unit = min(node.units, key=lambda u: (u.cls.kind is not UnitKind.CORE, u.name))
-        found.append(effects.evict(state, unit, now_ms, reason, None, counts=False))
+        found.append(evict(state, unit, now_ms, reason, None, counts=False))
     for job in list(state.leaving_jobs.values()):
         dead = tuple(p for p in job.leaving.values() if p.node == node.index)
         if dead:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.changes import effects
+from quotatree.core.changes.evictions import evict_all
 from quotatree.core.changes.quotas import check_amounts, find_quota, root_min
 from quotatree.core.errors import Refused
 from quotatree.core.model.policy import HIGHEST_PRIORITY, Module
@@ -103,7 +103,7 @@ def _scale_all(state: State, targets: dict[QuotaId, Bounds], mode: ev.ScaleMode,
     found: list[say.Decision] = []
     for quota, units in victims:
         reason = because(Code.ScaleReclaim, quota=quota.id)
-        found += effects.evict_all(state, units, now_ms, reason, None, counts=True)
+        found += evict_all(state, units, now_ms, reason, None, counts=True)
     return tuple(found)
 
 
@@ -199,7 +199,7 @@ def return_loan(state: State, event: ev.LoanReturned, now_ms: int) -> Decisions:
     if units is None:
         raise Refused("quota", quota.id, "Q8", "reserved parts keep its loan from being returned")
     reason = because(Code.LoanReturnedByHand, quota=quota.id)
-    return effects.evict_all(state, units, now_ms, reason, None, counts=True)
+    return evict_all(state, units, now_ms, reason, None, counts=True)
 
 
 def _merged(before: Bounds, change: Bounds) -> Bounds:

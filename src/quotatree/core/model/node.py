@@ -289,36 +289,39 @@ class Node:
         self.units[unit] = Share(unit, whole, tuple(fractions), cpu, memory)
         self._changed()
 
-    def take_away(self, unit: Unit, held: bool) -> None:
-        """Undo `put`."""
-        share = self.units.pop(unit)
-        free = self.free
-        for _, _, devices, shape in unit.places_on(self.index):
-            milli = min(shape[0], WHOLE_GPU)
-            for device in devices:
-                free[device] += milli
-                if held:
-                    self.held[device] -= milli
-        self.free_cpu += share.cpu_milli
-        self.free_memory += share.memory_mib
-        if held:
-            self.held_cpu -= share.cpu_milli
-            self.held_memory -= share.memory_mib
-        self.shared -= len(share.fractions)
+    def take_away(self, *units: Unit, held: bool) -> None:
+        """Undo `put` of these units."""
+        free, index = self.free, self.index
+        for unit in units:
+            share = self.units.pop(unit)
+            for _, _, devices, shape in unit.places_on(index):
+                milli = min(shape[0], WHOLE_GPU)
+                for device in devices:
+                    free[device] += milli
+                    if held:
+                        self.held[device] -= milli
+            self.free_cpu += share.cpu_milli
+            self.free_memory += share.memory_mib
+            if held:
+                self.held_cpu -= share.cpu_milli
+                self.held_memory -= share.memory_mib
+            self.shared -= len(share.fractions)
         self._changed()
 
     def leave(self, job_id: JobId, place: Placed, sign: int) -> None:
         """Count (sign 1) or discount (sign -1) a replica that is leaving `place`."""
-        milli = min(place.shape.gpu_milli, WHOLE_GPU) * sign
-        for device in place.devices:
+        replica, _, devices, shape = place
+        milli = min(shape[0], WHOLE_GPU) * sign
+        for device in devices:
             self.leaving[device] += milli
-        self.leaving_cpu += place.shape.cpu_milli * sign
-        self.leaving_memory += place.shape.memory_mib * sign
+        self.leaving_cpu += shape[1] * sign
+        self.leaving_memory += shape[2] * sign
         if sign > 0:
-            self.leavers[job_id, place.replica] = place
+            self.leavers[job_id, replica] = place
         else:
-            del self.leavers[job_id, place.replica]
-        self._changed()
+            del self.leavers[job_id, replica]
+        self.stamp += 1
+        self._whole_now = self.whole_free if not self.leavers else None
 
     def count_foreign(self, use: Resources, devices: frozenset[int], crowded: bool) -> None:
         """Count what others use: CPU and memory, and GPUs as these devices, on which no unit stands."""

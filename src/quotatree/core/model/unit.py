@@ -30,6 +30,8 @@ RESTART_LARGE_MS: Final = 60_000
 SMALL_JOB_MILLI: Final = 8_000
 NOTEBOOK_CAP_MS: Final = 3_600_000
 NO_GPU_COUNTS_MILLI: Final = 100
+SEARCH_READS: Final = 32
+"""As many units of a bucket are read in the time in which one is searched for and removed."""
 GPU_SECOND: Final = 1_000_000
 """One GPU-second in the unit of costs, milli-GPU x milliseconds."""
 
@@ -92,6 +94,24 @@ class UnitClass:
         del bucket[bisect_left(bucket, entry)]
         if not bucket:
             del self.buckets[key]
+
+    def remove_all(self, units: Sequence[Unit]) -> None:
+        """Remove several units; a bucket that loses many of its units is read through once instead of searched for each."""
+        here: dict[tuple[int, int | None], list[Unit]] = {}
+        for unit in units:
+            here.setdefault((unit.footprint[0], unit.interval_ms), []).append(unit)
+        for key, alike in here.items():
+            bucket = self.buckets[key]
+            if len(alike) * SEARCH_READS < len(bucket):
+                for unit in alike:
+                    self.count(unit, -1)
+                continue
+            gone = set(alike)
+            bucket[:] = [entry for entry in bucket if entry[3] not in gone]
+            if not bucket:
+                del self.buckets[key]
+            freed = total_footprint(alike)
+            self.standing = [stands - less for stands, less in zip(self.standing, freed, strict=True)]
 
     def clear(self) -> None:
         self.standing = [0, 0, 0]
@@ -222,6 +242,14 @@ class Unit:
 
     def __repr__(self) -> str:
         return f"Unit({self.name[0]}, {self.cls.kind.value})"
+
+
+def total_footprint(units: Sequence[Unit]) -> Resources:
+    """Return what all these units take together."""
+    if len(units) == 1:
+        return units[0].footprint
+    gpu, cpu, memory = zip(*[unit.footprint for unit in units], strict=True)
+    return Resources(sum(gpu), sum(cpu), sum(memory))
 
 
 def companions(unit: Unit) -> list[Unit]:

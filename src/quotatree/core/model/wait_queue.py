@@ -155,25 +155,35 @@ class WaitQueue:
                 return True
         return False
 
-    def add(self, job: Job, limits: tuple[AmountLimit, ...], delayed: bool) -> WaitClass:
+    def add(
+        self, jobs: Iterable[Job], limits_of: Callable[[Job], tuple[AmountLimit, ...]], delayed: bool
+    ) -> None:
+        """Let jobs wait here; `limits_of` returns the limits that bind a job, `delayed`: as for `class_key`."""
         self.stamp += 1
-        key = class_key(job, delayed)
-        found = self.classes.get(key)
-        if found is None:
-            found = WaitClass(
-                quota=job.quota,
-                key=key,
-                priority=job.priority,
-                idle=job.spec.idle,
-                request=request_of(job),
-                limits=limits,
-                ask=ask_of(job),
-            )
-            self.classes[key] = found
-            self._count(found, 1)
-        insort(found.members, (job.spec.submitted_ms, job.id))
-        self.of_job[job.id] = found
-        return found
+        added: dict[WaitClass, list[tuple[int, JobId]]] = {}
+        for job in jobs:
+            key = class_key(job, delayed)
+            found = self.classes.get(key)
+            if found is None:
+                found = WaitClass(
+                    quota=job.quota,
+                    key=key,
+                    priority=job.priority,
+                    idle=job.spec.idle,
+                    request=request_of(job),
+                    limits=limits_of(job),
+                    ask=ask_of(job),
+                )
+                self.classes[key] = found
+                self._count(found, 1)
+            added.setdefault(found, []).append((job.spec.submitted_ms, job.id))
+            self.of_job[job.id] = found
+        for cls, members in added.items():
+            if len(members) == 1:
+                insort(cls.members, members[0])
+            else:
+                cls.members += members
+                cls.members.sort()
 
     def put_back(self, job: Job, cls: WaitClass) -> None:
         """Undo `remove`: put a job back into the class that it returned."""

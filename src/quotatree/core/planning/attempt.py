@@ -6,16 +6,19 @@ how the attempt ends with it, or None: go on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import groupby
 from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
+from quotatree.core.changes.evictions import Victim, evict_each, settle_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
 from quotatree.core.model.quota import QuotaId, Shortage, idle_room, shortage
 from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.rights import may_borrow
-from quotatree.core.model.unit import Unit, UnitClass, UnitKind, eviction_frees
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.model.wait_queue import Failure
 from quotatree.core.planning.attempt_facts import (
     idle_refusal,
@@ -32,7 +35,7 @@ from quotatree.core.planning.attempt_reasons import (
     why_taken,
 )
 from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_for_leaving
-from quotatree.core.planning.giving_way import GivenWay, settle_all
+from quotatree.core.planning.giving_way import GivenWay
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import (
@@ -376,24 +379,31 @@ class Attempt:
         """
         state, job, now_ms = self._state, self._job, self._now_ms
         victims: list[say.VictimCost] = []
-        evictions: list[say.Decision] = []
-        reasons: dict[UnitClass, Reason] = {}
-        for unit in found.units:
-            if unit in found.demoted:
-                evictions.append(effects.demote(state, unit, now_ms, job.id))
+        decided: list[say.Decision] = []
+        for turned_idle, units in groupby(found.units, found.demoted.__contains__):
+            if turned_idle:
+                decided += [effects.demote(state, unit, now_ms, job.id) for unit in units]
                 continue
+            leave = self._with_reasons(units, signature)
+            self._stopped += [effects.stopped(unit) for unit, _ in leave if unit.cls.kind is UnitKind.CORE]
+            evicted = evict_each(state, leave, now_ms, job.id, counts=True)
+            for (unit, _), (eviction, freed) in zip(leave, evicted, strict=True):
+                victims.append(victim_cost(unit, eviction, freed))
+                decided.append(eviction)
+        settle_all(state, (*self._given_way.units, *found.units), now_ms)
+        ledger = self._ledger(step, victims, found, without_ladder)
+        return ledger, (*self._given_way.evictions, *decided)
+
+    def _with_reasons(self, units: Iterable[Unit], signature: Signature) -> list[Victim]:
+        """Return units with the reason why each is taken, which is the same for all of one class."""
+        reasons: dict[UnitClass, Reason] = {}
+        found: list[Victim] = []
+        for unit in units:
             why = reasons.get(unit.cls)
             if why is None:
                 why = reasons[unit.cls] = why_taken(self._job, signature, unit)
-            if unit.cls.kind is UnitKind.CORE:
-                self._stopped.append(effects.stopped(unit))
-            freed = eviction_frees(unit)
-            eviction = effects.evict(state, unit, now_ms, why, job.id, True, settled=False)
-            victims.append(victim_cost(unit, eviction, freed))
-            evictions.append(eviction)
-        settle_all(state, (*self._given_way.units, *found.units), now_ms)
-        ledger = self._ledger(step, victims, found, without_ladder)
-        return ledger, (*self._given_way.evictions, *evictions)
+            found.append((unit, why))
+        return found
 
     def _ledger(
         self, step: Step, victims: list[say.VictimCost], found: Found, without_ladder: int

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quotatree.core import decisions as say
-from quotatree.core.changes import effects
-from quotatree.core.changes.replicas import settle
-from quotatree.core.model.unit import Unit, eviction_frees
+from quotatree.core.changes.evictions import evict_each, settle_all
+from quotatree.core.model.unit import Unit
 from quotatree.core.planning.attempt_facts import victim_cost
 from quotatree.core.planning.attempt_reasons import why_taken
 from quotatree.core.planning.loan_surplus import surplus_on_loan
@@ -80,13 +79,7 @@ class GivenWay:
     def _let_go(self, surplus: Iterable[Unit]) -> None:
         state, job = self._state, self._claimant.job
         signature = signature_of(state, job, Step.IDLE, (), self._claimant.quota)
-        for unit in surplus:
-            freed, why = eviction_frees(unit), why_taken(job, signature, unit)
-            eviction = effects.evict(state, unit, self._now_ms, why, job.id, True, settled=False)
+        victims = [(unit, why_taken(job, signature, unit)) for unit in surplus]
+        evicted = evict_each(state, victims, self._now_ms, job.id, counts=True)
+        for (unit, _), (eviction, freed) in zip(victims, evicted, strict=True):
             self._gone.append((victim_cost(unit, eviction, freed), eviction, unit))
-
-
-def settle_all(state: State, gone: Iterable[Unit], now_ms: int) -> None:
-    """Settle the jobs that these units were of, once all of them have left."""
-    for shrunk in dict.fromkeys(unit.job for unit in gone):
-        settle(state, shrunk, now_ms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quotatree.core.changes import effects
+from quotatree.core.changes.evictions import evict_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
 from quotatree.core.model.resources import resources_text
 from quotatree.core.model.wait_queue import Failure, WaitClass
@@ -83,7 +84,7 @@ class Leftovers:
             return False
         before = state.mark()
         why = because(Code.FairShare, preemptor=job.id, quota=take.quota.id)
-        evictions = effects.evict_all(state, take.units, draft.now_ms, why, job.id, counts=False)
+        evictions = evict_all(state, take.units, draft.now_ms, why, job.id, counts=False)
         draft.add(job, Decided(evictions, before, taken=take.units))
         return True
 

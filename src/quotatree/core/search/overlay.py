@@ -90,7 +90,7 @@ class Overlay:
         """Remove a unit from the nodes and from the figures of its quotas."""
         held = unit.cls.kind is UnitKind.HOLD
         for index in unit.nodes:
-            self._own(index).take_away(unit, held)
+            self._own(index).take_away(unit, held=held)
         self._count(unit, -1)
         self.off[unit] = None
 

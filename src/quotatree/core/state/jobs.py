@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from quotatree.core.model.fragmentation import Typical
 from quotatree.core.model.job import Hold, Job, Phase, Placed
+from quotatree.core.model.quota import AmountLimit, Quota
 from quotatree.core.model.typical_requests import Mix
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.state.facts import limits_on
@@ -57,14 +59,26 @@ class JobChanges(NodeChanges, JobValues, Memory):
 
     def enqueue(self, job: Job) -> None:
         """Put a job into the queue of its quota, unless it is put off (R5)."""
-        if job.retry_ms:
-            return
-        quota = job.quota
-        delayed = bool(quota.preemption_delay_ms)
-        quota.queue.add(job, limits_on(self, job) if self.limits else (), delayed)
-        quota.tree.waiting[quota.id] = quota
-        self.log_stir(quota)
-        self.on_undo(self._unqueue, job)
+        if not job.retry_ms:
+            self.enqueue_all((job,))
+
+    def enqueue_all(self, jobs: Sequence[Job]) -> None:
+        """Put jobs, of which none is put off, into the queues of their quotas."""
+        of_quota: dict[Quota, list[Job]] = {}
+        for job in jobs:
+            of_quota.setdefault(job.quota, []).append(job)
+        for quota, theirs in of_quota.items():
+            quota.queue.add(theirs, self._limits_of, bool(quota.preemption_delay_ms))
+            quota.tree.waiting[quota.id] = quota
+            self.log_stir(quota)
+        self.on_undo(self._unqueue_all, jobs)
+
+    def _limits_of(self, job: Job) -> tuple[AmountLimit, ...]:
+        return limits_on(self, job) if self.limits else ()
+
+    def _unqueue_all(self, jobs: Sequence[Job]) -> None:
+        for job in reversed(jobs):
+            self._unqueue(job)
 
     def dequeue(self, job: Job) -> None:
         if job.id not in job.quota.queue.of_job:
@@ -113,21 +127,33 @@ class JobChanges(NodeChanges, JobValues, Memory):
 
     def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         """Mark replicas as leaving: they keep their devices busy until the engine confirms their end (P9)."""
-        for place in places:
-            self.nodes[place.node].leave(job.id, place, 1)
-            self.log_change(place.node)
-            job.leaving[place.replica] = place
-        if places:
-            self.leaving_jobs[job.id] = job
-        self.leaving_replicas += len(places)
-        self.on_undo(self._end_leaving, job, places)
-        self._touch_job(job)
+        self.begin_leaving_all(((job, places),))
+
+    def begin_leaving_all(self, leavers: Sequence[tuple[Job, tuple[Placed, ...]]]) -> None:
+        """Mark replicas of several jobs as leaving, as `begin_leaving` of each of them does."""
+        seen: dict[int, None] = {}
+        for job, places in leavers:
+            for place in places:
+                seen[place.node] = None
+                self.nodes[place.node].leave(job.id, place, 1)
+                job.leaving[place.replica] = place
+            if places:
+                self.leaving_jobs[job.id] = job
+            self.leaving_replicas += len(places)
+            self._touch_job(job)
+        for index in seen:
+            self.log_change(index)
+        self.on_undo(self._end_leaving_all, leavers)
 
     def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         self._end_leaving(job, places)
         self.on_undo(self.begin_leaving, job, places)
         self.bump(job.quota)
         self._touch_job(job)
+
+    def _end_leaving_all(self, leavers: Sequence[tuple[Job, tuple[Placed, ...]]]) -> None:
+        for job, places in reversed(leavers):
+            self._end_leaving(job, places)
 
     def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
         for place in places:

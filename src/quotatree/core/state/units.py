@@ -5,12 +5,14 @@ Units are kept by class (what policies look at), so that indexes can memoise by 
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from quotatree.core.model.job import Claim, Job, Placed
 from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota, charge, followed_down, has_loan
-from quotatree.core.model.unit import Unit, UnitClass, UnitKind
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind, total_footprint
 from quotatree.core.state.facts import limits_on
 from quotatree.core.state.protection import ProtectionChanges
 from quotatree.core.state.quota_values import QuotaValues
@@ -51,62 +53,105 @@ class UnitChanges(ProtectionChanges, QuotaValues):
             self._touch_job(unit.job)
         self.bump(unit.job.quota)
         if leaves and unit.cls.claim is not Claim.IDLE:
-            for above in unit.job.quota.path:
-                if above.shrinking:
-                    actual, still_above = followed_down(above)
-                    self.set_actual(above, actual, still_above)
+            self._follow_use_down(unit.job.quota)
         if leaves and not in_place:
             for index in unit.nodes:
                 if self.nodes[index].crowded:
                     self.settle_foreign(self.nodes[index])
+
+    def displace_all(self, units: Sequence[Unit]) -> None:
+        """Take units off their devices and quotas for good; none of them is a hold or stands on a crowded node.
+
+        As `displace` of each of them, but every node, class of units and quota is written once.
+        """
+        on_node: defaultdict[int, list[Unit]] = defaultdict(list)
+        of_class: defaultdict[UnitClass, list[Unit]] = defaultdict(list)
+        for unit in units:
+            of_class[unit.cls].append(unit)
+            for index in unit.nodes:
+                on_node[index].append(unit)
+            if unit.protected_until_ms:
+                self._count_protected(unit, -1)
+            if self.touched is not None:
+                self._touch_job(unit.job)
+        for index, there in on_node.items():
+            self.nodes[index].take_away(*there, held=False)
+            self.log_change(index)
+        for alike in of_class.values():
+            self._count(alike, -1)
+        self.on_undo(self._place_again, units)
+        quotas = dict.fromkeys([alike[0].job.quota for alike in of_class.values()])
+        for tree in dict.fromkeys([mate for quota in quotas for mate in quota.tree.pool_mates]):
+            self._raise_version(tree)
+        for cls, alike in of_class.items():
+            if cls.claim is not Claim.IDLE:
+                self._follow_use_down(alike[0].job.quota)
+
+    def _place_again(self, units: Sequence[Unit]) -> None:
+        for unit in reversed(units):
+            self._place(unit)
+
+    def _follow_use_down(self, quota: Quota) -> None:
+        """Let the min of shrinking quotas along a path follow their use, which has become less (Q5)."""
+        for above in quota.path:
+            if above.shrinking:
+                actual, still_above = followed_down(above)
+                self.set_actual(above, actual, still_above)
 
     def _place(self, unit: Unit) -> None:
         held = unit.cls.kind is UnitKind.HOLD
         for index in unit.nodes:
             self.nodes[index].put(unit, held)
             self.log_change(index)
-        self._count(unit, 1)
+        self._count((unit,), 1)
         if unit.protected_until_ms:
             self._count_protected(unit, 1)
 
     def _displace(self, unit: Unit) -> None:
         held = unit.cls.kind is UnitKind.HOLD
         for index in unit.nodes:
-            self.nodes[index].take_away(unit, held)
+            self.nodes[index].take_away(unit, held=held)
             self.log_change(index)
-        self._count(unit, -1)
+        self._count((unit,), -1)
         if unit.protected_until_ms:
             self._count_protected(unit, -1)
 
-    def _count(self, unit: Unit, sign: int) -> None:
-        quota, cls = unit.job.quota, unit.cls
-        tree = quota.tree
+    def _count(self, units: Sequence[Unit], sign: int) -> None:
+        """Count (1) or discount (-1) units of one class, in their quotas and in the limits of their owners."""
+        quota, cls = units[0].job.quota, units[0].cls
+        tree, footprint = quota.tree, total_footprint(units)
         idle = cls.claim is Claim.IDLE
-        charge(quota, unit.footprint, sign, idle)
+        charge(quota, footprint, sign, idle)
         self.log_stir(quota)
         if not idle:
             of_priority = quota.own_by_priority.get(cls.priority)
             if of_priority is None:
                 of_priority = quota.own_by_priority[cls.priority] = [0, 0, 0]
-            gpu_milli, cpu_milli, memory_mib = unit.footprint
+            gpu_milli, cpu_milli, memory_mib = footprint
             of_priority[0] += sign * gpu_milli
             of_priority[1] += sign * cpu_milli
             of_priority[2] += sign * memory_mib
         if sign > 0 and not idle and not tree.loans:
             tree.loans = any(has_loan(above) for above in quota.path)
-        cls.count(unit, sign)
+        if sign < 0 and len(units) > 1:
+            cls.remove_all(units)
+        else:
+            for unit in units:
+                cls.count(unit, sign)
         if idle:
             for mate in tree.pool_mates:
-                mate.idle_units += sign
+                mate.idle_units += sign * len(units)
         elif cls.kind is UnitKind.SURPLUS:
-            tree.surplus_units += sign
+            tree.surplus_units += sign * len(units)
         if len(tree.root.spec.draws) > 1:
-            for place in unit.places:
+            for place in [place for unit in units for place in unit.places]:
                 pool = self.nodes[place.node].spec.pool
                 tree.pool_used[pool] = tree.pool_used.get(pool, 0) + sign * place.shape.gpu_milli
         if self.limits:
-            for limit in limits_on(self, unit.job):
-                self.limit_used[limit] = self.limit_used.get(limit, 0) + sign * unit.footprint.gpu_milli
+            for unit in units:
+                for limit in limits_on(self, unit.job):
+                    used = self.limit_used.get(limit, 0)
+                    self.limit_used[limit] = used + sign * unit.footprint.gpu_milli
 
     def reprice(self, unit: Unit, started_ms: int | None = None) -> None:
         """Compute the unit's cost anew after a checkpoint or a confirmed start.
