@@ -7,7 +7,8 @@ import pytest
 from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller, LoopSettings, Mode
 from quotatree.core.model.job import JobId
-from quotatree.engines.base import Confirmed, StartOrder
+from quotatree.core.model.policy import Module
+from quotatree.engines.base import Confirmed, RestartOrder, StartOrder
 from quotatree.engines.timer import TimerEngine
 from quotatree.store.rows import PlacementRow, RunRow
 from tests.control.faulty_store import FaultyStore
@@ -173,3 +174,56 @@ def test_a_server_with_another_engine_leads_while_nothing_runs(tmp_path: Path, k
     server.submit(on_hold=True)
     server.kill()
     assert another_server(server, "two").health.mode is Mode.LEADING
+
+
+RESTARTED = [
+    ((0, 2), ("K", ""), (1,), "the second is away for its restart"),
+    ((1, 2), ("", ""), (0,), "the first is"),
+    ((0, 1), ("K", "K"), (2,), "the last is"),
+]
+LOST = [
+    ((0, 2), ("K", "K"), "the third is of the restart, so the second was as well"),
+    ((0, 2), ("", ""), "the first is not of it yet"),
+    ((2,), ("",), "two are away, and a restart takes one at a time"),
+    ((0, 2), None, "the engine goes on with restarts by itself"),
+]
+
+
+def killed_in_a_rolling_restart(
+    tmp_path: Path, seen: tuple[int, ...], made_in: tuple[str, ...] | None
+) -> tuple[Server, str]:
+    """A service of three replicas, all of them in its core; the next server sees these. "K" stands for the restart's key."""
+    server = Server(tmp_path, engine=ToldEngine()).furnish()
+    job = server.submit(replicas=3, module=Module.EAS, seconds=None)
+    server.engine.tell(Confirmed(JobId(job), 1, (0, 1, 2)))
+    server.step()
+    server.do(do.RestartService(actor="ann", job=job))
+    (restart,) = (order for order in server.engine.orders if isinstance(order, RestartOrder))
+    server.engine.running[job, 1] = seen
+    if made_in is not None:
+        server.engine.made_in[job, 1] = tuple(key and restart.key for key in made_in)
+    server.engine.orders.clear()
+    server.kill()
+    server.boot()
+    return server, job
+
+
+@pytest.mark.parametrize(("seen", "made_in", "away", "why"), RESTARTED)
+def test_a_replica_that_was_away_for_its_restart_is_made_again_in_the_same_run(
+    tmp_path: Path, seen: tuple[int, ...], made_in: tuple[str, ...], away: tuple[int, ...], why: str
+):
+    """A7: it is not lost, else the whole service would be stopped for it and queued again."""
+    server, job = killed_in_a_rolling_restart(tmp_path, seen, made_in)
+    start, restart = server.engine.orders
+    assert isinstance(start, StartOrder), why
+    assert (start.run, tuple(one.replica for one in start.replicas)) == (1, away), why
+    assert isinstance(restart, RestartOrder)
+    assert (server.phase(job), server.kinds(job).count("job.lost")) == ("Running", 0)
+
+
+@pytest.mark.parametrize(("seen", "made_in", "why"), LOST)
+def test_a_replica_whose_turn_it_was_not_is_lost(
+    tmp_path: Path, seen: tuple[int, ...], made_in: tuple[str, ...] | None, why: str
+):
+    server, job = killed_in_a_rolling_restart(tmp_path, seen, made_in)
+    assert server.kinds(job).count("job.lost") == 1, why

@@ -27,7 +27,7 @@ Order = StartOrder | StopOrder | RestartOrder
 
 
 class ToldEngine:
-    """`running` is what `observe` sees; orders do not change it."""
+    """`running` and `made_in` are what `observe` sees; orders do not change them."""
 
     def __init__(self, endpoints: bool = True, place: str = "told") -> None:
         self.place = Place(place, f"host:{place}")
@@ -35,6 +35,7 @@ class ToldEngine:
         self.orders: list[Order] = []
         self.forgotten: list[tuple[str, int]] = []
         self.running: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.made_in: dict[tuple[str, int], tuple[str, ...]] = {}
         self.nodes: tuple[NodeSeen, ...] | None = None
         self.fail_orders = 0
         self.tell: Callable[[Report], None] = lambda report: None
@@ -64,7 +65,10 @@ class ToldEngine:
         self.orders.append(order)
 
     def observe(self) -> Observed:
-        running = tuple(Running(JobId(j), run, r) for (j, run), r in self.running.items())
+        running = tuple(
+            Running(JobId(job), run, replicas, self.made_in.get((job, run)))
+            for (job, run), replicas in self.running.items()
+        )
         return Observed(running, (), self.nodes)
 
     def forget(self, job: JobId, run: int) -> None:

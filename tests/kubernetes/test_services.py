@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,8 @@ from tests.kubernetes.processes import until
 from tests.kubernetes.story import IMAGE, REPLICA_LABEL, Story
 
 TEAM = "quotatree-team"
+LOOKS_AGAIN_SECONDS = 3
+"""By then a rolling restart has gone on, if it does."""
 
 
 @pytest.fixture
@@ -86,16 +89,51 @@ def test_a_rolling_restart_replaces_one_replica_after_the_other_and_waits_until_
     assert told.broken_promises([job]) == []
 
 
-def test_a_service_is_whole_again_when_the_server_is_killed_in_the_middle_of_a_restart(told: Story):
+@pytest.mark.parametrize("back", ["while it leaves", "when it is gone"])
+@pytest.mark.parametrize("turn", [0, 1, 2])
+def test_a_restart_goes_on_when_the_server_is_killed_while_a_replica_is_replaced(
+    told: Story, turn: int, back: str
+):
+    """A7: in the same run. A replica that is away for its restart is not lost, else the whole service would stop for it."""
     job = service(told, 3)
     before = uids(told, job)
+    (replica,) = (pod for pod in told.pods(job) if pod["metadata"]["labels"][REPLICA_LABEL] == str(turn))
+    told.play(replica, leaves_after="4s" if back == "when it is gone" else "15s")
     told.server.client.jobs.restart(job)
-    until(lambda: set(uids(told, job).values()) - set(before.values()), "the first one is replaced")
+    until(lambda: is_leaving(told, replica), "its turn has come", 60)
     told.server.kill()
+    if back == "when it is gone":
+        until(lambda: str(turn) not in uids(told, job), "it is gone")
     told.server.start()
+    until(lambda: not set(uids(told, job).values()) & set(before.values()), "all are replaced", 60)
     until(lambda: ready(told, job) == 3, "all are ready again", 60)
     assert told.broken_promises([job]) == []
-    assert (told.phase(job), told.job(job)["preempted"]) == ("Running", 0)
+    assert (told.phase(job), told.job(job)["run"], told.job(job)["preempted"]) == ("Running", 1, 0)
+
+
+def test_a_replica_that_came_after_a_restart_is_not_restarted_by_the_next_server(told: Story):
+    job = service(told, 2)
+    before = uids(told, job)
+    told.server.client.jobs.restart(job)
+    until(lambda: not set(uids(told, job).values()) & set(before.values()), "both are replaced", 60)
+    told.server.client.jobs.resize(job, replicas=3, max_replicas=3)
+    until(lambda: ready(told, job) == 3, "there are three", 60)
+    grown = uids(told, job)
+    told.server.kill()
+    told.server.start()
+    told.runs(told.submit("other", "root", 2, module="EAS", program={"image": IMAGE, "port": 9000}))
+    end = time.monotonic() + LOOKS_AGAIN_SECONDS
+    while time.monotonic() < end:
+        assert uids(told, job) == grown
+        time.sleep(0.1)
+
+
+def is_leaving(told: Story, pod: Thing) -> bool:
+    name = pod["metadata"]["name"]
+    return any(
+        one["metadata"]["name"] == name and "deletionTimestamp" in one["metadata"]
+        for one in told.cluster.api.items(f"/api/v1/namespaces/{TEAM}/pods")
+    )
 
 
 def serves(pod: Thing) -> bool:

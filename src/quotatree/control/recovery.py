@@ -6,6 +6,7 @@
 | runs, was confirmed               | nothing, no exit     | lost: queued again as after the loss of a node, not counted   |
 | runs, or is leaving               | an exit              | it ended                                                      |
 | runs                              | it runs              | confirmed, if it was not; a rolling restart is ordered again  |
+| a replica of it is restarted      | all the others       | the order is sent again: it was away for its restart          |
 | is leaving                        | nothing              | it left                                                       |
 | is leaving                        | it runs              | told to stop again                                            |
 | nothing of it, or another run     | it runs              | stopped at once: nobody may stand on devices that are free    |
@@ -30,14 +31,17 @@ def reconcile(turn: Turn, observed: Observed) -> None:
     if observed.nodes is not None:
         see_all(turn, observed.nodes)
     running: dict[Key, set[int]] = {}
+    restarted: dict[Key, dict[int, str]] = {}
     for one in observed.running:
         running.setdefault((one.job, one.run), set()).update(one.replicas)
+        if one.made_in is not None:
+            restarted[one.job, one.run] = dict(zip(one.replicas, one.made_in, strict=True))
     exits = {(one.job, one.run): one for one in observed.exits}
     for job_id in list(state.jobs):
         job = state.jobs[job_id]
         if job.core is not None or job.leaving:
             key = (job.id, job.run)
-            _settle(turn, job, running.get(key, set()), exits.pop(key, None))
+            _settle(turn, job, running.get(key, set()), restarted.get(key, {}), exits.pop(key, None))
         watch(world, job)
     for key, replicas in sorted(running.items()):
         _stop_orphans(turn, key, replicas)
@@ -45,7 +49,7 @@ def reconcile(turn: Turn, observed: Observed) -> None:
         turn.forget_run(job_id, run)
 
 
-def _settle(turn: Turn, job: Job, seen: set[int], ended: Exited | None) -> None:
+def _settle(turn: Turn, job: Job, seen: set[int], made_in: dict[int, str], ended: Exited | None) -> None:
     if ended is not None:
         hear(turn, ended)
         return
@@ -56,13 +60,15 @@ def _settle(turn: Turn, job: Job, seen: set[int], ended: Exited | None) -> None:
     confirmed = set(turn.world.cards[job.id].confirmed)
     hear(turn, Confirmed(job.id, job.run, tuple(sorted(seen & intended.keys()))))
     missing = sorted(intended.keys() - seen)
+    restart_key = turn.world.cards[job.id].restart_key
     lost = tuple(r for r in missing if r in confirmed)
+    if restart_key and lost == (_being_replaced(missing, made_in, restart_key),):
+        lost = ()
     if set(lost) & set(job.core_indexes):
         lost = tuple(missing)  # a lost core ends the run, so none of its replicas is started again
     again = tuple(_replica_order(turn, intended[r]) for r in missing if r not in lost)
     if again:
         turn.order(start_order(turn.world, job, again))
-    restart_key = turn.world.cards[job.id].restart_key
     if restart_key and not set(lost) & set(job.core_indexes):
         turn.order(RestartOrder(job.id, job.run, restart_key))
     if lost:
@@ -70,6 +76,17 @@ def _settle(turn: Turn, job: Job, seen: set[int], ended: Exited | None) -> None:
         turn.tell("job.lost", {"run": job.run, "replicas": list(lost)}, job=job.id)
         known = turn.world.cards[job.id].confirmed
         turn.change_card(job.id, confirmed=tuple(r for r in known if r not in lost))
+
+
+def _being_replaced(missing: list[int], made_in: dict[int, str], restart_key: str) -> int | None:
+    """Return the replica that this rolling restart had taken away and not made again when the server stopped; None if none.
+
+    It takes one replica after the other by their numbers: those before it are made in this restart, those after it are not.
+    """
+    if len(missing) != 1 or not made_in:
+        return None
+    in_turn = all((key == restart_key) == (replica < missing[0]) for replica, key in made_in.items())
+    return missing[0] if in_turn else None
 
 
 def _settle_leaving(turn: Turn, job: Job, seen: set[int]) -> None:

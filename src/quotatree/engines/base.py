@@ -216,6 +216,9 @@ class Running:
     job: JobId
     run: int
     replicas: tuple[int, ...]
+    made_in: tuple[str, ...] | None = None
+    """For each replica the key of the rolling restart that made it, empty if none did; None: the engine goes on with a
+    rolling restart by itself when the server was away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def test_a_pod_elsewhere_that_says_it_is_a_replica_is_not_believed(cluster: Clus
     assert forged is not None
     assert cluster.runs.pod_changed(Key("other", "p0"), None, forged) == []
     assert cluster.runs.pod_changed(Key("other", "p0"), forged, None) == []
-    assert cluster.runs.observed() == ([Running(JOB, 1, (0,))], [])
+    assert cluster.runs.observed() == ([Running(JOB, 1, (0,), ("",))], [])
     ordered = order()
     cluster.runs.start(ordered, "ns")
     early = pod_view(pod(0, "Running", run=ordered.run))
@@ -86,7 +86,9 @@ def test_a_run_succeeds_when_its_whole_core_has(cluster: Cluster):
     for replica in range(2):
         cluster.is_now(replica, "Running", core=2)
     assert cluster.is_now(0, "Succeeded", core=2) == []
-    assert cluster.runs.observed() == ([Running(JOB, 1, (0, 1))], []), "one that finished first is not lost"
+    assert cluster.runs.observed() == ([Running(JOB, 1, (0, 1), ("", ""))], []), (
+        "one that finished first is not lost"
+    )
     assert cluster.is_now(1, "Succeeded", core=2) == [Exited(JOB, 1, Outcome.SUCCEEDED)]
     assert cluster.runs.observed() == ([], [Exited(JOB, 1, Outcome.SUCCEEDED)]), "until it is forgotten"
 
@@ -151,7 +153,7 @@ def test_a_new_server_finds_runs_ends_and_losses_by_the_pods_alone(cluster: Clus
     fresh = Cluster()
     for replica, view in cluster.views.items():
         fresh.runs.pod_changed(Key("ns", f"p{replica}"), None, view)
-    assert fresh.runs.observed() == ([Running(JOB, 1, (0,))], []), (
+    assert fresh.runs.observed() == ([Running(JOB, 1, (0,), ("",))], []), (
         "the evicted one is missing, so it was lost"
     )
 

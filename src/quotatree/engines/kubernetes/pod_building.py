@@ -121,8 +121,9 @@ def pod(
     program: PodProgram,
     options: KubernetesOptions,
     gpu_resource: str,
+    restart: str = "",
 ) -> Object:
-    """The pod of a replica; `gpu_resource` is what GPUs are called on its node."""
+    """The pod of a replica; `gpu_resource` is what GPUs are called on its node, `restart` the key of the last rolling restart."""
     spec: dict[str, Any] = deepcopy(dict(program.pod)) if program.pod is not None else {"containers": [{}]}
     main = spec["containers"][0]
     if program.pod is None:
@@ -154,6 +155,7 @@ def pod(
         f"{DOMAIN}/name": order.owner.name,
         f"{DOMAIN}/priority": str(order.owner.priority),
         BESIDE: ",".join(beside(order, program)),
+        RESTART: restart,
     }
     return {
         "metadata": {

@@ -113,7 +113,7 @@ class PodWork:
                         VOLUME_CLAIMS, namespace, build.volume_claim(order, program, self._options)
                     )
             resource = self._known.inventory.gpu_resource(replica.node) or self._options.gpu_resources[0]
-            pod = build.pod(order, replica, program, self._options, resource)
+            pod = build.pod(order, replica, program, self._options, resource, run.restart)
             with self._known.lock:
                 run.beside |= set(build.beside(order, program))
             try:
@@ -193,15 +193,12 @@ class PodWork:
         with self._known.lock:
             key = run.restart
             pods = [run.pods[number] for number in sorted(run.pods)]
-        if not key:
-            return
         old = [(where, view) for where, view in pods if view.restart != key]
-        if not old:
-            with self._known.lock:
-                run.restart = ""
+        if not key or not old:
             return
         self._due.mark(run.job, RESTART_LOOK_SECONDS)
-        if run.replacing or any(view.leaving for _, view in pods):
+        self._take_over(run, [(where, view) for where, view in old if view.leaving], key)
+        if run.replacing or any(view.leaving for _, view in pods) or run.wanted.keys() - run.pods.keys():
             return
         if all(view.ready for _, view in pods if view.restart == key):
             where, view = old[0]
@@ -209,6 +206,15 @@ class PodWork:
             with self._known.lock:
                 run.replacing[view.replica] = again
             self._delete(run, where, view, None)
+
+    def _take_over(self, run: Run, leaving: list[tuple[Key, PodView]], key: str) -> None:
+        """Go on with replicas that a server before this one began to replace: their pods still leave."""
+        for where, view in leaving:
+            if view.replica in run.replacing or view.replica in run.stopping:
+                continue
+            again = build.again(self._cluster.get(PODS, where.namespace, where.name), key)
+            with self._known.lock:
+                run.replacing[view.replica] = again
 
     def _make_again(self, run: Run) -> None:
         """Make the pods of a rolling restart whose forerunners are gone."""

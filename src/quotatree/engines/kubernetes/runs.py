@@ -51,7 +51,7 @@ class Run:
     ended: bool = False
     forgotten: bool = False
     restart: str = ""
-    """Key of a rolling restart that is under way; empty without one."""
+    """Key of its last rolling restart; empty without one. Pods that were not made in it, or after it, are to be replaced."""
     replacing: dict[int, Object] = field(default_factory=dict)
     """Pods to be made again once they are gone, by replica."""
     namespace: str = ""
@@ -204,9 +204,10 @@ class Runs:
             if ended is not None and not run.living and not run.stopping:
                 exits.append(ended)
                 continue
-            numbers = tuple(sorted(n for n, (_, view) in run.pods.items() if view.phase != LOST))
-            if numbers:
-                running.append(Running(run.job, run.number, numbers))
+            there = sorted((n, view.restart) for n, (_, view) in run.pods.items() if view.phase != LOST)
+            if there:
+                numbers, restarts = zip(*there, strict=True)
+                running.append(Running(run.job, run.number, numbers, restarts))
         return running, exits
 
 
