@@ -89,8 +89,7 @@ class Hold:
     preemption: Preemption | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Evict:
+class Evict(NamedTuple):
     """Replicas must stop, after notice and grace (P14). `replicas` are those that leave; none for a hold."""
 
     job: JobId
@@ -107,8 +106,7 @@ class Evict:
     moved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Demote:
+class Demote(NamedTuple):
     """A regular job keeps running on an idle claim (I1). `replicas`: those beyond the core that it is about; empty: all."""
 
     job: JobId

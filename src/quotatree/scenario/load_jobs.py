@@ -148,7 +148,7 @@ def _read_groups(table: Table) -> tuple[ReplicaGroup, ...]:
             inner, inner.take("models", as_texts, models), inner.take("labels", as_labels, labels)
         )
         inner.end()
-        groups.append(replace(group, name=name))
+        groups.append(group._replace(name=name))
     return tuple(groups)
 
 

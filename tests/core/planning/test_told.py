@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from quotatree.core import decisions as say
 from quotatree.core.model.job import JobId
 from quotatree.core.model.unit import UnitKind
@@ -39,7 +37,7 @@ def test_a_job_is_found_by_its_first_eviction_and_its_last_hold() -> None:
 def test_what_is_made_for_another_by_now_is_found_there() -> None:
     told = Told([evicts("v", "kept"), evicts("w", "kept"), evicts("x", "other")])
     for number, decision in told.taken_for(JobId("kept")):
-        told.replace(number, replace(decision, preemptor=JobId("other")))
+        told.replace(number, decision._replace(preemptor=JobId("other")))
     assert told.taken_for(JobId("kept")) == []
     assert [decision.job for _, decision in told.taken_for(JobId("other"))] == ["v", "w", "x"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -149,7 +148,7 @@ class JobIn(Body):
     def _group(self, said: GroupIn) -> ReplicaGroup:
         group = said.group()
         follows = self.autoscale is not None and "replicas" not in said.model_fields_set
-        return replace(group, replicas=self.autoscale.min) if self.autoscale and follows else group
+        return group._replace(replicas=self.autoscale.min) if self.autoscale and follows else group
 
 
 class JobsIn(Body):

@@ -115,7 +115,7 @@ def check_demand(turn: Turn, auto: Autoscale, spec: JobSpec, program: Program) -
             "autoscale", can.name, "E2",
             f"the {can.name} engine does not see how many requests a service has in flight: say replicas and max_replicas instead",
         )  # fmt: skip
-    largest = replace(spec.groups[0], replicas=auto.max_replicas)
+    largest = spec.groups[0]._replace(replicas=auto.max_replicas)
     check_engine(turn, replace(spec, groups=(largest,)), program)
 
 

@@ -69,7 +69,7 @@ def resized_spec(
     if max_replicas is None and spec.max_replicas is not None:
         most = max(spec.max_replicas, wanted)
     core = _resized_core(job, wanted, min_replicas)
-    group = replace(spec.groups[0], replicas=wanted)
+    group = spec.groups[0]._replace(replicas=wanted)
     sized = replace(spec, groups=(group,), min_replicas=None, max_replicas=most)
     keeps_default = min_replicas is None and spec.min_replicas is None and sized.core_replicas == core
     return sized if keeps_default else replace(sized, min_replicas=core)

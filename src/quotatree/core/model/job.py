@@ -96,8 +96,7 @@ class Shape(NamedTuple):
         return self.gpu_milli if self.gpu_milli < WHOLE_GPU else 0
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaGroup:
+class ReplicaGroup(NamedTuple):
     """`replicas` equal replicas of a job."""
 
     replicas: int

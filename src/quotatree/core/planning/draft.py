@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from quotatree.core import decisions as say
@@ -193,7 +192,7 @@ class Draft:
                 continue
             job = state.jobs[decision.job]
             if job.phase in (Phase.HELD, Phase.RUNNING):
-                self.decisions[position] = replace(decision, moved=True, counts=False)
+                self.decisions[position] = decision._replace(moved=True, counts=False)
                 continue
             if decision.counts and job.id not in self._settled:
                 self.decisions += count_preemption(state, job, self.now_ms)

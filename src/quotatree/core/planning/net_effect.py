@@ -162,7 +162,7 @@ class _NetEffect:
                 (name, preemptor if name == "preemptor" else value) for name, value in decision.reason.facts
             )
             reason = decision.reason._replace(facts=facts)
-            self.told.replace(number, replace(decision, preemptor=preemptor, reason=reason))
+            self.told.replace(number, decision._replace(preemptor=preemptor, reason=reason))
             victim = self.state.jobs[decision.job]
             if isinstance(decision, say.Evict) and decision.kind is UnitKind.CORE:
                 self.state.end_by_eviction(victim, preemptor, victim.lost_last)
