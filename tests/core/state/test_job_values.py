@@ -13,7 +13,7 @@ from quotatree.core.model.unit import UnitKind
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, because
 from quotatree.core.records import JobRecord, job_record
-from quotatree.core.state import State
+from quotatree.core.state import Ending, State
 from tests.core.building import cluster, submit
 
 Write = Callable[[State, Job], None]
@@ -47,6 +47,7 @@ WRITES: dict[str, Write] = {
     "clear_units": lambda state, job: state.clear_units(job),
     "set_preempted": lambda state, job: state.set_preempted(job, (7,)),
     "end_by_eviction": lambda state, job: state.end_by_eviction(job, JobId("other"), 7),
+    "end_run": lambda state, job: state.end_run(job, Ending(Phase.WAITING, 7, "because"), JobId("other"), 7),
     "set_hold": lambda state, job: state.set_hold(job, hold_of(state, job)),
 }
 
@@ -125,11 +126,11 @@ def test_a_job_is_recorded_once_however_much_is_written() -> None:
     before = state.mark().recorded
     for number in range(1, 6):
         state.set_queued(job, number)
-        state.set_preempted(job, (number,))
+        state.set_checkpoint(job, number)
         state.tell(job, number, "again")
     assert state.mark().recorded == before + 1
     state.rollback()
-    assert (job.queued_ms, job.preempted_ms) == (0, ())
+    assert (job.queued_ms, job.checkpoint_ms) == (0, None)
 
 
 def test_use_under_a_limit_is_taken_back_as_of_the_priority_it_had() -> None:

@@ -17,7 +17,7 @@ from quotatree.core.model.policy import Module
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost, eviction_frees, eviction_lost_work
 from quotatree.core.reasons import Code, Reason
-from quotatree.core.state import State
+from quotatree.core.state import Ending, State
 
 LOST_NODE = frozenset({Code.NodeDrained, Code.NodeLost, Code.DeviceIll, Code.RunLost})
 """Reasons of evictions that make no victim: the job is always queued again (R5)."""
@@ -164,15 +164,17 @@ def _core_eviction(
 
 
 def _end_runs(state: State, jobs: list[Job], evictions: list[say.Evict], now_ms: int) -> None:
-    """Let jobs wait again that were evicted with all they had, or stop them where their owners want that."""
+    """Let jobs that have left their devices wait again, or stop them where their owners want that."""
+    endings: dict[tuple[Code, bool], Ending] = {}
+    wait_again: list[Job] = []
     for job, eviction in zip(jobs, evictions, strict=True):
-        phase, why = Phase.WAITING, eviction.reason.code.name
-        if not eviction.requeued:
-            phase = Phase.STOPPED
-            why = "Preempted" if eviction.preemptor is not None else why
-        else:
-            state.set_queued(job, now_ms)
-        state.clear_units(job)
-        state.end_by_eviction(job, eviction.preemptor, eviction.lost_work)
-        state.move(job, phase, now_ms, why)
-    state.enqueue_all([job for job, eviction in zip(jobs, evictions, strict=True) if eviction.requeued])
+        requeued, preemptor = eviction.requeued, eviction.preemptor
+        ending = endings.get((eviction.reason.code, requeued))
+        if ending is None:
+            why = eviction.reason.code.name if requeued or preemptor is None else "Preempted"
+            ending = Ending(Phase.WAITING if requeued else Phase.STOPPED, now_ms, why)
+            endings[eviction.reason.code, requeued] = ending
+        state.end_run(job, ending, preemptor, eviction.lost_work)
+        if requeued:
+            wait_again.append(job)
+    state.enqueue_all(wait_again)

@@ -19,9 +19,10 @@ def count_preemption(state: State, job: Job, now_ms: int) -> list[say.Decision]:
     state.set_preempted(job, (*job.preempted_ms, now_ms))
     count, limit = len(job.preempted_ms), job.spec.max_preemptions
     found: list[say.Decision] = []
-    recent = sum(1 for t in job.preempted_ms if t > now_ms - ALARM_WINDOW_MS)
-    if recent >= ALARM_COUNT:
-        found.append(say.Alarm(job.id, because(Code.OftenPreempted, count=recent)))
+    if count >= ALARM_COUNT:
+        recent = sum(1 for t in job.preempted_ms if t > now_ms - ALARM_WINDOW_MS)
+        if recent >= ALARM_COUNT:
+            found.append(say.Alarm(job.id, because(Code.OftenPreempted, count=recent)))
     if limit is not None and count > limit and job.phase is Phase.WAITING:
         reason = because(Code.PreemptionLimit, count=count, limit=limit)
         state.dequeue(job)

@@ -288,10 +288,11 @@ class Job:
         self.id = self.spec.id
 
     def values(self) -> tuple[object, ...]:
-        """Return all that changes as the job lives, but for what its owner may change and its replicas that are leaving."""
+        """Return all that changes as the job lives, but for what its owner may change, when it was preempted and its replicas that
+        are leaving."""
         return (
             self.phase, self.claim, self.queued_ms, self.run, self.started_ms, self.checkpoint_ms, self.core,
-            self.extras, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
+            self.extras, self.hold, self.preempted_by, self.lost_last, self.replan_first,
             self.losses, self.retry_ms, self.reason, self.told, len(self.story),
         )  # fmt: skip
 
@@ -299,7 +300,7 @@ class Job:
         """Set what `values` returned earlier; lines that were added to the story since are removed."""
         (
             self.phase, self.claim, self.queued_ms, self.run, self.started_ms, self.checkpoint_ms, self.core,
-            self.extras, self.hold, self.preempted_ms, self.preempted_by, self.lost_last, self.replan_first,
+            self.extras, self.hold, self.preempted_by, self.lost_last, self.replan_first,
             self.losses, self.retry_ms, self.reason, self.told, lines,
         ) = values  # fmt: skip
         del self.story[lines:]
@@ -323,7 +324,9 @@ class Job:
     @property
     def composite(self) -> bool:
         """Whether its core, when evicted, takes other units along: replicas beyond it, or the hold for more of them."""
-        return bool(self.extras or (self.hold is not None and self.core is not None))
+        if self.extras:
+            return True
+        return self.hold is not None and self.core is not None
 
     @property
     def core_indexes(self) -> tuple[int, ...]:

@@ -167,7 +167,8 @@ class Node:
     def whole_now(self) -> int:
         """Number of devices that are entirely free at this moment."""
         if self._whole_now is None:
-            self._whole_now = sum(1 for d in range(len(self.free)) if self.device_free(d, True) == WHOLE_GPU)
+            amounts = zip(self.free, self.leaving, self.held, strict=True)
+            self._whole_now = sum([free == WHOLE_GPU and leaving <= held for free, leaving, held in amounts])
         return self._whole_now
 
     @property

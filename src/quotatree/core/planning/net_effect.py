@@ -31,6 +31,8 @@ def keep_running(
     Returns who stays. The decisions are changed in place. A transaction must be open.
     """
     kept: list[JobId] = []
+    if all(victim.unit.job.phase is not Phase.HELD for victim in stopped):
+        return kept
     told = Told(decisions)
     effect = _NetEffect(state, now_ms, told)
     for victim in stopped:

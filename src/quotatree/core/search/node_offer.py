@@ -320,6 +320,7 @@ def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[in
     if need <= 0:
         return 0, 0
     items: list[tuple[int, int]] = []
+    all_gpus = all_costs = 0
     least: int | None = None  # lowest cost of a single item, or per GPU
     density = 1 << 200
     for rung, gpus, cost, slope, end in offer.rows:
@@ -341,9 +342,13 @@ def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[in
                 least = cost
         else:
             items.append((gpus, cost))
+            all_gpus += gpus
+            all_costs += cost
     if need == 1 or per_slot:
         return (0, 0) if least is None else (need * least, need * density)
-    return cover_cost(need, items), need * density if items else 0
+    if all_gpus <= need:  # the most frequent answer of `cover_cost`
+        return all_costs, need * density if items else 0
+    return cover_cost(need, items), need * density
 
 
 def cover_cost(need: int, items: list[tuple[int, int]]) -> int:

@@ -18,11 +18,12 @@ from __future__ import annotations
 from typing import Final
 
 from quotatree.core.state.facts import Settings, limits_on
+from quotatree.core.state.job_values import Ending
 from quotatree.core.state.jobs import JobChanges
 from quotatree.core.state.tree import TreeChanges
 from quotatree.core.state.units import units_of
 
-__all__ = ["HOLD_MARGIN_MS", "Settings", "State", "limits_on", "units_of"]
+__all__ = ["HOLD_MARGIN_MS", "Ending", "Settings", "State", "limits_on", "units_of"]
 
 HOLD_MARGIN_MS: Final = 60_000
 

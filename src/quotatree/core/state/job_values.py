@@ -2,8 +2,8 @@
 
 Before the first change of a job in a transaction, and after each mark of it, the journal records all its values at once:
 a plan changes most of them of every job that it touches. What its owner may change, and what limits look at, is recorded
-change by change, since taking back how much is used under a limit needs it as it was then. A value that is there already is
-not written. Unless said otherwise the job's record keeps what is written here, so the job is marked as touched.
+change by change, since taking back how much is used under a limit needs it as it was then; so is when it was preempted, which
+a plan writes last. A value that is there already is not written. Unless said otherwise the job's record keeps what is written here, so the job is marked as touched.
 """
 
 from __future__ import annotations
@@ -12,6 +12,16 @@ from quotatree.core.model.job import Claim, Hold, Job, JobId, JobSpec, Phase
 from quotatree.core.model.unit import Unit
 from quotatree.core.reasons import Reason
 from quotatree.core.state.facts import Facts
+
+
+class Ending:
+    """Into which phase evicted jobs come, when and why: the same for many of them."""
+
+    __slots__ = ("line", "now_ms", "phase", "why")
+
+    def __init__(self, phase: Phase, now_ms: int, why: str) -> None:
+        self.phase, self.now_ms, self.why = phase, now_ms, why
+        self.line = f"{now_ms} {entered(phase, why)}"
 
 
 class JobValues(Facts):
@@ -109,13 +119,28 @@ class JobValues(Facts):
 
     def set_preempted(self, job: Job, preempted_ms: tuple[int, ...]) -> None:
         """Set the times at which the job was preempted."""
-        self._change(job)
+        self.on_undo(self.set_preempted, job, job.preempted_ms)
         job.preempted_ms = preempted_ms
+        self._touch_job(job)
 
     def end_by_eviction(self, job: Job, preemptor: JobId | None, lost_work: int) -> None:
         """Note for which job the run was ended, None for no job, and the work it lost; the next run is regular again."""
         self._change(job)
         job.claim, job.preempted_by, job.lost_last = Claim.REGULAR, preemptor, lost_work
+
+    def end_run(self, job: Job, ending: Ending, preemptor: JobId | None, lost_work: int) -> None:
+        """End the run of an evicted job that has no replicas beyond its core any more, as `end_by_eviction` notes it.
+
+        A job that waits again does so from now on; what was told of it is forgotten.
+        """
+        job.check_transition(ending.phase)
+        self._change(job)
+        job.core = None
+        job.claim, job.preempted_by, job.lost_last = Claim.REGULAR, preemptor, lost_work
+        job.phase, job.reason, job.told, job.retry_ms = ending.phase, ending.why, None, 0
+        if ending.phase is Phase.WAITING:
+            job.queued_ms = ending.now_ms
+        job.story.append(ending.line)
 
     def set_waiting_on(self, hold: Hold, waiting_on: tuple[JobId, ...]) -> None:
         """Set which jobs must leave before the promised places are empty (P9)."""
@@ -129,3 +154,8 @@ class JobValues(Facts):
         if hold.checked_version is not version:
             self.on_forget(self.set_checked, hold, hold.checked_version)
             hold.checked_version = version
+
+
+def entered(phase: Phase, why: str) -> str:
+    """Return what the story tells of a job that comes into a phase."""
+    return f"{phase.value}: {why}" if why else phase.value

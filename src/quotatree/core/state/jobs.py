@@ -11,7 +11,7 @@ from quotatree.core.model.quota import AmountLimit, Quota
 from quotatree.core.model.typical_requests import Mix
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.state.facts import limits_on
-from quotatree.core.state.job_values import JobValues
+from quotatree.core.state.job_values import JobValues, entered
 from quotatree.core.state.memory import Memory
 from quotatree.core.state.nodes import NodeChanges
 
@@ -50,7 +50,7 @@ class JobChanges(NodeChanges, JobValues, Memory):
         """Move a job to another phase along TRANSITIONS; raise IllegalTransition if there is no such edge (A5)."""
         job.check_transition(phase)
         self.set_phase(job, phase, why)
-        self.tell(job, now_ms, f"{phase.value}: {why}" if why else phase.value)
+        self.tell(job, now_ms, entered(phase, why))
 
     def forget_job(self, job: Job) -> None:
         self.drop_entry(self.jobs, job.id)
@@ -140,7 +140,8 @@ class JobChanges(NodeChanges, JobValues, Memory):
             if places:
                 self.leaving_jobs[job.id] = job
             self.leaving_replicas += len(places)
-            self._touch_job(job)
+            if self.touched is not None:
+                self._touch_job(job)
         for index in seen:
             self.log_change(index)
         self.on_undo(self._end_leaving_all, leavers)
