@@ -43,6 +43,7 @@ def test_walks_that_went_wrong_once(seed: int) -> None:
     102855: a job would have been taken back by another, until that one was guarded (S8, S10). 503636: a guarded job stood behind
     others of lower priority, so its turn depended on whether these were known to fail (S6, A8). 505743: a promotion waited for room in its quota, though a loan
     was possible since that no longer shrank (Q5, I1).
+    800387: the same as 503636, of a job that only nodes out of order keep from starting.
     """
     walk_twice(seed, Counter())
 

@@ -113,11 +113,10 @@ class Ordering:
             and not self.cannot_start(kept_for)
             and (kept_for, guarded) not in found
         ):
-            # No strategy holds the guarded job back (S10). It stands at its own place: behind others of lower priority, its turn
-            # among quotas would depend on whether these are known to fail (S6, A8).
-            insort(found, (kept_for, guarded), key=self._queue_order)
+            self._insert(found, kept_for, guarded)  # no strategy holds the guarded job back (S10)
         if self._state.nodes_out:
-            found += self._without_nodes(quota)
+            for cls in self._without_nodes(quota):
+                self._insert(found, cls, cls.members[0][1])
         jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
         # Only a failure that was remembered can become void as the version rises.
         rests = guarded is not None or self._state.nodes_out or queue.any_failed()
@@ -166,12 +165,19 @@ class Ordering:
             no_room = known.no_room or no_room_of(queue, quota.tree.rights)
             self._state.remember_exhausted(queue, Exhausted(version, known.stamp, no_room))
 
-    def _without_nodes(self, quota: Quota) -> list[tuple[WaitClass, JobId]]:
-        """Return classes that only nodes out of order keep from starting, each with its first job.
+    def _insert(self, found: list[tuple[WaitClass, JobId]], cls: WaitClass, job: JobId) -> None:
+        """Let a job be tried that no strategy lets, at its own place in the queue.
+
+        Behind others of lower priority, its turn among quotas would depend on whether these are known to fail (S6, A8).
+        """
+        insort(found, (cls, job), key=self._queue_order)
+
+    def _without_nodes(self, quota: Quota) -> list[WaitClass]:
+        """Return classes that only nodes out of order keep from starting.
 
         They do not block their queue, but are tried so that they are told why they wait.
         """
-        found = [
+        return [
             cls
             for cls in quota.queue.classes.values()
             if not self.fails(cls)
@@ -180,9 +186,6 @@ class Ordering:
             and not self._over_min(cls)
             and not self._nodes_hold(cls)
         ]
-        aging_ms = self._state.settings.aging_interval_ms
-        ordered = quota.queue.ordered(found, self._now_ms, aging_ms, quota.spec.strategy)
-        return [(cls, cls.members[0][1]) for cls in ordered]
 
     def best(self) -> Candidate | None:
         """Return the next job to try in the first round, or None. Only quotas in which something changed are looked at."""
