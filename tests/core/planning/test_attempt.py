@@ -16,7 +16,8 @@ from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.outcome import Failed
 from quotatree.core.planning.plan import plan
 from quotatree.core.planning.plan_context import Surroundings
-from quotatree.core.search.victims import Found, cost_without_ladder
+from quotatree.core.search.certainty import Prospect
+from quotatree.core.search.victims import Found, NotFound, Request, cost_without_ladder, search
 from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
 
 
@@ -122,3 +123,29 @@ def test_what_victims_cost_without_the_ladder_is_asked_only_of_those_that_go(
     taken = [("Evict", evicted[0]), ("Evict", evicted[1]), ("Hold", "top")]
     assert world.plan() == [*taken, ("Evict", evicted[2]), ("Evict", evicted[3]), ("Hold", "high")]
     assert asked == [{*evicted[:2]}, {*evicted[2:]}]
+
+
+@pytest.mark.parametrize("scope", [Scope.LEVEL, Scope.SIBLINGS])
+def test_who_is_overtaken_is_not_told_whom_it_would_take_s8(
+    scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`low` is tried first and could start, so `top` goes before it; only then is it asked whose work `low` takes."""
+    asked: list[str] = []
+
+    def noted(request: Request, prospect: Prospect | None = None) -> Found | NotFound:
+        if request.job is not None and not request.signature.only_own:
+            asked.append(request.job.id)
+        return search(request, prospect)
+
+    monkeypatch.setattr(one_attempt, "search", noted)
+    world = World(nodes=2, gpus=4)
+    world.root(8, child_level=ChildLevel(Priorities(1, 9), ALL))
+    world.quota("a", 4, self_level=self_level(6, 5, scope))
+    world.quota("b", 4)
+    for number in range(8):
+        world.run(f"runs-{number}", "a" if number < 4 else "b", 1, priority=9 if number < 4 else 1)
+    world.submit("top", "r", 1, priority=1)
+    world.submit("low", "a", 1, priority=9)
+    made = world.plan()
+    assert [who for what, who in made if what == "Hold"] == ["top", "low"]
+    assert asked.index("top") < asked.index("low")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from quotatree.core import events as ev
@@ -9,6 +11,7 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Idle, JobId, Phase
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit
+from quotatree.core.planning.contest import Candidate, Contest
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
@@ -122,3 +125,45 @@ def test_an_amount_limit_counts_once_what_runs_idle_and_is_to_be_promoted_w3() -
     assert world.plan(1) == [("Start", "idle")]
     world.event(ev.JobEnded(JobId("first")))
     assert world.plan(2) == [("Promote", "idle")]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_siblings_are_ordered_as_by_a_contest_s6(seed: int) -> None:
+    random = Random(seed)
+    world = World(nodes=2)
+    world.root(16)
+    candidates: list[Candidate] = []
+    for number in range(5):
+        world.quota(f"t{number}", 3, weight=random.choice([None, bounds(0), bounds(6)]))
+        world.run(f"runs-{number}", f"t{number}", random.randrange(1, 4))
+        world.now_ms = random.randrange(3)
+        job = world.submit(
+            f"waits-{random.randrange(100)}-{number}", f"t{number}", 1, priority=random.choice([7, 8])
+        )
+        candidates.append(Candidate(job.quota, job.quota.queue.of_job[job.id], job))
+    ordering = Ordering(world.state, world.now_ms, candidates[0].quota.tree.together)
+    contest = Contest()
+    for candidate in candidates:
+        contest.put(candidate.quota, (candidate.job.priority, candidate))
+    assert ordering.first_of(candidates) == contest.winner()
+
+
+def test_somebody_is_ready_until_all_have_failed() -> None:
+    world = World()
+    world.root(8)
+    world.run("runs", "r", 8)
+    waits = world.submit("waits", "r", 1)
+    cls = waits.quota.queue.of_job[waits.id]
+    ordering = Ordering(world.state, world.now_ms, waits.quota.tree.together)
+    assert ordering.anybody_ready()
+    world.plan()
+    ordering = Ordering(world.state, world.now_ms, waits.quota.tree.together)
+    assert not ordering.anybody_ready()
+    assert not ordering.anybody_ready()
+    world.state.remember(cls, None)
+    ordering.touch(waits.quota)
+    assert ordering.anybody_ready(), "its queue has changed"
+    ordering.drop(cls)
+    assert not ordering.anybody_ready()
+    world.event(ev.JobEnded(JobId("runs")))
+    assert ordering.anybody_ready(), "there is room"

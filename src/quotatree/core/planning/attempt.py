@@ -15,7 +15,7 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import Victim, evict_each, settle_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
-from quotatree.core.model.quota import QuotaId, Shortage, idle_room, shortage
+from quotatree.core.model.quota import Quota, QuotaId, Shortage, idle_room, shortage
 from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
@@ -47,6 +47,7 @@ from quotatree.core.planning.steps import (
 )
 from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
+from quotatree.core.search.certainty import prospect_of, surely_found
 from quotatree.core.search.eligible import Clause, Signature
 from quotatree.core.search.placement import find_places
 from quotatree.core.search.victims import Found, NotFound, Request, Why, cost_without_ladder, search
@@ -83,6 +84,7 @@ class Attempt:
         self._tried: list[say.StepTried] = []
         self._stopped: list[effects.Stopped] = []
         self._given_way = GivenWay(state, self._claimant, now_ms)
+        self._lacks: dict[bool, tuple[Quota, Resources, bool]] = {}  # by whether a loan is allowed
 
     def run(self) -> Outcome:
         outcome = self._walk()
@@ -288,7 +290,12 @@ class Attempt:
             return None
         step, clauses = parts[-1]
         request = self._search_request(step, clauses, borrows)
-        best = search(request)
+        prospect, seen = prospect_of(request), self._state.all_changes
+        if surely_found(request, prospect) and self._overtaken_anyway(clauses):
+            return Overtaken()
+        if self._state.all_changes != seen:  # others were tried, and what they did was taken back
+            prospect = prospect_of(request)
+        best = search(request, prospect)
         if isinstance(best, NotFound):
             self._not_enough(step, self._why_nobody(step, best.reason))
             return None
@@ -300,6 +307,16 @@ class Attempt:
                 return self._take(narrower, asked, replace(found, least=least, higher=higher))
             self._not_enough(narrower, because(Code.NoLawfulSet, step=narrower.value))
         return self._take(step, request, best)
+
+    def _overtaken_anyway(self, clauses: tuple[Clause, ...]) -> bool:
+        """Let those be tried who must be tried first whomever of these this job takes; return whether one was helped.
+
+        That they are all is certain if no victim can stand in its own quota or below.
+        """
+        quota = self._quota
+        if any(clause.reaches_into(quota.tin, quota.tout) for clause in clauses):
+            return self._around.surely_overtakes(self._job, self._request)
+        return self._overtaken()
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
@@ -330,14 +347,13 @@ class Attempt:
         `spared`: quotas whose own idle borrowers are not to be taken (I4).
         """
         state, job, quota = self._state, self._job, self._quota
-        short_at = lowest_short(self._claimant, loan_allowed)
+        short_at, deficit, fits = self._lacking(loan_allowed)
         signature = signature_of(state, job, step, clauses, short_at, spared)
-        deficit = self._claimant.deficit(loan_allowed)
-        if not nodes_fit:
-            places = find_places(state, self._root, self._wanted, now=False, avoid=self._avoid)
-            nodes_fit = places is not None
+        nodes_fit = nodes_fit or fits
         room = idle_room(quota, self._root.min[GPU] or 0, GPU) - self._request.gpu_milli if nodes_fit else -1
-        gives_way = signature_of(state, job, Step.IDLE, (), short_at) if clauses else None
+        gives_way = None
+        if clauses and quota.tree.idle_units:
+            gives_way = signature_of(state, job, Step.IDLE, (), short_at)
         return Request(
             state=state,
             quota=quota,
@@ -354,6 +370,20 @@ class Attempt:
             past_guard=self._past_guard,
             gives_way=gives_way,
         )
+
+    def _lacking(self, loan_allowed: bool) -> tuple[Quota, Resources, bool]:
+        """Return the lowest quota without room, how much is short, and whether all replicas have places once all left who leave.
+
+        The steps of one attempt ask in the same state, unless surplus gives way in between.
+        """
+        known = self._lacks.get(loan_allowed)
+        if known is None:
+            claimant = self._claimant
+            places = find_places(self._state, self._root, self._wanted, now=False, avoid=self._avoid)
+            known = (lowest_short(claimant, loan_allowed), claimant.deficit(loan_allowed), places is not None)
+            if not self._quota.tree.surplus_units:
+                self._lacks[loan_allowed] = known
+        return known
 
     def _take(self, step: Step, request: Request, found: Found) -> Decided | Overtaken:
         if self._overtaken(found.units):

@@ -113,7 +113,7 @@ class HeldJobs:
         """Try jobs that could evict this held job before it starts, so that they take its hold and not its start (S8)."""
         draft = self._draft
         returns = draft.returns
-        while job.hold is not None and draft.returns == returns:
+        while job.hold is not None and draft.returns == returns and draft.ordering.anybody_ready():
             rival = rival_of(draft.ordering, job, job.hold.unit.footprint)
             if rival is None:
                 return

@@ -7,6 +7,7 @@ now, since its quota stands on a loan.
 from __future__ import annotations
 
 from quotatree.core.model.job import Claim, Idle, Job, JobId
+from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import ZERO
 from quotatree.core.model.rights import (
@@ -35,11 +36,13 @@ def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_
     ordering = Ordering(state, now_ms, job.quota.tree.together)
     work = work_of(job)
     for quota, on_loan in ordering.could_take(work, ZERO):
+        if not on_loan and not _concerned(quota, work, taken):
+            continue
         for cls, other in ordering.ready(quota):
             claimable = on_loan and could_claim(work_of(other), work, ZERO)
             if not could_evict(quota, other.priority, work, claimable=claimable):
                 continue
-            if other.id not in victims and _could_take_all(quota, other, taken):
+            if other.id not in victims and _could_take_all(quota, other.priority, taken):
                 continue  # it could not start on all that either
             if _starts_by_evicting(state, Candidate(quota, cls, other), job, now_ms):
                 return other.id
@@ -52,10 +55,23 @@ def _matters(unit: Unit) -> bool:
     return unit.cls.kind is not UnitKind.SURPLUS
 
 
-def _could_take_all(quota: Quota, other: Job, taken: tuple[Unit, ...]) -> bool:
+def _concerned(quota: Quota, work: Work, taken: tuple[Unit, ...]) -> bool:
+    """Return whether a job may wait at this quota that could evict this work by a policy, and could not have started before.
+
+    Asked before anybody looks who may be tried there, since most quotas have none.
+    """
+    if quota.spec.strategy is Strategy.BALANCE or any(unit.job.quota is quota for unit in taken):
+        return True
+    return any(
+        could_evict(quota, priority, work) and not _could_take_all(quota, priority, taken)
+        for priority in {cls.priority for cls in quota.queue.classes.values()}
+    )
+
+
+def _could_take_all(quota: Quota, priority: int, taken: tuple[Unit, ...]) -> bool:
     return all(
         unit.cls.rung == 0
-        or could_evict(quota, other.priority, Work(unit.cls.quota, unit.cls.priority, unit.cls.module))
+        or could_evict(quota, priority, Work(unit.cls.quota, unit.cls.priority, unit.cls.module))
         for unit in taken
     )
 

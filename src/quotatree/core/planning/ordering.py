@@ -9,7 +9,7 @@ from typing import NamedTuple
 from quotatree.core.model.job import Idle, Job, JobId, Phase, Shape, least_asked_for
 from quotatree.core.model.no_room import Exhausted, NoRoom, no_room_of
 from quotatree.core.model.policy import Strategy
-from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota import Quota, QuotaId, share_key
 from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.rights import Work, with_policy_against
 from quotatree.core.model.tree import Tree
@@ -40,6 +40,7 @@ class Ordering:
     def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
         self._state, self._now_ms, self.trees = state, now_ms, trees
         self._ready: dict[str, _Ready] = {}
+        self._nobody: tuple[int, ...] | None = None  # as of this change and these versions nobody is ready
         self._stirred: dict[Quota, None] = {}  # their first job must be found again
         self._resting: dict[Quota, None] = {}  # their first job rests on failures that were remembered
         self._done: dict[
@@ -49,6 +50,7 @@ class Ordering:
 
     def touch(self, quota: Quota) -> None:
         """Note that the queue of this quota has changed."""
+        self._nobody = None
         quota.queue.stamp += 1
         self._stirred[quota] = None
 
@@ -125,6 +127,16 @@ class Ordering:
             no_room = no_room_of(queue, tree.rights)
         self._ready[name] = _Ready(version if rests else None, stamp, jobs, stood, no_room)
         return jobs
+
+    def anybody_ready(self) -> bool:
+        """Return whether there is a job that its strategy lets be tried now, in any quota."""
+        now = (self._state.change, *(tree.version for tree in self.trees))
+        if self._nobody == now:
+            return False
+        if any(self.ready(quota) for quota in self.waiting()):
+            return True
+        self._nobody = now
+        return False
 
     def _left_nobody(self, quota: Quota) -> bool:
         """Return whether the last plan left no job of this queue to try, and that is still so."""
@@ -244,10 +256,18 @@ class Ordering:
         """Return the candidate whose turn it is by S6; None if there are no candidates."""
         if len(candidates) <= 1:
             return candidates[0] if candidates else None
+        parent = candidates[0].quota.parent
+        if all(candidate.quota.parent is parent for candidate in candidates):
+            return min(candidates, key=self._order_of_siblings)
         contest = Contest()
         for candidate in candidates:
             contest.put(candidate.quota, (self._queue_priority(candidate.cls, candidate.job), candidate))
         return contest.winner()
+
+    def _order_of_siblings(self, candidate: Candidate) -> tuple[int, int, int, JobId]:
+        """Return the key by which first jobs of quotas with one parent are ordered: a contest of one round."""
+        quota, cls, job = candidate
+        return -self._queue_priority(cls, job), share_key(quota), job.spec.submitted_ms, job.id
 
     def _queue_order(self, waiting: tuple[WaitClass, JobId]) -> tuple[int, int, JobId]:
         """Return the key by which the jobs of one queue are ordered."""

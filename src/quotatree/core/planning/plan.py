@@ -11,6 +11,7 @@ from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Job, JobId
 from quotatree.core.model.quota import has_loan
 from quotatree.core.model.resources import Resources
+from quotatree.core.model.rights import could_evict, work_of
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.draft import Draft
@@ -202,6 +203,16 @@ class _Planner(Surroundings):
             if first is None and on_loan:
                 first = before_loan(ordering, job, self._chain)
             if first is None:
+                return False
+            if self._try(first.cls, first.job):
+                return True
+
+    def surely_overtakes(self, job: Job, request: Resources) -> bool:
+        # Victims make the loan smaller on which a return rests (P15), so some rivals depend on them. The first of all that there
+        # may be comes first in any case if a policy makes it one.
+        while True:
+            first = rival_of(self._draft.ordering, job, request, self._chain)
+            if first is None or not could_evict(first.quota, first.job.priority, work_of(job)):
                 return False
             if self._try(first.cls, first.job):
                 return True

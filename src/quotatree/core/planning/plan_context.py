@@ -17,3 +17,11 @@ class Surroundings:
         """
         del job, request, on_loan
         return False
+
+    def surely_overtakes(self, job: Job, request: Resources) -> bool:
+        """Try those waiting jobs that must be tried before this one whomever it takes; return whether one was helped.
+
+        `request`: what its quota would use more if no victim were of that quota.
+        """
+        del job, request
+        return False

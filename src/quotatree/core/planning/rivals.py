@@ -52,7 +52,8 @@ def rival_of(
         for cls, other in ordering.ready(quota):
             if other is job or other.id in without:
                 continue
-            if could_evict(quota, other.priority, victim, claimable=on_loan and claims.by(other)):
+            claims_it = on_loan and victim.priority <= other.priority and claims.by(other)
+            if claims_it or could_evict(quota, other.priority, victim):
                 if found and found[0].quota.depth > quota.depth:
                     found.clear()
                 found.append(Candidate(quota, cls, other))

@@ -87,7 +87,7 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     one_by_one: list[StepClauses] = []
     clauses: tuple[Clause, ...] = ()
     in_own_min = _in_own_min(claimant)
-    if in_own_min and fits_own_min(quota, claimant.request):
+    if in_own_min and quota.tree.loans and fits_own_min(quota, claimant.request):
         clauses = return_clauses(work_of(claimant.job), _what_is_short(claimant))
         if clauses:
             one_by_one.append((Step.RETURN, clauses))

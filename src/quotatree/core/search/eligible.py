@@ -37,6 +37,11 @@ class Clause(NamedTuple):
             return False
         return reaches(self.reach, cls.priority, cls.module)
 
+    def reaches_into(self, first: int, last: int) -> bool:
+        """Return whether it is about a quota with a tree number in [first, last)."""
+        first, last = max(first, self.first), min(last, self.last)
+        return first < last and not self.skip_first <= first < last <= self.skip_last
+
     def numbers(self) -> Iterable[int]:
         """Return the tree numbers of the quotas whose work it is about."""
         return (n for n in range(self.first, self.last) if not self.skip_first <= n < self.skip_last)

@@ -9,7 +9,7 @@ Through an overlay the same index is seen with the offers of the touched nodes m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import closing
 from heapq import heapify, heappop, heappush
 from typing import Any, Final
@@ -98,10 +98,12 @@ class NodeIndex:
                 return
         self._offers = [NO_OFFER] * len(state.nodes)
         self.total = [0] * LADDER
+        reaches: list[Sequence[int]] = [self.total]
         for node in self._nodes_to_look_at():
             offer = self._offers[node.index] = self._look_at(node, now_ms)
-            for rung, count in enumerate(offer.reach):
-                self.total[rung] += count
+            if offer.reach[-1]:
+                reaches.append(offer.reach)
+        self.total = [sum(column) for column in zip(*reaches, strict=True)]
         heapify(self._expiry)
         rungs = list(self._rungs)
         self._rungs = {}

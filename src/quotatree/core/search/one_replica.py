@@ -61,7 +61,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
                     if behind:
                         continue
             node = trial.overlay.node(node_number)
-            items = _items(trial, index, node, shape)
+            items = items_of(trial, index, node, shape)
             found: Proposal | None = None
             if items.may_be_better(best):
                 found = cheapest_on_node(trial, node, shape, items, complete, best)
@@ -72,7 +72,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
     return best
 
 
-def _items(trial: Trial, index: NodeIndex | NodeView, node: Node, shape: Shape) -> NodeItems:
+def items_of(trial: Trial, index: NodeIndex | NodeView, node: Node, shape: Shape) -> NodeItems:
     """Return what a node offers. The index remembers it until the node changes or time passes, but for changed copies.
 
     Where many quotas have alike work on alike nodes, most searches look at the same nodes, only to find no better set.

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from quotatree.core.search.certainty import Prospect, prospect_of
 from quotatree.core.search.demotion import cheaper_by_turning_idle
-from quotatree.core.search.ladder import Found, cheapest_on_ladder, cost_without_ladder, rungs_that_could_help
-from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.ladder import Found, cheapest_on_ladder, cost_without_ladder
 from quotatree.core.search.placement import bounded_by_pools
 from quotatree.core.search.proof import needs_proof, proved
 from quotatree.core.search.shared_pool import best_in_pools
@@ -35,10 +35,12 @@ class NotFound:
     reason: Why
 
 
-def search(request: Request) -> Found | NotFound:
-    """Return the best victims for the request, or the reason why there are none."""
-    overlay = Overlay(request.state)
-    rungs = rungs_that_could_help(request, overlay)
+def search(request: Request, prospect: Prospect | None = None) -> Found | NotFound:
+    """Return the best victims for the request, or the reason why there are none.
+
+    `prospect`: that of the request, if it is known; the state must not have changed since.
+    """
+    overlay, rungs = prospect_of(request) if prospect is None else prospect
     found = cheapest_on_ladder(request, overlay, rungs)
     found = cheaper_by_turning_idle(request, overlay, found)
     found = better_with_surplus_above(request, overlay, found)

@@ -1,0 +1,81 @@
+"""Is it certain, before victims are sought, that a search would find some?
+
+Most jobs that could start are overtaken first (S8): then nobody needs to know whom they would have taken.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from itertools import islice
+from typing import Final, NamedTuple
+
+from quotatree.core.model.node import Node
+from quotatree.core.model.resources import GPU, WHOLE_GPU
+from quotatree.core.search.ladder import rungs_that_could_help
+from quotatree.core.search.node_index import node_view
+from quotatree.core.search.one_replica import items_of
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.placement import bounded_by_pools
+from quotatree.core.search.trial import Request, Trial
+
+NODES_LOOKED_AT: Final = 2
+"""Nodes, the cheapest first, of which one must do where bounds limit what may be taken together."""
+
+
+class Prospect(NamedTuple):
+    """Which rungs of the ladder could help a request, in ascending order; of the state as it is."""
+
+    overlay: Overlay
+    rungs: list[int]
+
+
+def prospect_of(request: Request) -> Prospect:
+    overlay = Overlay(request.state)
+    return Prospect(overlay, rungs_that_could_help(request, overlay))
+
+
+def surely_found(request: Request, prospect: Prospect) -> bool:
+    """Return True only if a search would find victims for the request.
+
+    All units up to a rung that could help free the quota and a node together. So there is a set for one replica, and its solver
+    finds one, unless units may not be taken together, are protected for now, or are sought in one pool after the other.
+    """
+    tree, signature = request.quota.tree, request.signature
+    if (
+        not prospect.rungs
+        or len(request.wanted) != 1
+        or tree.idle_units
+        or tree.surplus_units
+        or request.state.next_protection_end()
+        or bounded_by_pools(request.root)
+    ):
+        return False
+    if not signature.binds():
+        return True
+    return not signature.bounded and not request.nodes_fit and _one_node_will_do(request, prospect)
+
+
+def _one_node_will_do(request: Request, prospect: Prospect) -> bool:
+    """Return whether all units of one node may be taken together, and any of them that free it free the quota, too."""
+    overlay, (rung, *_) = prospect
+    ((_, shape),) = request.wanted
+    trial = Trial(request, rung, overlay)
+    index = node_view(overlay, request.signature, shape, request.root, False, request.now_ms)
+    with closing(index.cheapest_first(rung, request.now_ms, request.avoid)) as stream:
+        for _, number in islice(stream, NODES_LOOKED_AT):
+            node = overlay.node(number)
+            units = [share.unit for share in items_of(trial, index, node, shape).shares]
+            if (
+                _frees_quota(request, node)
+                and not any(u.job.composite for u in units)
+                and trial.lawful(units)
+            ):
+                return True
+    return False
+
+
+def _frees_quota(request: Request, node: Node) -> bool:
+    """Return whether as many devices as are missing on the node are what is short of quota, or more."""
+    ((_, shape),) = request.wanted
+    missing = max(0, shape.whole_gpus - node.whole_free) * WHOLE_GPU
+    return all(amount <= (missing if i == GPU else 0) for i, amount in enumerate(request.deficit))
