@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
@@ -33,6 +33,10 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 1.0
 _WAY = re.compile(r"^(query|path|changes\.\d+\.[a-z-]+(\.(to|job|quota)(?=\.))?)\.|groups\.0\.")
 """The part of a field's path in the request that means nothing to users, who gave options or a file."""
+
+
+TAKEN: Final = ("exists already", "the name is taken", "there is a user")
+"""How the server says that a name is in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,19 @@ def errors_exit() -> Iterator[None]:
         yield
     except ClientError as error:
         fail(text_of(error), status_of(error))
+
+
+@contextmanager
+def hinted(said: tuple[str, ...], hint: str) -> Iterator[None]:
+    """If the server refuses with one of these words, say what to do, too."""
+    from quotatree.client.errors import ApiError
+
+    try:
+        yield
+    except ApiError as error:
+        if any(words in error.detail for words in said):
+            fail(f"{text_of(error)}; {hint}", status_of(error))
+        raise
 
 
 def patiently(do: Callable[[], T]) -> T:

@@ -22,6 +22,7 @@ def test_a_team_from_nothing_and_away_again(room: Cli):
     cli = room
     cli.run("create", "user", "rob")
     assert cli.run("create", "user", "rob", "--if-not-exists").stdout == "user/rob is there already\n"
+    assert "--if-not-exists" in cli.run("create", "user", "rob", status=5).stderr
     cli.run("create", "user", "rob", status=5)
     made = cli.run("create", "workspace", "robots", "--owner", "admin", "--description", "arms and legs")
     assert "quotatree bind robots QUOTA" in made.stderr

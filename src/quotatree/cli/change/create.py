@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from quotatree.cli.change.changing import changes_option, make
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
-from quotatree.cli.remote import Remote, bare, remote_options, status_of, text_of
+from quotatree.cli.remote import TAKEN, Remote, bare, hinted, remote_options
 from quotatree.cli.sign_in.people import create_user
 
 if TYPE_CHECKING:
@@ -19,24 +18,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 ROLES: Final = ("owner", "admin", "operator", "developer", "viewer")
 
-TAKEN: Final = ("exists already", "the name is taken")
-
 if_not_exists = click.option(
     "--if-not-exists", is_flag=True, help="If it is there already, leave it as it is."
 )
-
-
-@contextmanager
-def _hint(said: tuple[str, ...], hint: str) -> Iterator[None]:
-    """If the server refuses with one of these words, say what to do, too."""
-    from quotatree.client.errors import ApiError
-
-    try:
-        yield
-    except ApiError as error:
-        if any(words in error.detail for words in said):
-            fail(f"{text_of(error)}; {hint}", status_of(error))
-        raise
 
 
 @click.group()
@@ -100,7 +84,9 @@ def quota(
                 client.quotas.create(body)  # type: ignore[arg-type]  # its fields stand in a dictionary of options
                 click.echo(f"quota/{name} created")
 
-            with _hint(TAKEN, f"quotatree scale {name} changes its size, --if-not-exists leaves it as it is"):
+            with hinted(
+                TAKEN, f"quotatree scale {name} changes its size, --if-not-exists leaves it as it is"
+            ):
                 make(client, [{"change": "create-quota", "quota": body}], do, dry_run=dry_run, yes=yes)
         if not dry_run:
             _bind(client, [(bare(one, "workspace"), name) for one in workspaces])
@@ -170,7 +156,7 @@ def workspace(
             click.echo(f"workspace/{name} is there already")
         else:
             users = [bare(one, "user") for one in owners]
-            with _hint(TAKEN, "--if-not-exists leaves it as it is"):
+            with hinted(TAKEN, "--if-not-exists leaves it as it is"):
                 done: Any = client.workspaces.create(
                     {"id": name, "description": description, "owners": users}
                 )
@@ -198,7 +184,7 @@ def _bind(client: Client, pairs: list[tuple[str, str]]) -> None:
 def member(user: str, workspace: str, role: str, remote: Remote) -> None:
     """Make USER a member of a workspace; a member may have several roles. Doing it twice changes nothing."""
     name, where = bare(user, "user"), bare(workspace, "workspace")
-    with remote.client() as client, _hint(("no user",), f"make them first: quotatree create user {name}"):
+    with remote.client() as client, hinted(("no user",), f"make them first: quotatree create user {name}"):
         client.workspaces.add_member(where, name, role)
     click.echo(f"user/{name} is {role} of workspace/{where}")
 
@@ -214,7 +200,7 @@ def pool(name: str, mixed: bool, if_not_exists: bool, remote: Remote) -> None:
         if if_not_exists and name in {one["name"] for one in client.pools.list()}:
             click.echo(f"pool/{name} is there already")
             return
-        with _hint(TAKEN, "--if-not-exists leaves it as it is"):
+        with hinted(TAKEN, "--if-not-exists leaves it as it is"):
             client.pools.declare({"name": name, "mixed": mixed})
     click.echo(f"pool/{name} created")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.remote import TAKEN, Remote, hinted, remote_options
 from quotatree.cli.words import moment
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def create_user(
             return
         if ask:
             wanted["password"] = _password()
-        client.users.create(wanted)
+        with hinted(TAKEN, "--if-not-exists leaves it as it is"):
+            client.users.create(wanted)
     click.echo(f"user/{name} created")
 
 
