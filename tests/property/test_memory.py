@@ -34,16 +34,16 @@ def test_a_restored_state_plans_as_the_one_that_lived_through_it_all(chunk: int)
     assert met["questions asked before a plan"] >= ENOUGH
 
 
-@pytest.mark.parametrize("seed", [758, 5941, 5997, 102_855, 503_636, 505_743])
+@pytest.mark.parametrize("seed", [758, 5941, 5997, 102_855, 503_636, 505_743, 800_387])
 def test_walks_that_went_wrong_once(seed: int) -> None:
     """758: a victim was let stay, its preemptor stood elsewhere, and another victim would have had room again (P8, P10).
 
     5941: a start was put off, and only the next plan makes it (S8). 5997: where less was free, the search in shared pools
     found victims that it had missed, and a failure was remembered (A8).
     102855: a job would have been taken back by another, until that one was guarded (S8, S10). 503636: a guarded job stood behind
-    others of lower priority, so its turn depended on whether these were known to fail (S6, A8). 505743: a promotion waited for room in its quota, though a loan
-    was possible since that no longer shrank (Q5, I1).
-    800387: the same as 503636, of a job that only nodes out of order keep from starting.
+    others of lower priority, so its turn depended on whether these were known to fail (S6, A8). 800387: the same, of a job that only
+    nodes out of order keep from starting. 505743: a promotion waited for room in its quota, though a loan was possible since that
+    no longer shrank (Q5, I1).
     """
     walk_twice(seed, Counter())
 
