@@ -8,6 +8,7 @@ end of growth), so that a lower bound for any rung and any later time needs no l
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Shape
@@ -41,6 +42,7 @@ class Offer(NamedTuple):
     reach: tuple[int, ...]
     expires_ms: int | None  # when the clock alone makes this offer wrong
     tie: Tie = NO_TIE
+    plain: bool = False  # every row frees one GPU, and its cost grows without end
 
 
 NO_OFFER: Final = Offer(0, [], NO_REACH, None)
@@ -50,10 +52,11 @@ class Material(NamedTuple):
     """The part of a node's offer that does not depend on how many whole GPUs are wanted; indexes of all sizes share it."""
 
     rows: list[Row]
-    freed: list[int]  # GPUs that become free at each rung
+    whole_free: tuple[int, ...]  # entire devices that are free once all units up to each rung have left
     expires_ms: int | None
     tie: Tie
     most: Most
+    plain: bool  # as of an offer
 
 
 class Materials:
@@ -140,16 +143,13 @@ def offer_of(
                 return Offer(1, [], NO_REACH, known.expires_ms, known.tie)
         return _offer_in_full(node, shape, signature, now_ms, by_share)
     if materials is None:
-        rows, freed, expires, tie, _ = _material(node, signature, now_ms, by_share)
+        rows, whole_free, expires, tie, _, plain = _material(node, signature, now_ms, by_share)
     else:
-        rows, freed, expires, tie, _ = materials.of(node, now_ms)
+        rows, whole_free, expires, tie, _, plain = materials.of(node, now_ms)
     free = node.whole_free
     need = wanted - (free % wanted if by_share else free)
-    reach = []
-    for more in freed:
-        free += more
-        reach.append(free // wanted)
-    return Offer(need, rows, tuple(reach), expires, tie)
+    reach = whole_free if wanted == 1 else tuple([free // wanted for free in whole_free])
+    return Offer(need, rows, reach, expires, tie, plain)
 
 
 def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> Material:
@@ -157,6 +157,7 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
     rows: list[Row] = []
     freed = [0] * LADDER
     devices: dict[int, list[int]] = {}  # shared device -> milli freed, rung, cost at time 0, slope
+    plain = True
     entitled_of = signature.entitled
     newest, first = 0, LAST_NAME
     cpu, memory = node.free_cpu, node.free_memory
@@ -186,6 +187,7 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
         else:
             row, due = _row(node, unit, rung, gpus, now_ms, by_share)
             expires = _sooner(expires, due)
+            plain = False
         if share.fractions:
             row = _part(row, len(share.fractions) + (1 if gpus else 0))
             for device, milli in share.fractions:
@@ -193,12 +195,14 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
         if gpus:
             freed[rung] += gpus
             rows.append(row)
+            plain = plain and gpus == 1
     for device, (milli, rung, at_zero, slope) in devices.items():
         if node.free[device] + milli == WHOLE_GPU:
             rows.append((rung, 1, at_zero, slope, None))
             freed[rung] += 1
-    most = (node.whole_free + sum(freed), cpu, memory)
-    return Material(rows, freed, expires, (-newest, first), most)
+    freed[0] += node.whole_free
+    whole_free = tuple(accumulate(freed))
+    return Material(rows, whole_free, expires, (-newest, first), (whole_free[-1], cpu, memory), plain)
 
 
 def _share_device(devices: dict[int, list[int]], device: int, milli: int, row: Row) -> None:
@@ -319,6 +323,8 @@ def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[in
     need = offer.need
     if need <= 0:
         return 0, 0
+    if offer.plain:
+        return _bound_of_single_gpus(offer, top, now_ms, per_slot)
     items: list[tuple[int, int]] = []
     all_gpus = all_costs = 0
     least: int | None = None  # lowest cost of a single item, or per GPU
@@ -349,6 +355,21 @@ def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[in
     if all_gpus <= need:  # the most frequent answer of `cover_cost`
         return all_costs, need * density if items else 0
     return cover_cost(need, items), need * density
+
+
+def _bound_of_single_gpus(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[int, int]:
+    """Return `lower_bound` of a plain offer, of which some is needed."""
+    need, rows = offer.need, offer.rows
+    costs = [cost + slope * now_ms for rung, _, cost, slope, _ in rows if rung <= top]
+    if not costs:
+        return 0, 0
+    density = min([slope for rung, _, _, slope, _ in rows if rung <= top])
+    if need == 1 or per_slot:
+        return need * min(costs), need * density
+    if need < len(costs):
+        costs.sort()
+        del costs[need:]
+    return sum(costs), need * density
 
 
 def cover_cost(need: int, items: list[tuple[int, int]]) -> int:
