@@ -159,7 +159,7 @@ def groups() -> dict[str, list[Code]]:
     group = ""
     for line in inspect.getsource(Code).splitlines():
         comment = re.fullmatch(r" {4}# (\w+)", line)
-        member = re.match(r" {4}(\w+) = ", line)
+        member = re.match(r" {4}([A-Z]\w+) = ", line)
         if comment:
             group = comment[1]
         elif member:

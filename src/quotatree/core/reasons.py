@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 class Code(Enum):
     """Every reason; the name is the public code, the value the sentence that facts fill."""
 
+    __hash__ = object.__hash__  # each member is one object; an Enum would hash its name at every look-up
+
     # starts
     FitsFree = "fits in its quota path and on free devices"
     AfterIdleBorrowers = "took back {freed} from idle borrowers or surplus replicas"

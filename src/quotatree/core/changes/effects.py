@@ -202,21 +202,22 @@ def leavers_on(state: State, places: tuple[Placed, ...], nodes: Nodes | None = N
     if not state.leaving_replicas:
         return ()
     nodes = nodes or state.nodes
+    on_node: dict[int, list[Placed]] = {}
+    for place in places:
+        on_node.setdefault(place.node, []).append(place)
     found: dict[JobId, None] = {}
-    together: dict[int, tuple[int, int]] = {}
-    wanted: dict[tuple[int, int], int] = {}
-    for place in places:
-        cpu, memory = together.get(place.node, (0, 0))
-        together[place.node] = (cpu + place.shape.cpu_milli, memory + place.shape.memory_mib)
-        for device in place.devices:
-            milli = wanted.get((place.node, device), 0)
-            wanted[place.node, device] = milli + min(place.shape.gpu_milli, WHOLE_GPU)
-    for place in places:
-        node = nodes[place.node]
+    for index, here in on_node.items():
+        node = nodes[index]
         if not node.leavers:
             continue
-        crowded = node.overbooked_with(*together[place.node])
-        tight = {d for d in place.devices if node.device_free(d, True) < wanted[place.node, d]}
+        wanted: dict[int, int] = {}
+        for _, _, devices, shape in here:
+            for device in devices:
+                wanted[device] = wanted.get(device, 0) + min(shape.gpu_milli, WHOLE_GPU)
+        crowded = node.overbooked_with(
+            sum(p.shape.cpu_milli for p in here), sum(p.shape.memory_mib for p in here)
+        )
+        tight = {device for device, milli in wanted.items() if node.device_free(device, True) < milli}
         for (job_id, _), leaving in node.leavers.items():
             if crowded or not tight.isdisjoint(leaving.devices):
                 found[job_id] = None

@@ -143,16 +143,18 @@ def _core_eviction(
 ) -> say.Evict:
     """Return what is said of the eviction of a job that runs; of a composite one all replicas go."""
     job, spec, cls = unit.job, unit.job.spec, unit.cls
-    places, cost = unit.places, eviction_cost(unit, now_ms)
+    cost = eviction_cost(unit, now_ms)
     lost_work = cost // cls.weight
+    replicas = [place.replica for place in unit.places]
     if job.composite:
-        places += tuple([extra.places[0] for extra in job.extras.values()])
+        replicas += job.extras
         lost_work = eviction_lost_work(unit, now_ms)
+    replicas.sort()
     return say.Evict(
         job=job.id,
         run=job.run,
         kind=cls.kind,
-        replicas=tuple(sorted([place.replica for place in places])),
+        replicas=tuple(replicas),
         preemptor=preemptor,
         cost=cost,
         lost_work=lost_work,

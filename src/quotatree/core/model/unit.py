@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from quotatree.core.model.job import Claim, Placed
 from quotatree.core.model.policy import Module
-from quotatree.core.model.resources import Resources
+from quotatree.core.model.resources import ZERO, Resources
 
 if TYPE_CHECKING:
     from quotatree.core.model.job import Job
@@ -213,7 +213,9 @@ class Unit:
 
     def age_ms(self, now_ms: int) -> int:
         """Return the unsaved time, in ms, that an eviction at `now_ms` would lose."""
-        age = max(0, now_ms - self.anchor_ms)
+        age = now_ms - self.anchor_ms
+        if age < 0:
+            return 0
         if self.interval_ms is not None:
             age %= self.interval_ms
         if self.cap_ms is not None and age > self.cap_ms:
@@ -248,6 +250,8 @@ def total_footprint(units: Sequence[Unit]) -> Resources:
     """Return what all these units take together."""
     if len(units) == 1:
         return units[0].footprint
+    if not units:
+        return ZERO
     gpu, cpu, memory = zip(*[unit.footprint for unit in units], strict=True)
     return Resources(sum(gpu), sum(cpu), sum(memory))
 

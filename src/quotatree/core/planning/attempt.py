@@ -18,7 +18,7 @@ from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
 from quotatree.core.model.quota import Quota, QuotaId, Shortage, idle_room, shortage
 from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.rights import may_borrow
-from quotatree.core.model.unit import Unit, UnitClass, UnitKind
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind, total_footprint
 from quotatree.core.model.wait_queue import Failure
 from quotatree.core.planning.attempt_facts import (
     idle_refusal,
@@ -216,16 +216,13 @@ class Attempt:
 
         `taken`: the units that would go for it; what they use of its own quota does not count as a loan.
         """
-        more = list(self._request)
-        for unit in taken:
-            if unit.cls.claim is not Claim.IDLE and self._quota.contains(unit.cls.quota):
-                for i in range(3):
-                    more[i] -= unit.footprint[i]
+        own = [u for u in taken if u.cls.claim is not Claim.IDLE and self._quota.contains(u.cls.quota)]
+        more = self._request.minus(total_footprint(own))
         beyond = any(more[i] > 0 and self._quota.used[i] + more[i] > bound for i, bound in self._quota.named)
         gave_way = bool(self._given_way)
         if gave_way:  # others are tried in the state as it was
             self._given_way.take_back(self._before)
-        overtaken = self._around.overtakes(self._job, Resources(*more), beyond)
+        overtaken = self._around.overtakes(self._job, more, beyond)
         self._before = self._state.mark()
         if gave_way and not overtaken:
             self._given_way.clear()

@@ -166,11 +166,11 @@ class GangSearch(SlotTrial):
             others: dict[int, None] = {}
             for unit in units:
                 self.take(unit)
-                for other in unit.nodes:
-                    if len(unit.nodes) > 1 and other != node_index and other not in self._avoid:
-                        others[other] = None
+                if len(unit.nodes) > 1:
+                    others.update(dict.fromkeys(unit.nodes))
             for other in others:
-                offer(other)
+                if other != node_index and other not in self._avoid:
+                    offer(other)
             offer(node_index)
         return True
 

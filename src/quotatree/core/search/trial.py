@@ -15,7 +15,7 @@ from quotatree.core.model.job import Job
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import ZERO, Resources
-from quotatree.core.model.unit import Unit, UnitKind, companions, eviction_cost
+from quotatree.core.model.unit import Unit, UnitKind, companions, eviction_cost, total_footprint
 from quotatree.core.search.eligible import Protections, Signature
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
@@ -280,16 +280,17 @@ def with_companions(units: list[Unit]) -> list[Unit]:
     """Return the units with the surplus and holds that their cores take along, each once (P12)."""
     together = dict.fromkeys(units)
     for unit in units:
-        together.update(dict.fromkeys(companions(unit)))
+        if unit.job.composite:
+            together.update(dict.fromkeys(companions(unit)))
     return list(together)
 
 
 def left_after(request: Request, units: Iterable[Unit]) -> Resources:
     """Return how much quota would still be to be freed once these units had left."""
-    freed = [0, 0, 0]
+    free_quota: list[Unit] = []
     for unit in with_companions(list(units)):
         entitled = request.signature.entitled(unit.cls)
         if entitled is not None and entitled.frees_quota:
-            for i in range(3):
-                freed[i] += unit.footprint[i]
-    return Resources(*(max(0, request.deficit[i] - freed[i]) for i in range(3)))
+            free_quota.append(unit)
+    left = request.deficit.minus(total_footprint(free_quota))
+    return Resources(*(max(0, amount) for amount in left))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quotatree.core.model.fragmentation import Typical
-from quotatree.core.model.job import Hold, Job, Phase, Placed
+from quotatree.core.model.job import Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.quota import AmountLimit, Quota
 from quotatree.core.model.typical_requests import Mix
 from quotatree.core.model.wait_queue import WaitClass
@@ -167,13 +167,22 @@ class JobChanges(NodeChanges, JobValues, Memory):
 
     def set_hold(self, job: Job, hold: Hold | None) -> None:
         if job.hold is not None:
-            for leaver in job.hold.waiting_on:
-                self.drop_entry(self.awaited.get(leaver, {}), job.id)
+            awaited = [name for name in job.hold.waiting_on if job.id in self.awaited.get(name, {})]
+            self._await_no_more(job, awaited)
+            self.on_undo(self._await, job, awaited)
         self._change(job)
         job.hold = hold
         if hold is None:
             self.drop_entry(job.quota.tree.held, job.id)
             return
         self.put_entry(job.quota.tree.held, job.id, job)
-        for leaver in hold.waiting_on:
-            self.put_entry(self.awaited.setdefault(leaver, {}), job.id, job)
+        self._await(job, hold.waiting_on)
+        self.on_undo(self._await_no_more, job, hold.waiting_on)
+
+    def _await(self, job: Job, leavers: Iterable[JobId]) -> None:
+        for leaver in leavers:
+            self.awaited.setdefault(leaver, {})[job.id] = job
+
+    def _await_no_more(self, job: Job, leavers: Iterable[JobId]) -> None:
+        for leaver in leavers:
+            del self.awaited[leaver][job.id]
