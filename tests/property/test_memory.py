@@ -34,7 +34,7 @@ def test_a_restored_state_plans_as_the_one_that_lived_through_it_all(chunk: int)
     assert met["questions asked before a plan"] >= ENOUGH
 
 
-@pytest.mark.parametrize("seed", [758, 5941, 5997, 102_855, 503_636, 505_743, 800_387])
+@pytest.mark.parametrize("seed", [758, 5941, 5997, 102_855, 503_636, 505_743, 800_387, 2_001_958])
 def test_walks_that_went_wrong_once(seed: int) -> None:
     """758: a victim was let stay, its preemptor stood elsewhere, and another victim would have had room again (P8, P10).
 
@@ -43,7 +43,8 @@ def test_walks_that_went_wrong_once(seed: int) -> None:
     102855: a job would have been taken back by another, until that one was guarded (S8, S10). 503636: a guarded job stood behind
     others of lower priority, so its turn depended on whether these were known to fail (S6, A8). 800387: the same, of a job that only
     nodes out of order keep from starting. 505743: a promotion waited for room in its quota, though a loan was possible since that
-    no longer shrank (Q5, I1).
+    no longer shrank (Q5, I1). 2001958: others took the CPU of replicas that had not left yet, and how well a job fitted on less than
+    none depended on who had asked first (R6).
     """
     walk_twice(seed, Counter())
 

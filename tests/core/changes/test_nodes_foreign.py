@@ -66,6 +66,19 @@ def test_cpu_that_others_use_is_not_given_away() -> None:
     assert phase(wants_all) == Phase.RUNNING.value
 
 
+def test_cpu_that_others_took_before_it_was_left_keeps_no_job_away_that_wants_none() -> None:
+    state = cluster(4)
+    cpu_milli = state.nodes[0].spec.cpu_milli
+    spec = JobSpec(JobId("goes"), "r", groups=(ReplicaGroup(1, Shape(1000, cpu_milli, 0)),), submitted_ms=0)
+    apply(state, ev.JobSubmitted(spec), 0)
+    plan(state, 1)
+    happens(state, ev.JobCancelled(spec.id))  # and has not left yet
+    others(state, 0, cpu_milli=cpu_milli)
+    gang = submit(state, "gang", "r", (3, 1000))
+    plan(state, 2)
+    assert phase(gang) == Phase.RUNNING.value
+
+
 def test_others_above_what_our_work_leaves_harm_nothing_that_runs_and_nothing_new_lands() -> None:
     state = cluster(4, nodes=2)
     runs = [submit(state, f"runs{i}", "r", (1, 2000)) for i in range(2)]

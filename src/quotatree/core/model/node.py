@@ -223,8 +223,7 @@ class Node:
         """Return how many replicas of this shape fit on the node, which is known to suit: at this moment, or by plan."""
         cpu, memory = self.free_cpu, self.free_memory
         if now and self.leavers:
-            cpu -= max(0, self.leaving_cpu - self.held_cpu)
-            memory -= max(0, self.leaving_memory - self.held_memory)
+            cpu, memory = self._left_beside_leavers()
         gpu_milli = shape[0]
         if gpu_milli >= WHOLE_GPU:
             count = (self.whole_now if now else self.whole_free) // (gpu_milli // WHOLE_GPU)
@@ -249,16 +248,18 @@ class Node:
         """Return what is left, at this moment or by plan: milli-GPU by device, milli-CPU, MiB. To be read, not written."""
         if not (now and self.leavers):
             return self.free, self.free_cpu, self.free_memory
-        return (
-            [self.device_free(device, True) for device in range(len(self.free))],
-            self.free_cpu - max(0, self.leaving_cpu - self.held_cpu),
-            self.free_memory - max(0, self.leaving_memory - self.held_memory),
-        )
+        devices = [self.device_free(device, True) for device in range(len(self.free))]
+        return devices, *self._left_beside_leavers()
+
+    def _left_beside_leavers(self) -> tuple[int, int]:
+        """Return the milli-CPU and MiB left at this moment: 0 where others have come to use what is still being left (R6)."""
+        cpu = self.free_cpu - max(0, self.leaving_cpu - self.held_cpu)
+        memory = self.free_memory - max(0, self.leaving_memory - self.held_memory)
+        return max(0, cpu), max(0, memory)
 
     def overbooked_with(self, cpu_milli: int, memory_mib: int) -> bool:
         """Return whether there is too little CPU or memory for this much more until leaving replicas have left."""
-        cpu = self.free_cpu - max(0, self.leaving_cpu - self.held_cpu)
-        memory = self.free_memory - max(0, self.leaving_memory - self.held_memory)
+        cpu, memory = self._left_beside_leavers()
         return cpu_milli > cpu or memory_mib > memory
 
     # -- changes; the state calls these in pairs -----------------------------------------------------------
