@@ -118,9 +118,7 @@ class Reader:
             changes["waiting_on"] = tuple(self.job(job) for job in decision.waiting_on)
         if isinstance(decision, say.Evict | say.Demote) and decision.preemptor is not None:
             changes["preemptor"] = self.job(decision.preemptor)
-        if isinstance(decision, say.Evict | say.Demote):
-            return decision._replace(**changes)  # type: ignore[return-value]  # mypy does not narrow the variable
-        return replace(decision, **changes)
+        return decision._replace(**changes)  # type: ignore[return-value]  # mypy does not narrow the variable
 
     def concerns(self, decision: say.Decision) -> bool:
         """True if the decision is about, or caused by, a job the actor may see; the rest of a plan is not shown."""

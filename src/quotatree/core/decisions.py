@@ -61,8 +61,7 @@ class Preemption:
     """Jobs that would have been stopped and started again: they keep running, and what they would have moved to is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """Replicas start now. `grows`: they join a run; `surplus`: they are beyond what the job wants (P12)."""
 
     job: JobId
@@ -76,8 +75,7 @@ class Start:
     preemption: Preemption | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(NamedTuple):
     """Places are promised; the job starts when `waiting_on` have left (P9). A guard's hold never expires (S10)."""
 
     job: JobId
@@ -115,8 +113,7 @@ class Demote(NamedTuple):
     replicas: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Promote:
+class Promote(NamedTuple):
     """An idle claim becomes regular in place, or replicas that run become core; nothing restarts (I1, P12).
 
     `replicas`: those beyond the core that it is about; empty: the core. `preemption`: the surplus that gave way to it.
@@ -128,16 +125,14 @@ class Promote:
     preemption: Preemption | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """A hold ended without a start."""
 
     job: JobId
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """Replicas must stop, by their owner's wish or a limit of their workspace, not for another job."""
 
     job: JobId
@@ -147,24 +142,21 @@ class Stop:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(NamedTuple):
     """The job ends as Failed."""
 
     job: JobId
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
+class Alarm(NamedTuple):
     """Something an operator should look at (P11)."""
 
     job: JobId
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """A job was tried and has to wait."""
 
     job: JobId
@@ -174,8 +166,7 @@ class Wait:
 Decision = Start | Hold | Evict | Demote | Promote | Release | Stop | Fail | Alarm | Wait
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The decisions of one plan, and when planning again could decide more without any event; None: never."""
 
     now_ms: int

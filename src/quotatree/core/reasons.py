@@ -178,7 +178,7 @@ class Reason(NamedTuple):
 
 
 def because(code: Code, **facts: object) -> Reason:
-    return Reason(code, tuple((key, str(value)) for key, value in facts.items()))
+    return Reason(code, tuple([(key, str(value)) for key, value in facts.items()]) if facts else ())
 
 
 class Step(Enum):

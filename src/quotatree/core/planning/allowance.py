@@ -24,14 +24,11 @@ PRIORITIES: Final = range(HIGHEST_PRIORITY, LOWEST_PRIORITY - 1, -1)
 class Allowance:
     """What a plan has left to spend; at least one decision is always made."""
 
-    __slots__ = ("_left",)
+    __slots__ = ("_left", "used_up")
 
     def __init__(self) -> None:
         self._left = CHARGED_AT_MOST
-
-    @property
-    def used_up(self) -> bool:
-        return self._left <= 0
+        self.used_up = False
 
     def charge(self, ordering: Ordering, job: Job) -> None:
         """Charge a decision that was made for this job, by which others were evicted or turned idle."""
@@ -39,3 +36,4 @@ class Allowance:
         for quota, on_loan in ordering.could_take(work, ZERO):
             if any(could_evict(quota, priority, work, claimable=on_loan) for priority in PRIORITIES):
                 self._left -= 1
+        self.used_up = self._left <= 0

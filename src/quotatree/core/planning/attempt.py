@@ -54,6 +54,7 @@ from quotatree.core.search.victims import Found, NotFound, Request, Why, cost_wi
 from quotatree.core.state import State
 
 NOBODY: Final = Found((), 0, 0, 0)
+FITS_FREE: Final = because(Code.FitsFree)
 
 
 class Attempt:
@@ -88,10 +89,10 @@ class Attempt:
 
     def run(self) -> Outcome:
         outcome = self._walk()
-        if self._given_way and not isinstance(outcome, Decided):
+        if self._given_way.gone and not isinstance(outcome, Decided):
             self._state.rollback_to(self._before)
             if isinstance(outcome, Failed):
-                outcome = replace(outcome, failure=self._as_it_is_again(outcome.failure))
+                outcome = outcome._replace(failure=self._as_it_is_again(outcome.failure))
         return outcome
 
     def _as_it_is_again(self, failure: Failure) -> Failure:
@@ -106,7 +107,7 @@ class Attempt:
     def _walk(self) -> Outcome:
         found: Outcome | None
         short = self._shortage(False)
-        if short is None and (found := self._on_free(Step.FREE, because(Code.FitsFree))):
+        if short is None and (found := self._on_free(Step.FREE, FITS_FREE)):
             return found
         self._not_enough(Step.FREE, self._why_short(short) if short is not None else self._why_no_place())
         if found := self._with_victims(Step.IDLE, (), loan_allowed=False):
@@ -169,12 +170,13 @@ class Attempt:
             return None
         if self._overtaken():
             return Overtaken()
-        preemption = None if not self._given_way else self._ledger(step, [], NOBODY, 0)
+        given_way = self._given_way
+        preemption = self._ledger(step, [], NOBODY, 0) if given_way.gone else None
         begun = self._begin(*found, step, reason, preemption)
-        tried, gone = tuple(self._tried), self._given_way
-        if not gone:
+        tried = tuple(self._tried)
+        if preemption is None:
             return Decided((begun,), self._before, tried)
-        return Decided((*gone.evictions, begun), self._before, tried, gone.units)
+        return Decided((*given_way.evictions, begun), self._before, tried, given_way.units)
 
     def _places(self) -> tuple[tuple[Placed, ...], bool] | None:
         """Return places for all that is wanted, and whether they are free now or only being freed; None if there are none."""
@@ -216,10 +218,14 @@ class Attempt:
 
         `taken`: the units that would go for it; what they use of its own quota does not count as a loan.
         """
-        own = [u for u in taken if u.cls.claim is not Claim.IDLE and self._quota.contains(u.cls.quota)]
-        more = self._request.minus(total_footprint(own))
-        beyond = any(more[i] > 0 and self._quota.used[i] + more[i] > bound for i, bound in self._quota.named)
-        gave_way = bool(self._given_way)
+        more, quota = self._request, self._quota
+        if taken:
+            own = [u for u in taken if u.cls.claim is not Claim.IDLE and quota.contains(u.cls.quota)]
+            more = more.minus(total_footprint(own))
+        beyond = False
+        for i, bound in quota.named:
+            beyond = beyond or (more[i] > 0 and quota.used[i] + more[i] > bound)
+        gave_way = bool(self._given_way.gone)
         if gave_way:  # others are tried in the state as it was
             self._given_way.take_back(self._before)
         overtaken = self._around.overtakes(self._job, more, beyond)
@@ -386,7 +392,7 @@ class Attempt:
         if self._overtaken(found.units):
             return Overtaken()
         without = cost_without_ladder(found)
-        if self._given_way:
+        if self._given_way.gone:
             self._given_way.let_stay(request, found, self._before)
         preemption, evictions = self._evict(step, request.signature, found, without)
         reason = why_started(step, found, preemption.victims)

@@ -35,11 +35,10 @@ _OWN = ""
 class Contest:
     """The first job of every quota that has one, and the winner of them all."""
 
-    __slots__ = ("_branches", "_only", "_top")
+    __slots__ = ("_branches", "_only")
 
     def __init__(self) -> None:
-        self._top = _Branches()  # those of all trees together are the roots
-        self._branches: dict[Quota, _Branches] = {}
+        self._branches: dict[Quota | None, _Branches] = {}  # None: of all trees together, which are the roots
         self._only: tuple[Quota, First] | None = None  # as long as one quota alone has had a job: no contest
 
     def put(self, quota: Quota, first: First | None) -> None:
@@ -62,9 +61,8 @@ class Contest:
             here.put(_OWN, first, own_share_key(quota) if first is not None else 0)
         for level in quota.path:
             winner = None if here is None else here.winner()
-            above = self._top if level.parent is None else self._branches.get(level.parent)
+            above = self._branches.get(level.parent)
             if above is None and winner is not None:
-                assert level.parent is not None
                 above = self._branches[level.parent] = _Branches()
             if above is not None:
                 above.put(level.id, winner, share_key(level) if winner is not None else 0)
@@ -74,7 +72,7 @@ class Contest:
         """Return the job whose turn it is; None if there is none."""
         if not self._branches:
             return None if self._only is None else self._only[1][1]
-        found = self._top.winner()
+        found = self._branches[None].winner()
         return None if found is None else found[1]
 
 

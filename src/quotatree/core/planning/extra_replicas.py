@@ -11,22 +11,26 @@ from quotatree.core.state import State, limits_on
 
 def short_of_idle(state: State, trees: tuple[Tree, ...]) -> list[Job]:
     """Return the running jobs that may have replicas idle and want more, in the order in which they get them."""
-    found = [
+    elastic = _elastic(trees)
+    if not elastic:
+        return []
+    wanting = [
         job
-        for job in _elastic(trees)
+        for job in elastic
         if job.spec.idle is not Idle.NEVER and job.missing_replicas and not _over_one(state, job)
     ]
-    return _in_order(state, found) if found else []
+    return _in_order(state, wanting)
 
 
 def short_of_surplus(state: State, trees: tuple[Tree, ...]) -> list[Job]:
     """Return the running jobs that have all they want and could use more, in the order in which they get it (P12)."""
-    found = [
-        job
-        for job in _elastic(trees)
-        if job.spec.wanted_replicas <= job.running_replicas < job.spec.most_replicas
+    elastic = _elastic(trees)
+    if not elastic:
+        return []
+    contented = [
+        job for job in elastic if job.spec.wanted_replicas <= job.running_replicas < job.spec.most_replicas
     ]
-    return _in_order(state, found) if found else []
+    return _in_order(state, contented)
 
 
 def surplus_allowed(state: State, job: Job) -> bool:

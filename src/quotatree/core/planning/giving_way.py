@@ -21,26 +21,23 @@ from quotatree.core.state.undo_log import Mark
 
 
 class GivenWay:
-    """The surplus that has left for one attempt; false while there is none."""
+    """The surplus that has left for one attempt; `gone` is empty while there is none."""
 
     def __init__(self, state: State, claimant: Claimant, now_ms: int) -> None:
         self._state, self._claimant, self._now_ms = state, claimant, now_ms
-        self._gone: list[tuple[say.VictimCost, say.Evict, Unit]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._gone)
+        self.gone: list[tuple[say.VictimCost, say.Evict, Unit]] = []
 
     @property
     def victims(self) -> tuple[say.VictimCost, ...]:
-        return tuple(victim for victim, *_ in self._gone)
+        return tuple(victim for victim, *_ in self.gone)
 
     @property
     def evictions(self) -> tuple[say.Evict, ...]:
-        return tuple(eviction for _, eviction, _ in self._gone)
+        return tuple(eviction for _, eviction, _ in self.gone)
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        return tuple(unit for *_, unit in self._gone)
+        return tuple(unit for *_, unit in self.gone)
 
     def clear(self) -> None:
         """Let the surplus leave that the start would put on loan."""
@@ -53,7 +50,7 @@ class GivenWay:
     def take_back(self, before: Mark) -> None:
         """Return to the state before surplus left, at this mark."""
         self._state.rollback_to(before)
-        self._gone.clear()
+        self.gone.clear()
 
     def let_stay(self, request: Request, found: Found, before: Mark) -> None:
         """Let surplus that left stay, dearest first, where the victims alone are enough (P8).
@@ -61,7 +58,7 @@ class GivenWay:
         What leaves all the same leaves together with the victims: each is told with its cost as everything still stands. Jobs
         that lose it are not settled yet.
         """
-        leaves = {unit: victim.cost for victim, _, unit in self._gone}
+        leaves = {unit: victim.cost for victim, _, unit in self.gone}
         self.take_back(before)
         claimant = self._claimant
         on_loan = surplus_on_loan(self._state, claimant.job, claimant.request, found.units)
@@ -82,4 +79,4 @@ class GivenWay:
         victims = [(unit, why_taken(job, signature, unit)) for unit in surplus]
         evicted = evict_each(state, victims, self._now_ms, job.id, counts=True)
         for (unit, _), (eviction, freed) in zip(victims, evicted, strict=True):
-            self._gone.append((victim_cost(unit, eviction, freed), eviction, unit))
+            self.gone.append((victim_cost(unit, eviction, freed), eviction, unit))

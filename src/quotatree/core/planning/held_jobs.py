@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from quotatree.core.changes import effects
 from quotatree.core.model.job import Claim, Job, Placed
+from quotatree.core.model.quota import Quota
 from quotatree.core.model.unit import Unit
 from quotatree.core.model.wait_queue import AGAIN, WaitClass
 from quotatree.core.planning.attempt_facts import passes_guard
@@ -37,10 +38,13 @@ class HeldJobs:
 
     def finish(self, try_job: TryJob) -> bool:
         """Start each held job whose places are empty now or that fits elsewhere; return whether anything was decided."""
+        holders = self._holders()
+        if not holders:
+            return False
         draft, state = self._draft, self._draft.state
         decided, returns = len(draft.decisions), draft.returns
         nowhere: set[tuple[object, ...]] = set()  # requests that fit nowhere else: equal ones need no search
-        for job in self._holders():
+        for job in holders:
             if draft.is_put_off(job, Claim.REGULAR):
                 continue
             self._takers_first(job, try_job)
@@ -74,7 +78,11 @@ class HeldJobs:
     def retry_expired(self, try_job: TryJob) -> bool:
         """Try jobs whose hold expired before any of their victims; return whether anything was decided."""
         draft = self._draft
-        again = [quota for quota in draft.ordering.waiting() if quota.queue.again]
+        again: list[Quota] = []
+        for tree in draft.trees:  # asked several times in every plan: no comprehension
+            for quota in tree.waiting.values():
+                if quota.queue.again:
+                    again.append(quota)
         if not again:
             return False
         waiting = [

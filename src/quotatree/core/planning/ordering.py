@@ -56,14 +56,17 @@ class Ordering:
 
     def start_over(self) -> None:
         """Forget whose turn it is: any use or queue may have changed."""
+        state = self._state
         self._contest = Contest()
-        self._seen = self._state.stirs
-        self._versions = {tree: tree.version for tree in self.trees}
-        for quota in self.waiting():
-            if quota.spec.id not in self._ready and self._left_nobody(quota):
-                self._resting[quota] = None
-            else:
-                self._stirred[quota] = None
+        self._seen = (state.stirs_epoch, len(state.stirred))
+        self._versions: dict[Tree, int] = {}
+        for tree in self.trees:
+            self._versions[tree] = tree.version
+            for quota in tree.waiting.values():
+                if quota.spec.id not in self._ready and self._left_nobody(quota):
+                    self._resting[quota] = None
+                else:
+                    self._stirred[quota] = None
 
     def drop(self, cls: WaitClass) -> None:
         """Take a class that was tried and failed out of the order; the others stay as they are.
@@ -217,21 +220,22 @@ class Ordering:
         if epoch != state.stirs_epoch:
             self.start_over()
             return
-        if len(state.stirred) > seen:
-            self._seen = state.stirs
+        length = len(state.stirred)
+        if length > seen:
+            self._seen = (epoch, length)
             for quota in state.stirred[seen:]:
                 if quota.tree in versions:
                     stirred[quota] = None
-        risen = [tree for tree, version in versions.items() if tree.version != version]
-        for tree in risen:
-            versions[tree] = tree.version
         for quota in self._resting:
-            if quota.tree in risen:
+            tree = quota.tree
+            if tree.version != versions[tree]:
                 stirred[quota] = None
             else:
                 known = self._ready.get(quota.id)
                 if known is not None and known.jobs:
                     stirred[quota] = None
+        for tree in versions:
+            versions[tree] = tree.version
 
     def _first(self, quota: Quota) -> First | None:
         """Return the first job of a quota's order, with its queue priority; None if nobody is ready."""
@@ -415,9 +419,7 @@ class Ordering:
         found: list[tuple[Quota, bool]] = []
         lent: set[QuotaId] = set()  # parents below which a return may be claimed
         for above in path:
-            if above.parent is not None and any(
-                above.used[i] + request[i] > bound for i, bound in above.named
-            ):
+            if above.parent is not None and _beyond_min(above, request):
                 lent.add(above.parent.id)
                 found += [(q, True) for q in waiting.values() if q.parent is above.parent and q is not above]
         for quota in with_policy_against(victim):
@@ -425,7 +427,7 @@ class Ordering:
             beside = parent is not None and parent.id not in lent and parent in path
             if quota.spec.id in waiting and (quota in path or beside):
                 found.append((quota, False))
-        return sorted(found, key=lambda entry: entry[0].tin)
+        return sorted(found, key=lambda entry: entry[0].tin) if len(found) > 1 else found
 
     def waiting_below(self, parent: Quota) -> list[Quota]:
         return sorted((q for q in parent.tree.waiting.values() if parent.contains(q)), key=_tree_order)
@@ -447,6 +449,15 @@ class Ordering:
         if waits:
             times += self._state.next_protection_end()
         return times
+
+
+def _beyond_min(quota: Quota, request: Resources) -> bool:
+    """Return whether the quota would be above its min with this much more."""
+    used = quota.used
+    for i, bound in quota.named:  # noqa: SIM110  # asked of every quota on the path of every job that starts: no generator
+        if used[i] + request[i] > bound:
+            return True
+    return False
 
 
 def _tree_order(quota: Quota) -> int:

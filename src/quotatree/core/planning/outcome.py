@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from quotatree.core import decisions as say
 from quotatree.core.changes.effects import Stopped
@@ -14,8 +15,7 @@ Tried = tuple[say.StepTried, ...]
 """The steps of P4 that were not enough, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(NamedTuple):
     """The job was helped; the decisions are applied to the state.
 
     `before` is the point just before that. `taken` are the units that left for it or turned idle; `stopped` tells of those that were cores and left.
@@ -28,8 +28,7 @@ class Decided:
     stopped: tuple[Stopped, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(NamedTuple):
     """The job cannot be helped now; nothing has changed."""
 
     failure: Failure

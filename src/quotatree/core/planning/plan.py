@@ -48,8 +48,11 @@ def _made(state: State, now_ms: int) -> say.Plan:
     state.end_protections(now_ms)
     state.end_put_off(now_ms)
     decisions: list[say.Decision] = []
-    wakeups = [job.retry_ms for job in state.put_off.values() if job.retry_ms]
-    for trees in dict.fromkeys([root.tree.together for root in state.roots]):
+    wakeups = [job.retry_ms for job in state.put_off.values() if job.retry_ms] if state.put_off else []
+    for root in state.roots:
+        trees = root.tree.together
+        if trees[0] is not root.tree:  # it was planned with the first of its group
+            continue
         planner = _Planner(Draft(state, now_ms, trees))
         planner.run()
         decisions += planner.decisions

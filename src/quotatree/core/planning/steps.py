@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.quota import Quota, QuotaId, deficit, protected_below, reserved_below, shortage
@@ -22,8 +23,7 @@ from quotatree.core.search.eligible import (
 from quotatree.core.state import State
 
 
-@dataclass(frozen=True, slots=True)
-class Claimant:
+class Claimant(NamedTuple):
     """A waiting job, what it asks of its quota, and whether it may use what a guard keeps (S10)."""
 
     job: Job

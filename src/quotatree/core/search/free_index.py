@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 from typing import Final
 
 from quotatree.core.model.job import Shape
-from quotatree.core.model.node import Node
+from quotatree.core.model.node import Node, NodeState
 from quotatree.core.model.quota import Quota
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.room import room_of
@@ -31,6 +31,7 @@ class FreeIndex:
         "_heap",
         "_nodes_version",
         "_now",
+        "_picky",
         "_picture",
         "_pools",
         "_shape",
@@ -46,6 +47,7 @@ class FreeIndex:
         self._state, self._shape, self._pools, self._now = state, shape, pools, now
         self._heap: list[tuple[int, int, int]] = []
         self._wants_whole = shape.whole_gpus > 0
+        self._picky = bool(shape.models or shape.labels)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -151,9 +153,14 @@ class FreeIndex:
 
     def count(self, node: Node) -> int:
         """Return how many replicas fit on a node; 0 if it does not suit."""
-        if (node.whole_free or not self._wants_whole) and node.spec.pool in self._pools:
-            return node.slots(self._shape, self._now) if node.suits(self._shape) else 0
-        return 0
+        if self._wants_whole and not node.whole_free:
+            return 0
+        # What is free is never more than what was declared, so the size of the node need not be asked.
+        if node.crowded or node.state is not NodeState.READY or node.spec.pool not in self._pools:
+            return 0
+        if self._picky and not node.welcomes(self._shape):
+            return 0
+        return node.slots(self._shape, self._now)
 
     def rank(self, node: Node) -> int:
         """Return how badly one more replica fits on a node that has room for it: the lowest rank is best."""

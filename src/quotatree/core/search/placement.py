@@ -13,8 +13,8 @@ from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import WHOLE_GPU
-from quotatree.core.search.free_index import FreeIndex, FreeView, free_view
-from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.free_index import FreeIndex, FreeView, free_index, free_view
+from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.state import State
 
 UNBOUNDED_MILLI: Final = 1 << 60
@@ -34,9 +34,15 @@ def find_places(
     `now`: on devices free at this moment; False also counts devices of replicas that are leaving. `avoid`: nodes not to
     use. `overlay`: on devices that are free in it, instead of in the state.
     """
+    if len(wanted) == 1 and overlay is None and not bounded_by_pools(root):  # nearly always
+        return _one(state, state.nodes, free_index(state, wanted[0][1], root, now), wanted[0], now, avoid)
     overlay = overlay or Overlay(state)
     if len(wanted) == 1:
-        return _one(overlay, root, wanted[0], now, avoid)
+        shape = wanted[0][1]
+        rooms = _pool_rooms(overlay, root)
+        if rooms is not None:
+            avoid = avoid | rooms.closed(shape)
+        return _one(state, overlay.nodes, free_view(overlay, shape, root, now), wanted[0], now, avoid)
     by_shape = grouped(wanted)
     for order in islice(permutations(by_shape), ORDERS_TRIED):
         found = _in_this_order(overlay, root, order, by_shape, now, avoid)
@@ -90,21 +96,17 @@ def _in_this_order(
 
 
 def _one(
-    overlay: Overlay, root: Quota, wanted: tuple[int, Shape], now: bool, avoid: frozenset[int]
-) -> tuple[Placed, ...] | None:
-    index, shape = wanted
-    free = free_view(overlay, shape, root, now)
-    if not free.total:
+    state: State, nodes: Nodes, free: FreeIndex | FreeView, wanted: tuple[int, Shape], now: bool,
+    avoid: frozenset[int],
+) -> tuple[Placed, ...] | None:  # fmt: skip
+    """Return the place of one replica on the best of these nodes, or None; `free` is their index for its shape."""
+    best = free.take_one(avoid) if free.total else None
+    if best is None:
         return None
-    rooms = _pool_rooms(overlay, root)
-    if rooms is not None:
-        avoid = avoid | rooms.closed(shape)
-    found = free.take_one(avoid)
-    if found is None:
-        return None
-    node = overlay.node(found)
-    devices = pick_devices(overlay.state, node, shape, *node.left(now))
-    return (Placed(index, node.index, devices, shape),)
+    number, shape = wanted
+    node = nodes[best]
+    devices = pick_devices(state, node, shape, *node.left(now))
+    return (Placed(number, best, devices, shape),)
 
 
 def pick_devices(
@@ -116,7 +118,7 @@ def pick_devices(
             return ()
         _, device_free = state.typical(node.spec.pool).fit(node, shape, free, cpu_milli, memory_mib)
         return (free.index(device_free),)
-    return tuple([device for device, left in enumerate(free) if left == WHOLE_GPU][: shape.whole_gpus])
+    return tuple([device for device, left in enumerate(free) if left == WHOLE_GPU][: shape[0] // WHOLE_GPU])
 
 
 def _gang(

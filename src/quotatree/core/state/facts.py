@@ -89,11 +89,6 @@ class Facts(Journal):
         super().rollback()
         self.touched = None
 
-    @property
-    def stirs(self) -> tuple[int, int]:
-        """Epoch and length of the log of quotas whose use or queue has changed."""
-        return self.stirs_epoch, len(self.stirred)
-
     def log_stir(self, quota: Quota) -> None:
         """Tell whoever keeps an order that the use or the queue of this quota has changed, also when that is undone."""
         self.stirred.append(quota)

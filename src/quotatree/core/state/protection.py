@@ -48,11 +48,11 @@ class ProtectionChanges(NodeChanges):
         """Return the next time, in ms, at which the protection of a running unit ends: one or none."""
         while self.protections and self.protections[0] not in self.protected:
             heappop(self.protections)
-        return [end_ms for end_ms, _ in self.protections[:1]]
+        return [self.protections[0][0]] if self.protections else []
 
     def end_protections(self, now_ms: int) -> None:
         """Raise the versions of trees in which a protection ended, so that jobs that failed are tried again (P11)."""
-        if now_ms > self.protections_ended_ms:
+        if self.protected and now_ms > self.protections_ended_ms:
             self.on_undo(self._set_protections_ended, self.protections_ended_ms)
             self._set_protections_ended(now_ms)
         while self.protections and self.protections[0][0] <= now_ms:
