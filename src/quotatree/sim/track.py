@@ -20,13 +20,14 @@ class Track:
 
     __slots__ = (
         "_surplus_since", "_waits_since", "core_milli", "core_replicas", "each_milli", "end", "end_ms", "evictions", "first_start_ms",
-        "gpu_milli", "idle", "idle_beyond", "idle_starts", "leaving", "leaving_cost", "left_ms", "lost", "moves", "paused", "rhythm",
+        "gpu_milli", "id", "idle", "idle_beyond", "idle_starts", "leaving", "leaving_cost", "left_ms", "lost", "moves", "paused", "rhythm",
         "run", "since_ms", "spec", "starts", "surplus", "team", "team_name", "until_ms", "useful", "waited_ms", "work_ms",
     )  # fmt: skip
 
     def __init__(self, submission: Submission, core_replicas: int, team_name: str, team: int) -> None:
         spec = submission.spec
         self.spec: JobSpec = spec
+        self.id: JobId = spec.id
         self.rhythm: Rhythm = submission.rhythm
         self.work_ms = self.left_ms = submission.work_ms
         self.gpu_milli = submission.gpu_milli
@@ -48,10 +49,6 @@ class Track:
         self._waits_since = spec.submitted_ms
         self.waited_ms = 0
         self.useful = self.lost = self.paused = self.leaving_cost = 0
-
-    @property
-    def id(self) -> JobId:
-        return self.spec.id
 
     @property
     def running_milli(self) -> int:

@@ -27,6 +27,11 @@ def set_core(state: State, job: Job) -> None:
     state.set_core(job, core)
 
 
+def begin_another_run(state: State, job: Job) -> None:
+    state.end_run(job, Ending(Phase.WAITING, 7, "because"), JobId("other"), 7)
+    state.begin_run(job, Claim.IDLE, 8, "FitsIdle")
+
+
 def hold_of(state: State, job: Job) -> Hold:
     assert job.core is not None
     return Hold(job.core, (JobId("one"), JobId("other")), 99)
@@ -39,7 +44,7 @@ WRITES: dict[str, Write] = {
     "set_told": lambda state, job: state.set_told(job, because(Code.HoldExpired)),
     "set_queued": lambda state, job: state.set_queued(job, 7),
     "set_replan_first": lambda state, job: state.set_replan_first(job, True),
-    "begin_run": lambda state, job: state.begin_run(job, Claim.IDLE, 7, 8),
+    "begin_run": begin_another_run,
     "set_started": lambda state, job: state.set_started(job, 7),
     "set_checkpoint": lambda state, job: state.set_checkpoint(job, 7),
     "set_claim": lambda state, job: state.set_claim(job, Claim.IDLE),

@@ -20,10 +20,12 @@ def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
     for group in spec.groups:
         count = min(left, group.replicas)
         left -= count
-        for i in range(3):
-            total[i] += group.shape.resources[i] * count
+        gpu_milli, cpu_milli, memory_mib = group.shape[:3]
+        total[0] += gpu_milli * count
+        total[1] += cpu_milli * count
+        total[2] += memory_mib * count
+    borrows = quota.parent is not None and quota.spec.self_level.reaches_siblings(spec.priority)
     for above in quota.path:
-        borrows = quota.parent is not None and quota.spec.self_level.reaches_siblings(spec.priority)
         if above is quota and borrows:
             continue
         if spec.idle is Idle.ONLY and above is not quota.root:

@@ -29,8 +29,7 @@ def start(
     grows = job.core is not None
     ordered = places if len(places) == 1 else tuple(sorted(places, key=lambda place: place.replica))
     if not grows:
-        state.move(job, Phase.RUNNING, now_ms, reason.code.name)
-        state.begin_run(job, claim, now_ms)
+        state.begin_run(job, claim, now_ms, reason.code._name_)
         core, ordered = ordered[: job.core_replicas], ordered[job.core_replicas :]
         unit = state.make_unit(job, UnitKind.CORE, claim, core, now_ms)
         state.place(unit)

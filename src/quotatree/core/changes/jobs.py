@@ -65,16 +65,16 @@ def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
     indexes = list(range(max(job.core_replicas, min(replicas, job.spec.most_replicas))))
     places = event.places
     if not places:
-        wanted = [(i, job.shape_of(i)) for i in indexes]
-        found = find_places(state, job.quota.root, wanted, now=True)
+        found = find_places(state, job.quota.root, job.shaped(indexes), now=True)
         if found is None:
             raise Refused("job", job.id, "R3", "runs, but there are no free devices to place it on")
         places = found
     check_places(state, job, places)
     _register(state, job)
     claim = Claim.IDLE if event.idle else Claim.REGULAR
-    state.move(job, Phase.RUNNING, now_ms, "adopted")
-    state.begin_run(job, claim, event.started_ms, event.checkpoint_ms)
+    state.begin_run(job, claim, now_ms, "adopted")
+    state.set_started(job, event.started_ms)
+    state.set_checkpoint(job, event.checkpoint_ms)
     core = tuple(p for p in places if p.replica < job.core_replicas)
     unit = state.make_unit(job, UnitKind.CORE, claim, core, event.started_ms)
     state.place(unit)

@@ -42,14 +42,17 @@ def settle(state: State, job: Job, now_ms: int, *, waited: bool = False) -> int:
             if unit.cls.kind is not kind:
                 _replace(state, job, unit, kind, unit.cls.claim)
         reprice_replicas(state, job)
-    state.remember_surplus(job, None)
+    if state.surplus_failed:
+        state.remember_surplus(job, None)
+    elastic = job.quota.tree.elastic
     if job.core_replicas < job.spec.most_replicas:
-        state.put_entry(job.quota.tree.elastic, job.id, job)
-    else:
-        state.drop_entry(job.quota.tree.elastic, job.id)
-    if job.missing_replicas and not waited:
+        state.put_entry(elastic, job.id, job)
+    elif job.id in elastic:
+        state.drop_entry(elastic, job.id)
+    if not waited and job.missing_replicas:
         state.set_queued(job, now_ms)
-    state.requeue(job)
+    if queued is not None or job.queued:
+        state.requeue(job)
     return joined
 
 

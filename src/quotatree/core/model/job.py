@@ -317,7 +317,7 @@ class Job:
             return not self.retry_ms
         if self.phase is not Phase.RUNNING:
             return False
-        if self.claim is Claim.IDLE or self.idle_wanted:
+        if self.claim is Claim.IDLE or (self.extras and self.idle_wanted):
             return self.spec.idle is Idle.ALLOW
         return self.hold is None and self.missing_replicas > 0
 
@@ -330,7 +330,7 @@ class Job:
 
     @property
     def core_indexes(self) -> tuple[int, ...]:
-        return tuple(p.replica for p in self.core.places) if self.core is not None else ()
+        return tuple([p.replica for p in self.core.places]) if self.core is not None else ()
 
     @property
     def running_replicas(self) -> int:
@@ -340,7 +340,8 @@ class Job:
     @property
     def missing_replicas(self) -> int:
         """How many more replicas it wants than run; 0 unless it runs (P12)."""
-        return 0 if self.core is None else max(0, self.spec.wanted_replicas - self.running_replicas)
+        core = self.core
+        return 0 if core is None else max(0, self.spec.wanted_replicas - len(core.places) - len(self.extras))
 
     @property
     def idle_wanted(self) -> list[int]:
@@ -365,6 +366,13 @@ class Job:
                 return group.shape
             index -= group.replicas
         raise IndexError(index)
+
+    def shaped(self, indexes: list[int]) -> list[tuple[int, Shape]]:
+        """Return these replicas, each with its shape."""
+        if len(self.spec.groups) == 1:
+            shape = self.spec.groups[0].shape
+            return [(index, shape) for index in indexes]
+        return [(index, self.shape_of(index)) for index in indexes]
 
 
 def asked_for(job: Job) -> list[int]:

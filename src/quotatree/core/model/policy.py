@@ -220,7 +220,10 @@ class SelfLevels(tuple[SelfLevel, ...]):
 
     def reaches_siblings(self, priority: int) -> bool:
         """Return whether some policy lets this priority reach into siblings, which is also the right to a loan (P3)."""
-        return any(policy.reaches_siblings and policy.lets_preempt(priority) for policy in self)
+        for policy in self:  # noqa: SIM110  # asked several times in every attempt: no generator
+            if policy.scope is not Scope.OWN and policy.lets_preempt(priority):
+                return True
+        return False
 
     def lets_take(self, taker_priority: int, priority: int, module: Module) -> bool:
         """Return whether a waiting job of one priority may take running work of the other somewhere."""

@@ -197,6 +197,16 @@ def has_loan(quota: Quota, usage: Usage | None = None) -> bool:
     return False
 
 
+def loan_on_path(quota: Quota) -> bool:
+    """Return whether the quota or one above it is above its min."""
+    for above in quota.path:
+        used = above.used
+        for i, bound in above.named:
+            if used[i] > bound:
+                return True
+    return False
+
+
 def unused(quota: Quota, resource: int, usage: Usage | None = None) -> int:
     """Return how much of its guarantee the quota's regular work does not use; 0 if the resource is not bounded."""
     bound = quota.min[resource]

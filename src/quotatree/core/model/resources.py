@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 GPU: Final = 0
@@ -42,8 +43,11 @@ class Bounds(NamedTuple):
 
 
 UNBOUNDED: Final = Bounds()
+TEXTS_KEPT: Final = 4096
+"""Amounts whose text is remembered: reasons of thousands of jobs tell the same few."""
 
 
+@lru_cache(maxsize=TEXTS_KEPT)
 def amount_text(resource: int, amount: int) -> str:
     """Return an amount of one resource as text, in people's units: "12 GPU", "1.5 CPU", "64 GiB"."""
     if resource == MEMORY:

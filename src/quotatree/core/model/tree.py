@@ -29,6 +29,8 @@ class Tree:
     """Quotas whose policies name work of a priority and module; filled when asked, emptied when `rights` change."""
     closed: list[Quota] | None = None
     """The topmost quotas that do not lend (I2); None: not asked for since `rights` changed."""
+    sharing: list[Quota] | None = None
+    """The topmost quotas with fair borrowing (I4); None: not asked for since `rights` changed."""
     pool_mates: tuple[Tree, ...] = ()
     """Trees that draw on a pool of this one, itself included; set by `State.reshape`."""
     together: tuple[Tree, ...] = ()

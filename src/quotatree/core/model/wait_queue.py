@@ -162,7 +162,8 @@ class WaitQueue:
         self.stamp += 1
         added: dict[WaitClass, list[tuple[int, JobId]]] = {}
         for job in jobs:
-            key = class_key(job, delayed)
+            ask = ask_of(job)
+            key = class_key(job, ask, delayed)
             found = self.classes.get(key)
             if found is None:
                 found = WaitClass(
@@ -170,9 +171,9 @@ class WaitQueue:
                     key=key,
                     priority=job.priority,
                     idle=job.spec.idle,
-                    request=request_of(job),
+                    request=request_of(job, ask),
                     limits=limits_of(job),
-                    ask=ask_of(job),
+                    ask=ask,
                 )
                 self.classes[key] = found
                 self._count(found, 1)
@@ -271,12 +272,12 @@ class WaitQueue:
         return ahead + 1
 
 
-def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
-    """Return the values that two jobs must share to be tried as one.
+def class_key(job: Job, ask: Ask, delayed: bool) -> tuple[object, ...]:
+    """Return the values that two jobs must share to be tried as one; `ask` is what this one asks for.
 
     `delayed`: the quota has a preemption delay, so it counts since when each waits.
     """
-    spec, ask = job.spec, ask_of(job)
+    spec = job.spec
     if ask is Ask.GROW:
         return (ask.value, job.id)
     if job.replan_first:
@@ -286,7 +287,7 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
     since = job.queued_ms if delayed and job.queued_ms != spec.submitted_ms else None
     runs_or_leaves: object = "leaving" if job.leaving else ""
     if ask is Ask.PROMOTE:
-        runs_or_leaves = request_of(job)
+        runs_or_leaves = request_of(job, ask)
     return (
         job.priority,
         spec.groups,
@@ -299,9 +300,9 @@ def class_key(job: Job, delayed: bool) -> tuple[object, ...]:
     )
 
 
-def request_of(job: Job) -> Resources:
+def request_of(job: Job, ask: Ask) -> Resources:
     """Return the least that a queued job asks of its quotas: its core, or one replica that is missing or runs idle (I1, P12)."""
-    if ask_of(job) is not Ask.PROMOTE:
+    if ask is not Ask.PROMOTE:
         return total_request(job, least_asked_for(job))
     core = job.core
     assert core is not None
@@ -312,7 +313,7 @@ def ask_of(job: Job) -> Ask:
     """Return what a queued job asks for; a job with idle replicas asks for their promotion before it asks for more (I1)."""
     if job.phase is not Phase.RUNNING:
         return Ask.START
-    return Ask.PROMOTE if job.claim is Claim.IDLE or job.idle_wanted else Ask.GROW
+    return Ask.PROMOTE if job.claim is Claim.IDLE or (job.extras and job.idle_wanted) else Ask.GROW
 
 
 def tryable(

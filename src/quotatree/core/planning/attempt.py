@@ -55,6 +55,7 @@ from quotatree.core.state import State
 
 NOBODY: Final = Found((), 0, 0, 0)
 FITS_FREE: Final = because(Code.FitsFree)
+NO_IDLE_HELPS: Final = why_nobody(Step.IDLE, Why.NOBODY_ELIGIBLE)
 
 
 class Attempt:
@@ -78,7 +79,7 @@ class Attempt:
         self._before = state.mark()  # moved on when others were tried first, so that what that taught is kept
         self._quota, self._root = job.quota, job.quota.root
         self._request = total_request(job, replicas)
-        self._wanted = [(i, job.shape_of(i)) for i in replicas]
+        self._wanted = job.shaped(replicas)
         self._past_guard = passes_guard(state, job)
         self._avoid = frozenset() if self._past_guard else self._quota.tree.guard_nodes
         self._claimant = Claimant(job, job.quota, self._request, self._past_guard)
@@ -110,7 +111,10 @@ class Attempt:
         if short is None and (found := self._on_free(Step.FREE, FITS_FREE)):
             return found
         self._not_enough(Step.FREE, self._why_short(short) if short is not None else self._why_no_place())
-        if found := self._with_victims(Step.IDLE, (), loan_allowed=False):
+        if short is not None and not self._quota.tree.surplus_units:  # idle borrowers free no quota
+            if self._quota.tree.idle_units:
+                self._not_enough(Step.IDLE, NO_IDLE_HELPS)
+        elif found := self._with_victims(Step.IDLE, (), loan_allowed=False):
             return found
         borrows = self._claimant.may_borrow()
         if not borrows and self._quota.shrinking and short is not None:
@@ -120,7 +124,7 @@ class Attempt:
             if found := self._on_loan():
                 return found
         if self._fits_as_idle():
-            return self._fail(because(Code.StopsAtIdle), short)
+            return self._fail(because(Code.StopsAtIdle), None)  # forgotten in this plan (leftovers.py)
         return self._preempt(short, borrows)
 
     # -- steps without regular victims -----------------------------------------------------------------------
@@ -134,13 +138,14 @@ class Attempt:
         why = because(Code.Promoted)
         found: Found | None = None
         if short is not None:
-            self._not_enough(Step.FREE, self._why_short(short))
+            why_short = self._why_short(short)
+            self._not_enough(Step.FREE, why_short)
             found = self._surplus_in_the_way()
             if found is None:
                 if not self._claimant.may_borrow() or self._shortage(True) is not None:
                     # A loan may become possible, also once the quota shrinks no more (Q5): then not only room in it helps.
                     lent = self._quota.shrinking or may_borrow(self._quota, self._job.priority)
-                    return self._fail(self._why_short(short), None if lent else short)
+                    return self._fail(why_short, None if lent else short)
                 why = why_on_loan(self._claimant)
         if self._overtaken():
             return Overtaken()

@@ -132,11 +132,13 @@ def spared_in_turn(tree: Tree, request: Resources) -> Iterator[frozenset[QuotaId
     Below fair borrowing the largest share goes first at every level: all are spared but those of one quota, then of two,
     and so on; at the end, when nobody is spared any more, nothing is yielded.
     """
-    if not tree.idle_units:
+    if tree.sharing is None:
+        tree.sharing = list(_sharing_quotas(tree.root))
+    if not tree.idle_units or not tree.sharing:
         return
     resource = next((i for i in range(3) if request[i]), 0)
     ranked: list[list[QuotaId]] = []
-    for top in _sharing_quotas(tree.root):
+    for top in tree.sharing:
         borrowers = [quota for quota in top.subtree() if any(quota.own_idle)]
         borrowers.sort(key=lambda quota: (_rank(Branch(top), quota, resource), quota.tin))
         ranked.append([quota.id for quota in borrowers])
@@ -187,7 +189,7 @@ class _Need:
         self.state, self.job = state, job
         numbers = least_asked_for(job)
         self.request = total_request(job, numbers)
-        self._wanted = [(i, job.shape_of(i)) for i in numbers]
+        self._wanted = job.shaped(numbers)
         self._avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
 
     def met(self, overlay: Overlay) -> bool:

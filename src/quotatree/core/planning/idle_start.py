@@ -42,7 +42,7 @@ def _places(state: State, job: Job, numbers: list[int]) -> tuple[Placed, ...] | 
     if refusal is not None:
         return refusal
     tree = job.quota.tree
-    wanted = [(i, job.shape_of(i)) for i in numbers]
+    wanted = job.shaped(numbers)
     avoid = frozenset() if passes_guard(state, job) else tree.guard_nodes
     places = find_places(state, tree.root, wanted, now=True, avoid=avoid)
     if places is not None:

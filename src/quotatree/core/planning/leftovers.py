@@ -50,7 +50,7 @@ class Leftovers:
             state.remember_idle(cls, Failure(found, job.quota.tree.version, change=change))
             if job.spec.idle is Idle.ONLY:
                 draft.tell(job, found)
-        return self._grow_idle() or self._disappointed()
+        return self._grow_idle() or (bool(self._hopes) and self._disappointed())
 
     def start_surplus(self) -> bool:
         """Start one surplus replica on what is left over (P12); return False if no job can have one."""

@@ -79,10 +79,13 @@ class Ordering:
         if quota.spec.strategy is Strategy.BALANCE or known is None:
             self.touch(quota)
         else:
-            place = next((i for i, entry in enumerate(known.jobs) if entry[0] is cls), None)
-            if place is not None:
-                del known.jobs[place]
-            self._ready[quota.id] = known._replace(version=quota.tree.version)
+            for place, (other, _) in enumerate(known.jobs):
+                if other is cls:
+                    del known.jobs[place]
+                    break
+            self._ready[quota.id] = _Ready(
+                quota.tree.version, known.stamp, known.jobs, known.stood, known.no_room
+            )
 
     def ready(self, quota: Quota) -> list[tuple[WaitClass, Job]]:
         """Return the jobs that the quota's strategy lets be tried now, each with its class, in the strategy's order."""
@@ -341,16 +344,15 @@ class Ordering:
 
     def cannot_start(self, cls: WaitClass) -> bool:
         """Return whether no eviction would help: over an amount limit, larger than a min on its path or the ready nodes."""
-        return self._over_limit(cls) or self._never_fits(cls)
+        return (
+            (bool(cls.limits) and self._over_limit(cls)) or self._over_min(cls) or not self._nodes_hold(cls)
+        )
 
     def _over_limit(self, cls: WaitClass) -> bool:
         if not cls.limits or cls.promotes:  # what runs idle is within its limits already
             return False
         used = self._state.limit_used
         return any(used.get(lim, 0) + cls.request.gpu_milli > lim.gpu_milli for lim in cls.limits)
-
-    def _never_fits(self, cls: WaitClass) -> bool:
-        return self._over_min(cls) or not self._nodes_hold(cls)
 
     def _over_min(self, cls: WaitClass) -> bool:
         """Return whether the class asks for more than a min on its path has."""
@@ -423,9 +425,10 @@ class Ordering:
                 lent.add(above.parent.id)
                 found += [(q, True) for q in waiting.values() if q.parent is above.parent and q is not above]
         for quota in with_policy_against(victim):
+            if quota.id not in waiting:
+                continue
             parent = quota.parent
-            beside = parent is not None and parent.id not in lent and parent in path
-            if quota.spec.id in waiting and (quota in path or beside):
+            if quota in path or (parent is not None and parent.id not in lent and parent in path):
                 found.append((quota, False))
         return sorted(found, key=lambda entry: entry[0].tin) if len(found) > 1 else found
 

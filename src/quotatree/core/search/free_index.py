@@ -118,13 +118,14 @@ class FreeIndex:
         if fresh > 2 * len(state.nodes) or len(self._heap) > 4 * len(state.nodes) + 64:
             self._rebuild()
             return
+        touched = (changes[-1],) if fresh == 1 else dict.fromkeys(changes[self._cursor :])
         if same_picture:
-            for index in dict.fromkeys(changes[self._cursor :]):
+            for index in touched:
                 node = state.nodes[index]
                 if self._count(node):
                     heappush(self._heap, (self.rank(node), index, node.stamp))
         else:
-            for index in dict.fromkeys(changes[self._cursor :]):
+            for index in touched:
                 self._count(state.nodes[index])
             self._rank_anew()
         self._cursor = len(changes)
@@ -143,8 +144,7 @@ class FreeIndex:
     def _count(self, node: Node) -> int:
         """Count how many replicas fit on a node, enter that in the totals, and return it."""
         index = node.index
-        count = self.count(node)
-        before = self.slots[index]
+        count, before = self.count(node), self.slots[index]
         if count != before:
             self.slots[index] = count
             self.total += count - before

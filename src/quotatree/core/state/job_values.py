@@ -86,11 +86,14 @@ class JobValues(Facts):
             self._change(job)
             job.replan_first = first
 
-    def begin_run(self, job: Job, claim: Claim, started_ms: int, checkpoint_ms: int | None = None) -> None:
-        """Begin the next run of the job; `checkpoint_ms`: its last checkpoint, None if it has none."""
+    def begin_run(self, job: Job, claim: Claim, now_ms: int, why: str) -> None:
+        """Begin the next run of the job: it is Running from now on, and has no checkpoint; raise IllegalTransition if it may not (A5)."""
+        job.check_transition(Phase.RUNNING)
         self._change(job)
-        job.claim, job.run = claim, job.run + 1
-        job.started_ms, job.checkpoint_ms, job.replan_first = started_ms, checkpoint_ms, False
+        job.phase, job.reason, job.told, job.retry_ms = Phase.RUNNING, why, None, 0
+        job.claim, job.run, job.started_ms = claim, job.run + 1, now_ms
+        job.checkpoint_ms, job.replan_first = None, False
+        job.story.append(f"{now_ms} {entered(Phase.RUNNING, why)}")
 
     def set_started(self, job: Job, started_ms: int) -> None:
         if job.started_ms is not started_ms:
@@ -158,4 +161,5 @@ class JobValues(Facts):
 
 def entered(phase: Phase, why: str) -> str:
     """Return what the story tells of a job that comes into a phase."""
-    return f"{phase.value}: {why}" if why else phase.value
+    name = phase._value_  # as `value`, which makes two calls
+    return f"{name}: {why}" if why else name

@@ -68,7 +68,7 @@ class QuotaValues(Facts):
         self._set_rights(tree, tree.rights + 1)
 
     def _set_rights(self, tree: Tree, rights: int) -> None:
-        tree.rights, tree.closed = rights, None
+        tree.rights, tree.closed, tree.sharing = rights, None, None
         tree.against.clear()
 
     def set_times(self, quota: Quota, min_runtime_ms: int, preemption_delay_ms: int) -> None:

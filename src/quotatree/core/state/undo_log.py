@@ -35,7 +35,7 @@ class Journal:
         self._journal: list[Undo] | None = None
         self._kept: set[object] = set()  # whose values were recorded since the last mark
         self.change = 0
-        self._begun = Mark(0, 0)
+        self._change_before = 0  # the number of the last change before the transaction
 
     def begin(self) -> None:
         """Open a transaction: from now on every change can be taken back."""
@@ -43,7 +43,7 @@ class Journal:
             raise RuntimeError("a transaction is open already")
         self._journal = []
         self._kept = set()
-        self._begun = Mark(0, self.change)
+        self._change_before = self.change
 
     def commit(self) -> None:
         self._journal = None
@@ -72,7 +72,7 @@ class Journal:
         """Take back every change since `begin`, and close the transaction."""
         journal, self._journal = self._journal or [], None
         self._undo_all(journal)
-        self.change = self._begun.change
+        self.change = self._change_before
 
     def _undo_all(self, journal: list[Undo]) -> None:
         if not journal:

@@ -11,7 +11,7 @@ from typing import Any
 
 from quotatree.core.model.job import Claim, Job, Placed
 from quotatree.core.model.policy import Module
-from quotatree.core.model.quota import Quota, charge, followed_down, has_loan
+from quotatree.core.model.quota import Quota, charge, followed_down, loan_on_path
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, total_footprint
 from quotatree.core.state.facts import limits_on
 from quotatree.core.state.protection import ProtectionChanges
@@ -119,7 +119,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
     def _count(self, units: Sequence[Unit], sign: int) -> None:
         """Count (1) or discount (-1) units of one class, in their quotas and in the limits of their owners."""
         quota, cls = units[0].job.quota, units[0].cls
-        tree, footprint = quota.tree, total_footprint(units)
+        tree, footprint = quota.tree, units[0].footprint if len(units) == 1 else total_footprint(units)
         idle = cls.claim is Claim.IDLE
         charge(quota, footprint, sign, idle)
         self.log_stir(quota)
@@ -132,7 +132,7 @@ class UnitChanges(ProtectionChanges, QuotaValues):
             of_priority[1] += sign * cpu_milli
             of_priority[2] += sign * memory_mib
         if sign > 0 and not idle and not tree.loans:
-            tree.loans = any(has_loan(above) for above in quota.path)
+            tree.loans = loan_on_path(quota)
         if sign < 0 and len(units) > 1:
             cls.remove_all(units)
         else:
@@ -246,7 +246,7 @@ def _may_help(unit: Unit) -> bool:
     # While the tree has no loan, as `_count` has just found out, none of its quotas is above its min.
     if unit.cls.claim is Claim.IDLE or not tree.loans:
         return False
-    return any(has_loan(above) for above in unit.job.quota.path)
+    return loan_on_path(unit.job.quota)
 
 
 def units_of(job: Job) -> list[Unit]:
