@@ -30,10 +30,10 @@ def test_a_core_and_its_surplus_are_counted_once_for_a_gang() -> None:
 
 
 def test_groups_of_several_sizes_together_leave_a_sibling_its_min() -> None:
-    """P15: `b` is above its min by two GPUs; the larger group takes them, and the smaller one may not go on."""
-    state = cluster(2, root(4), child("a", 3), child("b", 1, self_level=self_level(4, 3)), nodes=2)
-    submit(state, "other", "r", (1, 1000), priority=9)
-    submit(state, "b1", "b", (1, 1000), priority=4)
+    """P15: `b` is above its min by two GPUs; whichever group takes them, the other may not go on."""
+    state = cluster(2, root(6), child("a", 3), child("b", 2, self_level=self_level(4, 3)), nodes=3)
+    submit(state, "other", "r", (1, 2000), priority=9)
+    submit(state, "b1", "b", (1, 2000), priority=4)
     plan(state, 0)
     b2 = submit(state, "b2", "b", (1, 2000), now_ms=1, priority=4)
     plan(state, 1)
@@ -41,6 +41,19 @@ def test_groups_of_several_sizes_together_leave_a_sibling_its_min() -> None:
     waits = submit(state, "waits", "a", (1, 2000), (1, 1000), now_ms=2, priority=9)
     assert not any(isinstance(d, say.Evict) for d in plan(state, 2).decisions)
     assert waits.phase is Phase.WAITING
+
+
+def test_groups_of_several_sizes_take_a_loan_back_in_the_order_that_is_lawful() -> None:
+    """P15: `b` is above its min by two GPUs. `b1` goes while it is, and so does `b2` after it; not the other way round."""
+    state = cluster(2, root(4), child("a", 3), child("b", 1, self_level=self_level(4, 3)), nodes=2)
+    submit(state, "other", "r", (1, 1000), priority=9)
+    submit(state, "b1", "b", (1, 1000), priority=4)
+    plan(state, 0)
+    submit(state, "b2", "b", (1, 2000), now_ms=1, priority=4)
+    plan(state, 1)
+    submit(state, "waits", "a", (1, 2000), (1, 1000), now_ms=2, priority=9)
+    assert sorted(d.job for d in plan(state, 2).decisions if isinstance(d, say.Evict)) == ["b1", "b2"]
+    assert not plan(state, 2).decisions
 
 
 def test_what_an_idle_gang_frees_in_a_pool_of_another_root_is_no_place_p7() -> None:

@@ -6,6 +6,7 @@ when racks are labelled. Nothing is written: what several replicas take from one
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice, permutations
 from typing import Final
 
@@ -44,7 +45,7 @@ def find_places(
             avoid = avoid | rooms.closed(shape)
         return _one(state, overlay.nodes, free_view(overlay, shape, root, now), wanted[0], now, avoid)
     by_shape = grouped(wanted)
-    for order in islice(permutations(by_shape), ORDERS_TRIED):
+    for order in orders_of(by_shape):
         found = _in_this_order(overlay, root, order, by_shape, now, avoid)
         if found is not None:
             return found
@@ -61,6 +62,11 @@ def grouped(wanted: Wanted) -> dict[Shape, list[int]]:
     return dict(
         sorted(found.items(), key=lambda e: (-e[0].gpu_milli, -e[0].cpu_milli, -e[0].memory_mib, e[0]))
     )
+
+
+def orders_of(shapes: Iterable[Shape]) -> Iterator[tuple[Shape, ...]]:
+    """Yield the orders in which shapes are tried: as they are, then others, as long as none works."""
+    return islice(permutations(shapes), ORDERS_TRIED)
 
 
 def bounded_by_pools(root: Quota) -> bool:

@@ -13,7 +13,7 @@ from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.search.exhaustive import best_of_few
 from quotatree.core.search.gang import cheapest_for_gang
 from quotatree.core.search.one_replica import cheapest_for_one
-from quotatree.core.search.placement import Wanted, find_places, grouped
+from quotatree.core.search.placement import Wanted, find_places, grouped, orders_of
 from quotatree.core.search.quota_cover import cheapest_cover
 from quotatree.core.search.trial import (
     NOTHING,
@@ -31,7 +31,13 @@ def solve(trial: Trial) -> Proposal | None:
     if trial.request.nodes_fit:
         return cheapest_cover(trial)
     shapes = grouped(trial.request.wanted)
-    return _several_shapes(trial, shapes) if len(shapes) > 1 else _one_shape(trial)
+    if len(shapes) == 1:
+        return _one_shape(trial)
+    for order in orders_of(shapes):
+        found = _several_shapes(trial, {shape: shapes[shape] for shape in order})
+        if found is not None:
+            return found
+    return None
 
 
 def _one_shape(trial: Trial) -> Proposal | None:
@@ -44,22 +50,17 @@ def _one_shape(trial: Trial) -> Proposal | None:
 
 
 def _several_shapes(trial: Trial, shapes: dict[Shape, list[int]]) -> Proposal | None:
-    """Solve shape by shape, largest first, each with the shapes before it in place; then minimise the whole set.
+    """Solve shape by shape in this order, each with the shapes before it in place; then minimise the whole set.
 
     None if a shape finds no place, the quota cannot be freed, or the set violates a protection.
     """
     together = PlaceTrial(trial.request, trial.rung, trial.overlay)
     if not _one_after_the_other(together, shapes):
         return None
-    for unit in [u for u in together.taken if implied(u, together.taken)]:
-        together.give_back(unit)  # its core takes it along
-    if not together.quota_is_free():
-        more = cheapest_cover(together)
-        if more is None:
-            return None
-        together.take_all(more.units)
-        for unit in [u for u in together.taken if implied(u, together.taken)]:
-            together.give_back(unit)
+    _leave_to_cores(together)
+    if not _cover_quota(together):
+        return None
+    _leave_to_cores(together)
     together.minimise()
     found = together.proposal() if together.taken else NOTHING
     allowed = trial.protections is None or trial.protections.allow(with_companions(list(found.units)))
@@ -91,6 +92,27 @@ def _one_after_the_other(together: PlaceTrial, shapes: dict[Shape, list[int]]) -
     for unit in stood:
         overlay.take(unit)
         del overlay.off[unit]
+    return True
+
+
+def _leave_to_cores(together: PlaceTrial) -> None:
+    """Give back the units that the core of their job takes along."""
+    for unit in [u for u in together.taken if implied(u, together.taken)]:
+        together.give_back(unit)
+
+
+def _cover_quota(together: PlaceTrial) -> bool:
+    """Take the cheapest units until the quota is free; return False if that cannot be done.
+
+    What a core takes along may be gone already, so that it frees less than it seems: then more must go.
+    """
+    while not together.quota_is_free():
+        found, before = cheapest_cover(together), together.quota_left()
+        if found is None:
+            return False
+        together.take_all(found.units)
+        if together.quota_left() == before:
+            return False
     return True
 
 
