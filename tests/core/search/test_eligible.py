@@ -40,6 +40,20 @@ def test_a_loan_of_cpu_returns_no_gpu_p15() -> None:
     assert world.plan() == []
 
 
+def test_a_loan_of_gpus_lets_no_cpus_go_below_the_min_p15() -> None:
+    """The first of two jobs brings `b` below its min of CPUs. That it is still above its min of GPUs does not let the second go."""
+    world = World()
+    world.root(8, 8)
+    world.quota("a", 2, 4)
+    world.quota("b", 1, 4)
+    world.run("above", "r", 0, cpus=2, priority=9)
+    world.run("kept", "b", 1, priority=9)
+    for name in ("one", "two"):
+        world.run(name, "b", 1, cpus=3, priority=1)
+    world.submit("waits", "a", 0, cpus=4, priority=5)
+    assert world.plan() == []
+
+
 def test_only_work_of_quotas_that_a_right_names_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     """P2: a right over what is below says nothing about fifty quotas beside; work of a new kind below is found later."""
     asked: set[str] = set()

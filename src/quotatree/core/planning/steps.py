@@ -88,7 +88,8 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     clauses: tuple[Clause, ...] = ()
     in_own_min = _in_own_min(claimant)
     if in_own_min and quota.tree.loans and fits_own_min(quota, claimant.request):
-        clauses = return_clauses(work_of(claimant.job), _what_is_short(claimant))
+        asked_for = tuple(i for i in range(3) if claimant.request[i])
+        clauses = return_clauses(work_of(claimant.job), _what_is_short(claimant), asked_for)
         if clauses:
             one_by_one.append((Step.RETURN, clauses))
     own = own_clause(quota, priority)
@@ -126,7 +127,7 @@ def signature_of(
     borrowers are not taken (I4).
     """
     quota, priority = job.quota, job.priority
-    lenders = tuple((c.rule, c.first) for c in clauses if c.down_to_min)
+    lenders = tuple((c.rule, c.first, c.asked_for) for c in clauses if c.down_to_min)
     module = job.spec.module if lenders else None
     reached = tuple(c.reach for c in clauses if not c.down_to_min)
     if not quota.tree.surplus_units:

@@ -30,6 +30,7 @@ class Clause(NamedTuple):
     down_to_min: bool = False  # takes only while the sibling is above its min
     skip_first: int = 0
     skip_last: int = 0
+    asked_for: tuple[int, ...] = ()  # of a return: the resources in which the sibling must be above its min
 
     def matches(self, cls: UnitClass) -> bool:
         tin = cls.quota.tin
@@ -64,7 +65,7 @@ class Signature:
     """
 
     __slots__ = (
-        "_among", "_classes", "_known", "bounded", "clauses", "key", "only_own", "priority", "quota", "short_at", "spared",
+        "_among", "_classes", "_known", "asked_for", "bounded", "clauses", "key", "only_own", "priority", "quota", "short_at", "spared",
         "work",
     )  # fmt: skip
 
@@ -84,6 +85,7 @@ class Signature:
         self.clauses = clauses
         self.key = key
         self.bounded = any(c.down_to_min for c in clauses)
+        self.asked_for = next((c.asked_for for c in clauses if c.rule is Code.ReturnOfLoan), ())
         self._known: dict[int, Entitled | None] = {}
         self._classes: list[tuple[UnitClass, Entitled]] = []
         self.only_own = all(c.first == self.quota.tin == c.last - 1 for c in clauses)
@@ -221,16 +223,24 @@ def sibling_clauses(quota: Quota, priority: int, above_min_only: bool) -> tuple[
     )
 
 
-def return_clauses(claimant: Work, short: list[int]) -> tuple[Clause, ...]:
+def return_clauses(claimant: Work, short: list[int], asked_for: tuple[int, ...]) -> tuple[Clause, ...]:
     """Return the clauses of P15: regular work of equal or lower priority in siblings that are above their min, down to it.
 
     `short`: the resources that are short; a sibling counts if the claimant may claim part of its loan in one of them.
+    `asked_for`: the resources that are wanted; others do not make a sibling one that is above its min.
     """
     quota = claimant.quota
     if not quota.tree.loans:
         return ()
     return tuple(
-        Clause(Code.ReturnOfLoan, s.tin, s.tout, reach(Priorities(1, claimant.priority)), down_to_min=True)
+        Clause(
+            Code.ReturnOfLoan,
+            s.tin,
+            s.tout,
+            reach(Priorities(1, claimant.priority)),
+            down_to_min=True,
+            asked_for=asked_for,
+        )
         for s in quota.siblings()
         if any((over := loan(s, i)) and over > kept_from(s, claimant, i) for i in short)
     )
@@ -303,9 +313,11 @@ class Protections:
     def _stops_in_time(self, quota: Quota, sizes: list[tuple[int, int, int]], claimant: Work | None) -> bool:
         """Return whether, in some order, each of these footprints is taken while the quota is above its min in one resource.
 
-        With a claimant: above its min by more than the claimant may not claim.
+        With a claimant: above its min by more than the claimant may not claim, in a resource that it asks for (P15).
         """
         for i, _ in quota.named:
+            if claimant is not None and i not in self._signature.asked_for:
+                continue
             over = loan(quota, i, self._usage)
             if claimant is not None:
                 over -= kept_from(quota, claimant, i)
