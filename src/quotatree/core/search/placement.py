@@ -13,12 +13,12 @@ from typing import Final
 from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
-from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.search.free_index import FreeIndex, FreeView, free_index, free_view
 from quotatree.core.search.overlay import Nodes, Overlay
+from quotatree.core.search.packing import Packing
+from quotatree.core.search.tentative import PoolRooms, Tentative, pick_devices
 from quotatree.core.state import State
 
-UNBOUNDED_MILLI: Final = 1 << 60
 ORDERS_TRIED: Final = 6
 """Number of orders of a job's shapes that are tried; the first is largest first."""
 
@@ -49,7 +49,7 @@ def find_places(
         found = _in_this_order(overlay, root, order, by_shape, now, avoid)
         if found is not None:
             return found
-    return None
+    return _packed(overlay, root, by_shape, now, avoid) if len(by_shape) > 1 and not overlay.touched else None
 
 
 def grouped(wanted: Wanted) -> dict[Shape, list[int]]:
@@ -101,6 +101,21 @@ def _in_this_order(
     return tuple(placed)
 
 
+def _packed(
+    overlay: Overlay, root: Quota, by_shape: dict[Shape, list[int]], now: bool, avoid: frozenset[int]
+) -> tuple[Placed, ...] | None:
+    """Return places for replicas of several shapes that no order of filling nodes found, or None (packing.py)."""
+    nodes: dict[Shape, list[Node]] = {}
+    for shape, indexes in by_shape.items():
+        free = free_view(overlay, shape, root, now)
+        if free.total < len(indexes):
+            return None
+        nodes[shape] = [overlay.node(index) for index in free.take(free.total, avoid)]
+    packing = Packing(nodes, Tentative(overlay, now), _pool_rooms(overlay, root))
+    found = packing.places([(index, shape) for shape, indexes in by_shape.items() for index in indexes])
+    return None if found is None else tuple(sorted(found))
+
+
 def _one(
     state: State, nodes: Nodes, free: FreeIndex | FreeView, wanted: tuple[int, Shape], now: bool,
     avoid: frozenset[int],
@@ -113,18 +128,6 @@ def _one(
     node = nodes[best]
     devices = pick_devices(state, node, shape, *node.left(now))
     return (Placed(number, best, devices, shape),)
-
-
-def pick_devices(
-    state: State, node: Node, shape: Shape, free: list[int], cpu_milli: int, memory_mib: int
-) -> tuple[int, ...]:
-    """Return devices for one replica that is known to fit: the lowest whole ones, or the best one for a fraction."""
-    if shape.gpu_milli < WHOLE_GPU:
-        if shape.gpu_milli == 0:
-            return ()
-        _, device_free = state.typical(node.spec.pool).fit(node, shape, free, cpu_milli, memory_mib)
-        return (free.index(device_free),)
-    return tuple([device for device, left in enumerate(free) if left == WHOLE_GPU][: shape[0] // WHOLE_GPU])
 
 
 def _gang(
@@ -181,60 +184,3 @@ def _racks_first(
             if missing <= 0:
                 return order
     return order
-
-
-class Tentative:
-    """What nodes have left after some replicas of the same job are placed; the nodes themselves are not written."""
-
-    __slots__ = ("_now", "_state", "touched")
-
-    def __init__(self, overlay: Overlay, now: bool) -> None:
-        self._state, self._now = overlay.state, now
-        self.touched: dict[int, tuple[list[int], int, int]] = {}
-
-    def put(self, node: Node, shape: Shape) -> tuple[int, ...] | None:
-        """Place one more replica on a node and return its devices; None if it does not fit any more."""
-        free, cpu, memory = self.touched.get(node.index) or node.left(self._now)
-        if not node.suits(shape) or shape.cpu_milli > cpu or shape.memory_mib > memory:
-            return None
-        if shape.gpu_milli >= WHOLE_GPU:
-            if free.count(WHOLE_GPU) < shape.whole_gpus:
-                return None
-        elif shape.gpu_milli and max(free, default=0) < shape.gpu_milli:
-            return None
-        chosen = pick_devices(self._state, node, shape, free, cpu, memory)
-        if node.index not in self.touched:
-            free = list(free)
-        for device in chosen:
-            free[device] -= min(shape.gpu_milli, WHOLE_GPU)
-        self.touched[node.index] = (free, cpu - shape.cpu_milli, memory - shape.memory_mib)
-        return chosen
-
-
-class PoolRooms:
-    """How many milli-GPU a root with several pools may still take from each; only pools it shares are bounded (Q1)."""
-
-    __slots__ = ("_left", "_state")
-
-    def __init__(self, overlay: Overlay, root: Quota) -> None:
-        self._state = overlay.state
-        self._left: dict[str, int] = {}
-        mates = (mate.root for mate in root.tree.pool_mates if mate.root is not root)
-        shared = {pool for mate in mates for pool, _ in mate.spec.draws}
-        for pool, bounds in root.spec.draws:
-            part = (bounds.gpu_milli or 0) if pool in shared else UNBOUNDED_MILLI
-            self._left[pool] = part - overlay.pool_used(root, pool)
-
-    def left(self, pool: str) -> int:
-        return self._left[pool]
-
-    def fits(self, node: Node, shape: Shape) -> bool:
-        return shape.gpu_milli <= self._left[node.spec.pool]
-
-    def charge(self, node: Node, shape: Shape) -> None:
-        self._left[node.spec.pool] -= shape.gpu_milli
-
-    def closed(self, shape: Shape) -> frozenset[int]:
-        """Return the indexes of all nodes in pools with less left for this root than one replica of the shape."""
-        shut = {pool for pool, left in self._left.items() if shape.gpu_milli > left}
-        return frozenset(n.index for n in self._state.nodes if n.spec.pool in shut) if shut else frozenset()

@@ -14,8 +14,9 @@ from quotatree.core.model.unit import Unit, eviction_cost
 from quotatree.core.search.ladder import Found, cheapest_on_ladder, highest_rung
 from quotatree.core.search.node_offer import TOP_RUNG
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.placement import PoolRooms, find_places
+from quotatree.core.search.placement import find_places
 from quotatree.core.search.proof import Proof, proved
+from quotatree.core.search.tentative import PoolRooms
 from quotatree.core.search.trial import (
     Request,
     Trial,
