@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.explanation import explain
 from quotatree.core.model.job import Claim, Idle
 from quotatree.core.model.policy import Module, Scope, Strategy
+from quotatree.core.planning.attempt import Attempt
+from quotatree.core.planning.outcome import Outcome
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
 from tests.core.building import MINUTE, World, bounds, self_level
@@ -114,3 +118,20 @@ def test_surplus_gives_way_to_a_promotion_i1() -> None:
     made = plan(world.state, 0)
     assert [type(d).__name__ for d in made.decisions][:2] == ["Evict", "Evict"]
     assert idle.claim is Claim.REGULAR
+
+
+def test_a_service_asks_for_no_more_than_its_root_could_ever_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P12, A4: of 100,000 replicas that it wants, the 16 that there is room for are asked for at once."""
+    asked: list[int] = []
+    walked = Attempt.run
+
+    def run(self: Attempt) -> Outcome:
+        asked.append(len(self._wanted))
+        return walked(self)
+
+    monkeypatch.setattr(Attempt, "run", run)
+    world = World(nodes=2)
+    world.root(16)
+    service = world.submit("service", "r", 1, 100_000, module=Module.EAS)
+    world.plan()
+    assert service.running_replicas == asked[0] == 16

@@ -375,21 +375,24 @@ class Job:
         return [(index, self.shape_of(index)) for index in indexes]
 
 
-def asked_for(job: Job) -> list[int]:
+def asked_for(job: Job, at_most: int | None = None) -> list[int]:
     """Return the numbers of all replicas that a job waits for places for, in the order in which it can do without (P12).
 
-    Of a job that does not run those are all that it wants, of one that runs those that are missing.
+    Of a job that does not run those are all that it wants, of one that runs those that are missing. `at_most`: the first so many.
     """
+    wanted = job.spec.wanted_replicas if job.core is None else job.missing_replicas
+    if at_most is not None and at_most < wanted:
+        wanted = at_most
     if job.core is None:
-        return list(range(job.spec.wanted_replicas))
+        return list(range(wanted))
     in_use = {*job.core_indexes, *job.extras, *job.leaving}
     unused = (number for number in count() if number not in in_use)
-    return list(islice(unused, job.missing_replicas))
+    return list(islice(unused, wanted))
 
 
 def least_asked_for(job: Job) -> list[int]:
     """Return the numbers of the replicas that must find places if anything is to start: the core, or one that is missing."""
-    return asked_for(job)[: least_count(job)]
+    return asked_for(job, least_count(job))
 
 
 def least_count(job: Job) -> int:

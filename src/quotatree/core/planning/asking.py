@@ -33,10 +33,9 @@ def attempt(
         return trying.promote() if cls.promotes else trying.run()
 
     if not cls.promotes:
-        numbers = asked_for(job)
-        least = min(len(numbers), least_count(job))
-        if least < len(numbers):
-            numbers = numbers[: _most(state, job, cls, least)]
+        least = least_count(job)
+        numbers = asked_for(job, None if not job.spec.elastic else _most(state, job, cls, least))
+        least = min(len(numbers), least)
     elif job.claim is Claim.IDLE:
         numbers = list(job.core_indexes)
         least = len(numbers)
@@ -72,10 +71,13 @@ def _as_many_as_possible(
 
 
 def _most(state: State, job: Job, cls: WaitClass, least: int) -> int:
-    """Return how many replicas are worth asking for: not more than amount limits and the quotas above could ever give."""
+    """Return how many replicas are worth asking for: not more than amount limits and the quotas could ever give.
+
+    The job's own quota does not count, since it may go beyond its min on a loan, but for a root.
+    """
     wanted, gpu_milli = job.spec.wanted_replicas, job.spec.groups[0].shape.gpu_milli
     if len(job.spec.groups) > 1 or not gpu_milli:
         return wanted
     room = [limit.gpu_milli - state.limit_used.get(limit, 0) for limit in cls.limits]
-    room += [bound for above in job.quota.path[1:] for i, bound in above.named if i == GPU]
+    room += [bound for above in job.quota.path[1:] or job.quota.path for i, bound in above.named if i == GPU]
     return max(least, min([wanted, *(amount // gpu_milli for amount in room)]))
