@@ -18,7 +18,8 @@ from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.search.eligible import Signature
-from quotatree.core.search.node_offer import LADDER, NO_OFFER, Materials, Offer, Tie, lower_bound, offer_of
+from quotatree.core.search.node_bound import line_below, lower_bound
+from quotatree.core.search.node_offer import LADDER, NO_OFFER, Materials, Offer, Tie, offer_of
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.room import room_of
 from quotatree.core.state import State
@@ -30,7 +31,7 @@ Entry = tuple[int, Tie, int, int]  # A, tie, node, serial
 
 
 class Bounds:
-    """Lower bounds of all nodes up to one rung: a heap for each slope, and the serial of each node's valid entry."""
+    """Lower bounds of all nodes up to one rung: a heap for each slope, and the serial of each node's valid entry, 0 at first."""
 
     __slots__ = ("heaps", "serial")
 
@@ -190,7 +191,7 @@ class NodeIndex:
             while True:
                 best: tuple[int, Tie, int, int] | None = None
                 for slope, heap in heaps.items():
-                    while heap and heap[0][3] != serial.get(heap[0][2]):
+                    while heap and heap[0][3] != serial.get(heap[0][2], 0):
                         heappop(heap)
                     if heap:
                         low, tie, index, _ = heap[0]
@@ -222,15 +223,14 @@ class NodeIndex:
         bounds = self._rungs.get(rung)
         if bounds is None:
             bounds = Bounds()
-            heaps, serial = bounds.heaps, bounds.serial
+            heaps, per_slot = bounds.heaps, self._per_slot
             for index, offer in enumerate(self._offers):
                 if offer.reach[rung]:
-                    low, slope = lower_bound(offer, rung, now_ms, self._per_slot)
-                    serial[index] = 0
+                    at_zero, slope = line_below(offer, rung, now_ms, per_slot)
                     heap = heaps.get(slope)
                     if heap is None:
                         heap = heaps[slope] = []
-                    heap.append((low - slope * now_ms, offer.tie, index, 0))
+                    heap.append((at_zero, offer.tie, index, 0))
             for heap in heaps.values():
                 heapify(heap)
             self._rungs[rung] = bounds
@@ -242,8 +242,8 @@ class NodeIndex:
         bounds.serial[index] = serial
         offer = self._offers[index]
         if offer.reach[rung]:
-            low, slope = lower_bound(offer, rung, now_ms, self._per_slot)
-            entry = (low - slope * now_ms, offer.tie, index, serial)
+            at_zero, slope = line_below(offer, rung, now_ms, self._per_slot)
+            entry = (at_zero, offer.tie, index, serial)
             heappush(bounds.heaps.setdefault(slope, []), entry)
 
 

@@ -1,13 +1,16 @@
 """What one node offers to a preemptor: how far evictions reach there, and the raw material for a bound on their cost.
 
 An offer is worked out from the node's units once per change. Its rows say (rung of the ladder, GPUs, cost at time 0, slope,
-end of growth), so that a lower bound for any rung and any later time needs no look at the units:
+end of growth), so that a lower bound for any rung and any later time (node_bound.py) needs no look at the units:
 
     cost(now) = cost at time 0 + slope * min(now, end of growth)
+
+Where every unit frees one GPU and its cost grows without end, as on most nodes, three columns say the same: `Singles`.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -22,6 +25,8 @@ LADDER: Final = HIGHEST_PRIORITY + 1
 """Rungs of the ladder (P5): 0 for idle and surplus, then priorities 1..9."""
 TOP_RUNG: Final = LADDER - 1
 NO_REACH: Final = (0,) * LADDER
+REACHES_KEPT: Final = 1_024
+"""Nodes differ in what stands on them, but not in so many ways in how many devices that is by rung."""
 
 Row = tuple[int, int, int, int, int | None]  # rung, GPUs, cost at time 0, slope, end of growth
 Tie = tuple[int, tuple[str, int]]
@@ -34,15 +39,27 @@ Most = tuple[int, int, int]
 """Entire devices, milli-CPU and MiB that would be free on a node without all units on offer there."""
 
 
+class Singles(NamedTuple):
+    """Units that free one GPU each, by rung; what each costs grows without end."""
+
+    rungs: tuple[int, ...]
+    slopes: tuple[int, ...]
+    costs: tuple[int, ...]  # at `from_ms`
+    from_ms: int
+    rising: bool  # no slope is below the first one
+
+
+NO_SINGLES: Final = Singles((), (), (), 0, True)
+
+
 class Offer(NamedTuple):
     """What one node offers. `reach[p]`: replicas that fit once all eligible units up to rung p have left."""
 
     need: int  # GPUs that must become free for one more replica
-    rows: list[Row]
+    rows: list[Row] | Singles
     reach: tuple[int, ...]
     expires_ms: int | None  # when the clock alone makes this offer wrong
     tie: Tie = NO_TIE
-    plain: bool = False  # every row frees one GPU, and its cost grows without end
 
 
 NO_OFFER: Final = Offer(0, [], NO_REACH, None)
@@ -51,12 +68,11 @@ NO_OFFER: Final = Offer(0, [], NO_REACH, None)
 class Material(NamedTuple):
     """The part of a node's offer that does not depend on how many whole GPUs are wanted; indexes of all sizes share it."""
 
-    rows: list[Row]
+    rows: list[Row] | Singles
     whole_free: tuple[int, ...]  # entire devices that are free once all units up to each rung have left
     expires_ms: int | None
     tie: Tie
     most: Most
-    plain: bool  # as of an offer
 
 
 class Materials:
@@ -143,25 +159,30 @@ def offer_of(
                 return Offer(1, [], NO_REACH, known.expires_ms, known.tie)
         return _offer_in_full(node, shape, signature, now_ms, by_share)
     if materials is None:
-        rows, whole_free, expires, tie, _, plain = _material(node, signature, now_ms, by_share)
+        rows, whole_free, expires, tie, _ = _material(node, signature, now_ms, by_share)
     else:
-        rows, whole_free, expires, tie, _, plain = materials.of(node, now_ms)
+        rows, whole_free, expires, tie, _ = materials.of(node, now_ms)
     free = node.whole_free
     need = wanted - (free % wanted if by_share else free)
-    reach = whole_free if wanted == 1 else tuple([free // wanted for free in whole_free])
-    return Offer(need, rows, reach, expires, tie, plain)
+    return Offer(need, rows, _reach(whole_free, wanted), expires, tie)
+
+
+@lru_cache(maxsize=REACHES_KEPT)
+def _reach(whole_free: tuple[int, ...], wanted: int) -> tuple[int, ...]:
+    """Return by rung how many replicas of `wanted` entire devices fit on as many as are free up to it."""
+    return whole_free if wanted == 1 else tuple([free // wanted for free in whole_free])
 
 
 def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> Material:
     expires: int | None = None
+    singles: list[tuple[int, int, int]] = []  # rung, slope, cost now
     rows: list[Row] = []
     freed = [0] * LADDER
     devices: dict[int, list[int]] = {}  # shared device -> milli freed, rung, cost at time 0, slope
-    plain = True
     entitled_of = signature.entitled
     newest, first = 0, LAST_NAME
     cpu, memory = node.free_cpu, node.free_memory
-    for unit, share in node.units.items():
+    for unit, gpus, fractions, cpu_milli, memory_mib in node.units.values():
         entitled = entitled_of(unit.cls)
         if entitled is None:
             continue
@@ -173,36 +194,51 @@ def _material(node: Node, signature: Signature, now_ms: int, by_share: bool) -> 
         if unit.name < first:
             first = unit.name
         rung = entitled.rung
-        gpus = share.whole
-        cpu += share.cpu_milli
-        memory += share.memory_mib
-        slope = unit.slope
+        freed[rung] += gpus
+        cpu += cpu_milli
+        memory += memory_mib
+        slope, job = unit.slope, unit.job
         if (
             unit.interval_ms is None
             and unit.cap_ms is None
             and len(unit.nodes) == 1
-            and not unit.job.composite
+            and not job.extras
+            and job.hold is None
         ):
+            if gpus == 1 and not fractions:
+                cost = unit.base + slope * (now_ms - unit.anchor_ms) if slope else unit.base
+                singles.append((rung, slope, cost))
+                continue
             row: Row = (rung, gpus, unit.base - slope * unit.anchor_ms if slope else unit.base, slope, None)
         else:
             row, due = _row(node, unit, rung, gpus, now_ms, by_share)
             expires = _sooner(expires, due)
-            plain = False
-        if share.fractions:
-            row = _part(row, len(share.fractions) + (1 if gpus else 0))
-            for device, milli in share.fractions:
+        if fractions:
+            row = _part(row, len(fractions) + (1 if gpus else 0))
+            for device, milli in fractions:
                 _share_device(devices, device, milli, row)
         if gpus:
-            freed[rung] += gpus
             rows.append(row)
-            plain = plain and gpus == 1
     for device, (milli, rung, at_zero, slope) in devices.items():
         if node.free[device] + milli == WHOLE_GPU:
             rows.append((rung, 1, at_zero, slope, None))
             freed[rung] += 1
     freed[0] += node.whole_free
     whole_free = tuple(accumulate(freed))
-    return Material(rows, whole_free, expires, (-newest, first), (whole_free[-1], cpu, memory), plain)
+    if rows:
+        rows += [(rung, 1, cost - slope * now_ms, slope, None) for rung, slope, cost in singles]
+    return Material(
+        rows or columns(singles, now_ms), whole_free, expires, (-newest, first), (whole_free[-1], cpu, memory)
+    )
+
+
+def columns(singles: list[tuple[int, int, int]], now_ms: int) -> Singles:
+    """Return units that free one GPU each, given as (rung, slope, cost now)."""
+    if not singles:
+        return NO_SINGLES
+    singles.sort()
+    rungs, slopes, costs = zip(*singles, strict=True)
+    return Singles(rungs, slopes, costs, now_ms, slopes[0] == min(slopes))
 
 
 def _share_device(devices: dict[int, list[int]], device: int, milli: int, row: Row) -> None:
@@ -313,77 +349,3 @@ def _reach_in_full(node: Node, shape: Shape, shares: list[tuple[int, Share]]) ->
             count = min(count, free_memory // shape.memory_mib)
         reach.append(max(0, count))
     return tuple(reach) if reach[-1] else NO_REACH
-
-
-def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[int, int]:
-    """Return a lower bound of the cost of any sufficient set up to rung `top`, and the least slope that it grows with.
-
-    `per_slot`: a unit may free several slots at once, so only its cost per GPU is certain.
-    """
-    need = offer.need
-    if need <= 0:
-        return 0, 0
-    if offer.plain:
-        return _bound_of_single_gpus(offer, top, now_ms, per_slot)
-    items: list[tuple[int, int]] = []
-    all_gpus = all_costs = 0
-    least: int | None = None  # lowest cost of a single item, or per GPU
-    density = 1 << 200
-    for rung, gpus, cost, slope, end in offer.rows:
-        if rung > top:
-            continue
-        if end is None:
-            cost += slope * now_ms
-        else:
-            cost += slope * min(now_ms, end)
-            slope = 0
-        if gpus > 1:
-            slope //= gpus
-        if slope < density:
-            density = slope
-        if need == 1 or per_slot:
-            if gpus > 1 and per_slot:
-                cost //= gpus
-            if least is None or cost < least:
-                least = cost
-        else:
-            items.append((gpus, cost))
-            all_gpus += gpus
-            all_costs += cost
-    if need == 1 or per_slot:
-        return (0, 0) if least is None else (need * least, need * density)
-    if all_gpus <= need:  # the most frequent answer of `cover_cost`
-        return all_costs, need * density if items else 0
-    return cover_cost(need, items), need * density
-
-
-def _bound_of_single_gpus(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[int, int]:
-    """Return `lower_bound` of a plain offer, of which some is needed."""
-    need, rows = offer.need, offer.rows
-    costs = [cost + slope * now_ms for rung, _, cost, slope, _ in rows if rung <= top]
-    if not costs:
-        return 0, 0
-    density = min([slope for rung, _, _, slope, _ in rows if rung <= top])
-    if need == 1 or per_slot:
-        return need * min(costs), need * density
-    if need < len(costs):
-        costs.sort()
-        del costs[need:]
-    return sum(costs), need * density
-
-
-def cover_cost(need: int, items: list[tuple[int, int]]) -> int:
-    """Return the least cost of items with at least `need` GPUs together; the cost of all if they are not enough."""
-    total = sum([gpus for gpus, _ in items])
-    if total <= need:
-        return sum([cost for _, cost in items])
-    if total == len(items):
-        return sum(sorted([cost for _, cost in items])[:need])
-    unreachable = 1 << 200
-    best = [0] + [unreachable] * need
-    for gpus, cost in items:
-        for j in range(need, 0, -1):
-            candidate = cost + (best[j - gpus] if j > gpus else 0)
-            if candidate < best[j]:
-                best[j] = candidate
-    return best[need]
