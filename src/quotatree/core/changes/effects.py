@@ -211,12 +211,14 @@ def leavers_on(state: State, places: tuple[Placed, ...], nodes: Nodes | None = N
             continue
         wanted: dict[int, int] = {}
         for _, _, devices, shape in here:
+            milli = min(shape.gpu_milli, WHOLE_GPU)
             for device in devices:
-                wanted[device] = wanted.get(device, 0) + min(shape.gpu_milli, WHOLE_GPU)
+                wanted[device] = wanted.get(device, 0) + milli
         crowded = node.overbooked_with(
             sum(p.shape.cpu_milli for p in here), sum(p.shape.memory_mib for p in here)
         )
-        tight = {device for device, milli in wanted.items() if node.device_free(device, True) < milli}
+        free, _, _ = node.left(True)
+        tight = {device for device, milli in wanted.items() if free[device] < milli}
         for (job_id, _), leaving in node.leavers.items():
             if crowded or not tight.isdisjoint(leaving.devices):
                 found[job_id] = None

@@ -51,7 +51,7 @@ def evict_all(
 
 def settle_all(state: State, gone: Iterable[Unit], now_ms: int) -> None:
     """Settle the jobs that these units were of, once all of them have left."""
-    for shrunk in dict.fromkeys([unit.job for unit in gone]):
+    for shrunk in dict.fromkeys([unit.job for unit in gone if unit.job.core is not None]):
         settle(state, shrunk, now_ms)
 
 
@@ -93,10 +93,11 @@ def _evict_cores(
     units = [unit for unit, _ in victims]
     jobs = [unit.job for unit in units]
     for job in jobs:
-        state.dequeue(job)
-        state.drop_entry(job.quota.tree.elastic, job.id)
-    state.displace_all(units)
-    state.begin_leaving_all([(unit.job, unit.places) for unit in units])
+        if job.id in job.quota.queue.of_job:
+            state.dequeue(job)
+        if job.id in job.quota.tree.elastic:
+            state.drop_entry(job.quota.tree.elastic, job.id)
+    state.vacate(units)
     _end_runs(state, jobs, [eviction for eviction, _ in found], now_ms)
     return found
 

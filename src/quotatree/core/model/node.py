@@ -248,7 +248,8 @@ class Node:
         """Return what is left, at this moment or by plan: milli-GPU by device, milli-CPU, MiB. To be read, not written."""
         if not (now and self.leavers):
             return self.free, self.free_cpu, self.free_memory
-        devices = [self.device_free(device, True) for device in range(len(self.free))]
+        amounts = zip(self.free, self.leaving, self.held, strict=True)
+        devices = [max(0, free - max(0, leaves - held)) if leaves else free for free, leaves, held in amounts]
         return devices, *self._left_beside_leavers()
 
     def _left_beside_leavers(self) -> tuple[int, int]:
@@ -291,23 +292,42 @@ class Node:
         self.units[unit] = Share(unit, whole, tuple(fractions), cpu, memory)
         self._changed()
 
-    def take_away(self, *units: Unit, held: bool) -> None:
-        """Undo `put` of these units."""
-        free, index = self.free, self.index
+    def take_away(self, unit: Unit, held: bool) -> None:
+        """Undo `put` of a unit."""
+        share = self.units.pop(unit)
+        free = self.free
+        for _, _, devices, shape in unit.places_on(self.index):
+            milli = min(shape[0], WHOLE_GPU)
+            for device in devices:
+                free[device] += milli
+                if held:
+                    self.held[device] -= milli
+        self.free_cpu += share.cpu_milli
+        self.free_memory += share.memory_mib
+        if held:
+            self.held_cpu -= share.cpu_milli
+            self.held_memory -= share.memory_mib
+        self.shared -= len(share.fractions)
+        self._changed()
+
+    def vacate(self, units: list[Unit]) -> None:
+        """Take these units away, none of them a hold, whose replicas leave from now on: `take_away` and `leave` in one."""
+        free, leaving, leavers, index = self.free, self.leaving, self.leavers, self.index
         for unit in units:
-            share = self.units.pop(unit)
-            for _, _, devices, shape in unit.places_on(index):
-                milli = min(shape[0], WHOLE_GPU)
+            _, _, fractions, cpu_milli, memory_mib = self.units.pop(unit)
+            job_id = unit.job.id
+            for place in unit.places_on(index):
+                replica, _, devices, shape = place
+                milli = shape[0] if shape[0] < WHOLE_GPU else WHOLE_GPU
                 for device in devices:
                     free[device] += milli
-                    if held:
-                        self.held[device] -= milli
-            self.free_cpu += share.cpu_milli
-            self.free_memory += share.memory_mib
-            if held:
-                self.held_cpu -= share.cpu_milli
-                self.held_memory -= share.memory_mib
-            self.shared -= len(share.fractions)
+                    leaving[device] += milli
+                leavers[job_id, replica] = place
+            self.free_cpu += cpu_milli
+            self.free_memory += memory_mib
+            self.leaving_cpu += cpu_milli
+            self.leaving_memory += memory_mib
+            self.shared -= len(fractions)
         self._changed()
 
     def leave(self, job_id: JobId, place: Placed, sign: int) -> None:

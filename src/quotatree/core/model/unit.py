@@ -224,9 +224,12 @@ class Unit:
 
     def cost(self, now_ms: int) -> int:
         """Return what evicting this unit alone costs now, in milli-GPU x milliseconds, weighed by priority."""
-        if not self.slope:
+        slope = self.slope
+        if not slope:
             return self.base
-        return self.base + self.slope * self.age_ms(now_ms)
+        if self.interval_ms is None and self.cap_ms is None and now_ms > self.anchor_ms:
+            return self.base + slope * (now_ms - self.anchor_ms)
+        return self.base + slope * self.age_ms(now_ms)
 
     def order_entry(self) -> tuple[int, int, tuple[str, int], Unit]:
         """Return a key that sorts units of one class and size cheapest first at any time: the latest saved first, and of
@@ -267,7 +270,7 @@ def companions(unit: Unit) -> list[Unit]:
 def eviction_cost(unit: Unit, now_ms: int) -> int:
     """Return the cost of evicting `unit` with all it takes along, in milli-GPU x milliseconds, weighed by priority."""
     cost = unit.cost(now_ms)
-    if unit.cls.kind is UnitKind.CORE and unit.job.extras:
+    if unit.job.extras and unit.cls.kind is UnitKind.CORE:
         cost += sum(extra.cost(now_ms) for extra in unit.job.extras.values())
     return cost
 

@@ -6,11 +6,12 @@ Everything that writes goes through methods that can be undone; they stand where
     job_values    what is written in a job
     quota_values  what is written in a quota and in its tree
     nodes         pools, nodes, what must notice a change
+    leaving       replicas that were told to end
     protection    min_runtime
     units         what stands on devices and counts in quotas
     tree          the quotas
     memory        what plans remember
-    jobs          phases, queues, leaving, holds
+    jobs          phases, queues, holds
 """
 
 from __future__ import annotations

@@ -124,7 +124,8 @@ class JobValues(Facts):
         """Set the times at which the job was preempted."""
         self.on_undo(self.set_preempted, job, job.preempted_ms)
         job.preempted_ms = preempted_ms
-        self._touch_job(job)
+        if self.touched is not None:
+            self._touch_job(job)
 
     def end_by_eviction(self, job: Job, preemptor: JobId | None, lost_work: int) -> None:
         """Note for which job the run was ended, None for no job, and the work it lost; the next run is regular again."""

@@ -1,4 +1,4 @@
-"""How does a job move: through its phases, into its queue and out of it, off its devices, to a hold?"""
+"""How does a job move: through its phases, into its queue and out of it, to a hold?"""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quotatree.core.model.fragmentation import Typical
-from quotatree.core.model.job import Hold, Job, JobId, Phase, Placed
+from quotatree.core.model.job import Hold, Job, JobId, Phase
 from quotatree.core.model.quota import AmountLimit, Quota
 from quotatree.core.model.typical_requests import Mix
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.state.facts import limits_on
 from quotatree.core.state.job_values import JobValues, entered
+from quotatree.core.state.leaving import LeavingChanges
 from quotatree.core.state.memory import Memory
-from quotatree.core.state.nodes import NodeChanges
 
 NOTHING_KNOWN: Final = Typical({})
 
 
-class JobChanges(NodeChanges, JobValues, Memory):
-    """Changes of jobs: their phases, their queues, replicas that are leaving, and holds."""
+class JobChanges(LeavingChanges, JobValues, Memory):
+    """Changes of jobs: their phases, their queues, and holds."""
 
     def learn(self, job: Job) -> None:
         """Count a job's request among the typical ones of the pools it may run in, and make new pictures when due."""
@@ -124,46 +124,6 @@ class JobChanges(NodeChanges, JobValues, Memory):
                 self.set_losses(job, job.losses, 0)
                 self.set_told(job, None)
                 self.enqueue(job)
-
-    def begin_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
-        """Mark replicas as leaving: they keep their devices busy until the engine confirms their end (P9)."""
-        self.begin_leaving_all(((job, places),))
-
-    def begin_leaving_all(self, leavers: Sequence[tuple[Job, tuple[Placed, ...]]]) -> None:
-        """Mark replicas of several jobs as leaving, as `begin_leaving` of each of them does."""
-        seen: dict[int, None] = {}
-        for job, places in leavers:
-            for place in places:
-                seen[place.node] = None
-                self.nodes[place.node].leave(job.id, place, 1)
-                job.leaving[place.replica] = place
-            if places:
-                self.leaving_jobs[job.id] = job
-            self.leaving_replicas += len(places)
-            if self.touched is not None:
-                self._touch_job(job)
-        for index in seen:
-            self.log_change(index)
-        self.on_undo(self._end_leaving_all, leavers)
-
-    def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
-        self._end_leaving(job, places)
-        self.on_undo(self.begin_leaving, job, places)
-        self.bump(job.quota)
-        self._touch_job(job)
-
-    def _end_leaving_all(self, leavers: Sequence[tuple[Job, tuple[Placed, ...]]]) -> None:
-        for job, places in reversed(leavers):
-            self._end_leaving(job, places)
-
-    def _end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
-        for place in places:
-            self.nodes[place.node].leave(job.id, place, -1)
-            self.log_change(place.node)
-            del job.leaving[place.replica]
-        if not job.leaving:
-            self.leaving_jobs.pop(job.id, None)
-        self.leaving_replicas -= len(places)
 
     def set_hold(self, job: Job, hold: Hold | None) -> None:
         if job.hold is not None:

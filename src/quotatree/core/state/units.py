@@ -14,11 +14,12 @@ from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota, charge, followed_down, loan_on_path
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, total_footprint
 from quotatree.core.state.facts import limits_on
+from quotatree.core.state.leaving import LeavingChanges
 from quotatree.core.state.protection import ProtectionChanges
 from quotatree.core.state.quota_values import QuotaValues
 
 
-class UnitChanges(ProtectionChanges, QuotaValues):
+class UnitChanges(ProtectionChanges, LeavingChanges, QuotaValues):
     """Changes of units and their classes."""
 
     def make_unit(
@@ -59,10 +60,10 @@ class UnitChanges(ProtectionChanges, QuotaValues):
                 if self.nodes[index].crowded:
                     self.settle_foreign(self.nodes[index])
 
-    def displace_all(self, units: Sequence[Unit]) -> None:
-        """Take units off their devices and quotas for good; none of them is a hold or stands on a crowded node.
+    def vacate(self, units: Sequence[Unit]) -> None:
+        """Take units off their quotas for good, and let all their replicas leave; none is a hold or stands on a crowded node.
 
-        As `displace` of each of them, but every node, class of units and quota is written once.
+        As `displace` and `begin_leaving` of each of them, but every node, class of units and quota is written once.
         """
         on_node: defaultdict[int, list[Unit]] = defaultdict(list)
         of_class: defaultdict[UnitClass, list[Unit]] = defaultdict(list)
@@ -72,14 +73,15 @@ class UnitChanges(ProtectionChanges, QuotaValues):
                 on_node[index].append(unit)
             if unit.protected_until_ms:
                 self._count_protected(unit, -1)
+            self._count_leaving(unit.job, unit.places)
             if self.touched is not None:
                 self._touch_job(unit.job)
         for index, there in on_node.items():
-            self.nodes[index].take_away(*there, held=False)
+            self.nodes[index].vacate(there)
             self.log_change(index)
         for alike in of_class.values():
             self._count(alike, -1)
-        self.on_undo(self._place_again, units)
+        self.on_undo(self._occupy_again, units)
         quotas = dict.fromkeys([alike[0].job.quota for alike in of_class.values()])
         for tree in dict.fromkeys([mate for quota in quotas for mate in quota.tree.pool_mates]):
             self._raise_version(tree)
@@ -87,8 +89,9 @@ class UnitChanges(ProtectionChanges, QuotaValues):
             if cls.claim is not Claim.IDLE:
                 self._follow_use_down(alike[0].job.quota)
 
-    def _place_again(self, units: Sequence[Unit]) -> None:
+    def _occupy_again(self, units: Sequence[Unit]) -> None:
         for unit in reversed(units):
+            self._end_leaving(unit.job, unit.places)
             self._place(unit)
 
     def _follow_use_down(self, quota: Quota) -> None:
