@@ -53,7 +53,6 @@ THROUGH = {
     "core/search/free_index.py": "core/search/test_placement.py",
     "core/search/ladder.py": "core/search/test_victims.py",
     "core/search/node_*.py": "core/search/test_victims.py",
-    "core/search/slot_trial.py": "core/search/test_gang.py",
     "core/snapshots.py": "property/test_snapshot.py",
     "core/state/facts.py": "property/test_snapshot.py",
     "core/state/units.py": "property/test_promises.py",

@@ -225,8 +225,9 @@ class Attempt:
         """
         more, quota = self._request, self._quota
         if taken:
-            own = [u for u in taken if u.cls.claim is not Claim.IDLE and quota.contains(u.cls.quota)]
-            more = more.minus(total_footprint(own))
+            classes = dict.fromkeys([unit.cls for unit in taken])
+            inside = {c for c in classes if c.claim is not Claim.IDLE and quota.contains(c.quota)}
+            more = more.minus(total_footprint([unit for unit in taken if unit.cls in inside]))
         beyond = False
         for i, bound in quota.named:
             beyond = beyond or (more[i] > 0 and quota.used[i] + more[i] > bound)

@@ -69,7 +69,7 @@ class Draft:
         Nothing is started only to be evicted. Trying rivals first ensures that, but for chains that no order foresees: then
         the plan goes back to where the victim was started, and goes on without that start.
         """
-        for unit in outcome.taken:
+        for unit in outcome.taken if self._placed else ():
             started = (unit.job.id, unit.cls.claim)
             if started in self._placed:
                 self._go_back(self._placed[started])

@@ -131,6 +131,11 @@ class Signature:
         known[index] = found = self._decide(cls)
         return found
 
+    def frees_quota(self, cls: UnitClass) -> bool:
+        """Return whether units of the class may be taken, and their leaving frees quota for the taker."""
+        entitled = self.entitled(cls)
+        return entitled is not None and entitled.frees_quota
+
     def _decide(self, cls: UnitClass) -> Entitled | None:
         if cls.claim is Claim.IDLE:
             if cls.quota.id in self.spared:

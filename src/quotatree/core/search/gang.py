@@ -59,6 +59,7 @@ class GangSearch(SlotTrial):
         self._stream = index.cheapest_first(trial.rung, trial.now_ms, request.avoid)
         self._pulled: list[tuple[int, int]] = []
         self._shares: dict[int, list[Share]] = {}
+        self._entangled: set[int] = set()  # nodes with units that take others along
         self._spanning: dict[Unit, None] = {}  # units on several nodes
         self._large: dict[Unit, None] = {}  # units on several nodes, or that free several slots on one
 
@@ -163,12 +164,8 @@ class GangSearch(SlotTrial):
             units = way.units
             if self.protections is not None and not self.lawful(units):
                 continue
-            others: dict[int, None] = {}
-            for unit in units:
-                self.take(unit)
-                if len(unit.nodes) > 1:
-                    others.update(dict.fromkeys(unit.nodes))
-            for other in others:
+            self.take_all(units)
+            for other in dict.fromkeys([index for unit in units for index in unit.nodes]):
                 if other != node_index and other not in self._avoid:
                     offer(other)
             offer(node_index)
@@ -197,15 +194,26 @@ class GangSearch(SlotTrial):
         self.looks += 1
         node = self._nodes[node_index]
         shares = self._shares_of(node_index)
-        left = [s for s in shares if s.unit not in self.taken and s.unit is not banned]
+        left = shares
+        if banned is not None or node_index in self._node_freed:
+            left = [s for s in shares if s.unit not in self.taken and s.unit is not banned]
         if not left:
             return None
-        if not self._simple_shape or node.shared or any(s.unit.job.composite for s in left):
+        if (
+            not self._simple_shape
+            or node.shared
+            or (node_index in self._entangled and any(s.unit.job.composite for s in left))
+        ):
             return self._next_slot_in_full(node_index, left, rule)
         free = node.whole_free + self._node_freed.get(node_index, 0)
         need = self._gpus - free % self._gpus
-        items = [(s.whole, self._charge(s.unit, s.whole, rule), s.unit) for s in left if s.whole]
-        total = sum(item[0] for item in items)
+        cost_of, charge = self.cost_of, self._charge
+        items = [
+            (s.whole, cost_of(s.unit) if len(s.unit.nodes) == 1 else charge(s.unit, s.whole, rule), s.unit)
+            for s in left
+            if s.whole
+        ]
+        total = sum([item[0] for item in items])
         if total < need:
             return None
         most = 1
@@ -250,6 +258,8 @@ class GangSearch(SlotTrial):
             found = available(self, node) if self._usable(node_index) else []
             self._shares[node_index] = found
             for share in found:
+                if share.unit.job.composite:
+                    self._entangled.add(node_index)
                 if len(share.unit.nodes) > 1:
                     self._spanning[share.unit] = None
                     self._large[share.unit] = None

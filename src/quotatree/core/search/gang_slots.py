@@ -25,7 +25,7 @@ def cheapest_way(
     """
     if most == 1:
         if total == need:
-            return Way(sum(item[1] for item in items), 1, [item[2] for item in items])
+            return Way(sum([item[1] for item in items]), 1, [item[2] for item in items])
         if total == len(items):
             order = sorted(items, key=lambda item: (item[1], -item[2].started_ms, item[2].name))[:need]
             return Way(sum(item[1] for item in order), 1, [item[2] for item in order])

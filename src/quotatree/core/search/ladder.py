@@ -95,7 +95,8 @@ def cost_without_ladder(found: Found) -> int:
 
 def highest_rung(request: Request, units: Iterable[Unit]) -> int:
     """Return the highest rung of any of these units that may be taken; 0 if there is none."""
-    entitled = [request.signature.entitled(unit.cls) for unit in units]
+    classes = dict.fromkeys([unit.cls for unit in units])
+    entitled = [request.signature.entitled(cls) for cls in classes]
     return max((e.rung for e in entitled if e is not None), default=0)
 
 

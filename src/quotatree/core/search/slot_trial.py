@@ -6,11 +6,14 @@ no node is copied.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from quotatree.core.model.job import Shape
+from quotatree.core.model.node import Share
 from quotatree.core.model.unit import Unit
 from quotatree.core.search.free_index import free_view
 from quotatree.core.search.tally import Tally
-from quotatree.core.search.trial import Trial
+from quotatree.core.search.trial import Trial, quota_freed_by
 
 
 class SlotTrial(Trial):
@@ -40,34 +43,69 @@ class SlotTrial(Trial):
     def enough(self) -> bool:
         return self.slots >= self.count and self.quota_is_free()
 
+    def take_all(self, units: Iterable[Unit]) -> None:
+        """Take units; those that are all that goes from one node are counted there at once."""
+        units = list(units)
+        if not self._goes_from_one_node(units):
+            super().take_all(units)
+            return
+        (node_index,) = units[0].nodes
+        shares = self._nodes[node_index].units
+        self.looks += len(units)
+        self._log += [(unit, True) for unit in units]
+        self.taken.update(dict.fromkeys(units))
+        self._free_quota(quota_freed_by(self.signature, units), 1)
+        self._free_devices(node_index, sum([shares[unit].whole for unit in units]))
+
+    def _goes_from_one_node(self, units: list[Unit]) -> bool:
+        """Return whether these units, two at least, stand on one node only and take nothing along, and only whole devices count."""
+        if not self._simple_shape or len(units) < 2 or len(units[0].nodes) > 1:
+            return False
+        nodes, taken = units[0].nodes, self.taken
+        node = self._nodes[nodes[0]]
+        if node.shared:
+            return False
+        for unit in units:
+            if unit.nodes != nodes or unit in taken or unit.job.composite or unit not in node.units:
+                return False
+        return True
+
     def _book(self, unit: Unit, sign: int) -> None:
         super()._book(unit, sign)
-        nodes = self._nodes
         for node_index in unit.nodes:
-            node = nodes[node_index]
-            share = node.units.get(unit)
+            share = self._nodes[node_index].units.get(unit)
             if share is None:  # taken already for another group of the same job
                 continue
-            freed_here = self._node_freed.get(node_index, 0) + sign * share.whole
-            self._node_freed[node_index] = freed_here
-            if not self._usable(node_index):
-                continue
-            before = self._node_slots.get(node_index)
-            if before is None:
-                before = self._free_slots[node_index]
-            if self._simple_shape and not node.shared:
-                after = (node.whole_free + freed_here) // self._gpus
+            if self._simple_shape and not self._nodes[node_index].shared:
+                self._free_devices(node_index, sign * share.whole)
             else:
-                tally = self._tallies.get(node_index)
-                if tally is None:
-                    tally = self._tallies[node_index] = Tally(node)
-                if sign > 0:
-                    tally.add((share,))
-                else:
-                    tally.remove((share,))
-                after = tally.slots(self.shape)
-            self._node_slots[node_index] = after
-            self.slots += after - before
+                self._free_share(node_index, share, sign)
+
+    def _free_devices(self, node_index: int, whole: int) -> None:
+        """Count so many more entire devices of a node as free, where nothing else counts."""
+        freed = self._node_freed[node_index] = self._node_freed.get(node_index, 0) + whole
+        if self._usable(node_index):
+            self._set_slots(node_index, (self._nodes[node_index].whole_free + freed) // self._gpus)
+
+    def _free_share(self, node_index: int, share: Share, sign: int) -> None:
+        """Count what one unit has on a node as free (sign 1), or as not free any more (sign -1)."""
+        self._node_freed[node_index] = self._node_freed.get(node_index, 0) + sign * share.whole
+        if not self._usable(node_index):
+            return
+        tally = self._tallies.get(node_index)
+        if tally is None:
+            tally = self._tallies[node_index] = Tally(self._nodes[node_index])
+        if sign > 0:
+            tally.add((share,))
+        else:
+            tally.remove((share,))
+        self._set_slots(node_index, tally.slots(self.shape))
+
+    def _set_slots(self, node_index: int, slots: int) -> None:
+        """Note how many replicas would fit on a node now."""
+        before = self._node_slots.get(node_index)
+        self.slots += slots - (self._free_slots[node_index] if before is None else before)
+        self._node_slots[node_index] = slots
 
     def _free_on(self, node_index: int) -> Tally:
         """Return a new count of what is free on a node without what has been taken."""

@@ -7,15 +7,17 @@ what has been taken is a list, a sum of freed quota and, where places matter, an
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import ZERO, Resources
-from quotatree.core.model.unit import Unit, UnitKind, companions, eviction_cost, total_footprint
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind, companions, eviction_cost, total_footprint
 from quotatree.core.search.eligible import Protections, Signature
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
@@ -85,14 +87,9 @@ def propose(units: list[Unit], cost: int) -> Proposal:
     if len(units) == 1:
         (unit,) = units
         return Proposal(cost, 1, -unit.started_ms, (unit.name,), (unit,))
-    units.sort(key=_name)
-    return Proposal(
-        cost, len(units), -sum(u.started_ms for u in units), tuple(u.name for u in units), tuple(units)
-    )
-
-
-def _name(unit: Unit) -> tuple[str, int]:
-    return unit.name
+    units.sort(key=attrgetter("name"))
+    age = -sum([u.started_ms for u in units])
+    return Proposal(cost, len(units), age, tuple([u.name for u in units]), tuple(units))
 
 
 class Trial:
@@ -164,13 +161,16 @@ class Trial:
                 self._book(piece, sign)
 
     def _book(self, unit: Unit, sign: int) -> None:
-        entitled = self.signature.entitled(unit.cls)
-        if entitled is not None and entitled.frees_quota:
-            gpu_milli, cpu_milli, memory_mib = unit.footprint
-            freed = self.freed
-            freed[0] += sign * gpu_milli
-            freed[1] += sign * cpu_milli
-            freed[2] += sign * memory_mib
+        if self.signature.frees_quota(unit.cls):
+            self._free_quota(unit.footprint, sign)
+
+    def _free_quota(self, amount: Resources, sign: int) -> None:
+        """Count so much quota as freed (sign 1), or as not free any more (sign -1)."""
+        gpu_milli, cpu_milli, memory_mib = amount
+        freed = self.freed
+        freed[0] += sign * gpu_milli
+        freed[1] += sign * cpu_milli
+        freed[2] += sign * memory_mib
 
     # -- what that comes to ----------------------------------------------------------------------------------------
 
@@ -278,19 +278,20 @@ def implied(unit: Unit, chosen: Iterable[Unit]) -> bool:
 
 def with_companions(units: list[Unit]) -> list[Unit]:
     """Return the units with the surplus and holds that their cores take along, each once (P12)."""
-    together = dict.fromkeys(units)
+    taken_along = [piece for unit in units if unit.job.composite for piece in companions(unit)]
+    return list(dict.fromkeys([*units, *taken_along]))
+
+
+def quota_freed_by(signature: Signature, units: Iterable[Unit]) -> Resources:
+    """Return how much quota it frees for the taker if exactly these units leave."""
+    of_class: defaultdict[UnitClass, list[Unit]] = defaultdict(list)
     for unit in units:
-        if unit.job.composite:
-            together.update(dict.fromkeys(companions(unit)))
-    return list(together)
+        of_class[unit.cls].append(unit)
+    free_quota = [unit for cls, alike in of_class.items() if signature.frees_quota(cls) for unit in alike]
+    return total_footprint(free_quota)
 
 
 def left_after(request: Request, units: Iterable[Unit]) -> Resources:
     """Return how much quota would still be to be freed once these units had left."""
-    free_quota: list[Unit] = []
-    for unit in with_companions(list(units)):
-        entitled = request.signature.entitled(unit.cls)
-        if entitled is not None and entitled.frees_quota:
-            free_quota.append(unit)
-    left = request.deficit.minus(total_footprint(free_quota))
+    left = request.deficit.minus(quota_freed_by(request.signature, with_companions(list(units))))
     return Resources(*(max(0, amount) for amount in left))
