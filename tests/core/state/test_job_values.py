@@ -50,7 +50,7 @@ WRITES: dict[str, Write] = {
     "set_claim": lambda state, job: state.set_claim(job, Claim.IDLE),
     "set_core": set_core,
     "clear_units": lambda state, job: state.clear_units(job),
-    "set_preempted": lambda state, job: state.set_preempted(job, (7,)),
+    "add_preempted": lambda state, job: state.add_preempted([job], 7),
     "end_by_eviction": lambda state, job: state.end_by_eviction(job, JobId("other"), 7),
     "end_run": lambda state, job: state.end_run(job, Ending(Phase.WAITING, 7, "because"), JobId("other"), 7),
     "set_hold": lambda state, job: state.set_hold(job, hold_of(state, job)),

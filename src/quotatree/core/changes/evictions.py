@@ -7,7 +7,6 @@ node, quota and queue is written once, not once for each of them. That is the sa
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from quotatree.core import decisions as say
 from quotatree.core.changes.effects import release, stop_everything
@@ -60,27 +59,32 @@ def evict_each(
 ) -> list[Evicted]:
     """Evict units, each for its own reason. The caller settles what is left of their jobs."""
     found: list[Evicted] = []
-    for alone, group in groupby(victims, lambda victim: _leaves_alone(state, victim[0])):
-        if alone is None:
-            found += _evict_cores(state, list(group), now_ms, preemptor, counts)
-        else:
-            ((unit, reason),) = group
-            found.append(_evict_alone(state, unit, now_ms, reason, preemptor, counts))
+    together: list[Victim] = []
+    for victim in victims:
+        if not _leaves_alone(state, victim[0]):
+            together.append(victim)
+            continue
+        if together:
+            found += _evict_cores(state, together, now_ms, preemptor, counts)
+            together = []
+        found.append(_evict_alone(state, *victim, now_ms=now_ms, preemptor=preemptor, counts=counts))
+    if together:
+        found += _evict_cores(state, together, now_ms, preemptor, counts)
     return found
 
 
-def _leaves_alone(state: State, unit: Unit) -> Unit | None:
-    """Return the unit itself if it cannot leave together with others, else None.
+def _leaves_alone(state: State, unit: Unit) -> bool:
+    """Return whether a unit cannot leave together with others.
 
     Others than cores leave something behind, composite jobs lose several units, and a crowded node gives what becomes free
     to those who crowd it before anything else happens (R6).
     """
-    if unit.cls.kind is not UnitKind.CORE or unit.job.composite:
-        return unit
-    for index in unit.nodes:
+    if unit.cls.kind is not UnitKind.CORE or unit.job.extras or unit.job.hold is not None:
+        return True
+    for index in unit.nodes:  # noqa: SIM110  # asked of every victim: no generator
         if state.nodes[index].crowded:
-            return unit
-    return None
+            return True
+    return False
 
 
 def _evict_cores(
@@ -103,7 +107,7 @@ def _evict_cores(
 
 
 def _evict_alone(
-    state: State, unit: Unit, now_ms: int, reason: Reason, preemptor: JobId | None, counts: bool
+    state: State, unit: Unit, reason: Reason, *, now_ms: int, preemptor: JobId | None, counts: bool
 ) -> Evicted:
     """Evict one unit of whatever kind."""
     job, kind, freed = unit.job, unit.cls.kind, eviction_frees(unit)
@@ -147,7 +151,7 @@ def _core_eviction(
     cost = eviction_cost(unit, now_ms)
     lost_work = cost // cls.weight
     replicas = [place.replica for place in unit.places]
-    if job.composite:
+    if job.extras or job.hold is not None:  # it is composite
         replicas += job.extras
         lost_work = eviction_lost_work(unit, now_ms)
     replicas.sort()

@@ -16,7 +16,20 @@ ALARM_WINDOW_MS: Final = 24 * 3_600_000
 
 def count_preemption(state: State, job: Job, now_ms: int) -> list[say.Decision]:
     """Count one more preemption of a job; return an alarm if it was preempted often, and its end if it may not be again."""
-    state.set_preempted(job, (*job.preempted_ms, now_ms))
+    return count_preemptions(state, [job], now_ms)
+
+
+def count_preemptions(state: State, jobs: list[Job], now_ms: int) -> list[say.Decision]:
+    """Count one more preemption of each of these jobs; return what follows for all of them."""
+    state.add_preempted(jobs, now_ms)
+    found: list[say.Decision] = []
+    for job in jobs:
+        if len(job.preempted_ms) >= ALARM_COUNT or job.spec.max_preemptions is not None:
+            found += _what_follows(state, job, now_ms)
+    return found
+
+
+def _what_follows(state: State, job: Job, now_ms: int) -> list[say.Decision]:
     count, limit = len(job.preempted_ms), job.spec.max_preemptions
     found: list[say.Decision] = []
     if count >= ALARM_COUNT:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from quotatree.core import decisions as say
 from quotatree.core.changes.effects import Stopped
-from quotatree.core.changes.preemption_count import count_preemption
+from quotatree.core.changes.preemption_count import count_preemption, count_preemptions
 from quotatree.core.model.job import Claim, Job, JobId, Phase
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import UnitKind
@@ -187,12 +187,14 @@ class Draft:
         Victims that found another place in this plan are marked as moved and not counted (P8).
         """
         state = self.state
+        preempted: list[Job] = []
         for position, decision in enumerate(self.decisions):
             if not isinstance(decision, say.Evict) or decision.kind is not UnitKind.CORE:
                 continue
             job = state.jobs[decision.job]
             if job.phase in (Phase.HELD, Phase.RUNNING):
                 self.decisions[position] = decision._replace(moved=True, counts=False)
-                continue
-            if decision.counts and job.id not in self._settled:
-                self.decisions += count_preemption(state, job, self.now_ms)
+            elif decision.counts and job.id not in self._settled:
+                preempted.append(job)
+        if preempted:
+            self.decisions += count_preemptions(state, preempted, self.now_ms)

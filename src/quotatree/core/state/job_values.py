@@ -8,6 +8,8 @@ a plan writes last. A value that is there already is not written. Unless said ot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from quotatree.core.model.job import Claim, Hold, Job, JobId, JobSpec, Phase
 from quotatree.core.model.unit import Unit
 from quotatree.core.reasons import Reason
@@ -120,12 +122,17 @@ class JobValues(Facts):
         self._change(job)
         job.core, job.extras = None, {}
 
-    def set_preempted(self, job: Job, preempted_ms: tuple[int, ...]) -> None:
-        """Set the times at which the job was preempted."""
-        self.on_undo(self.set_preempted, job, job.preempted_ms)
-        job.preempted_ms = preempted_ms
-        if self.touched is not None:
-            self._touch_job(job)
+    def add_preempted(self, jobs: Sequence[Job], at_ms: int) -> None:
+        """Note of each of these jobs that it was preempted at this time."""
+        self.on_undo(self._set_preempted, [(job, job.preempted_ms) for job in jobs])
+        for job in jobs:
+            job.preempted_ms = (*job.preempted_ms, at_ms)
+            if self.touched is not None:
+                self._touch_job(job)
+
+    def _set_preempted(self, times: list[tuple[Job, tuple[int, ...]]]) -> None:
+        for job, preempted_ms in reversed(times):
+            job.preempted_ms = preempted_ms
 
     def end_by_eviction(self, job: Job, preemptor: JobId | None, lost_work: int) -> None:
         """Note for which job the run was ended, None for no job, and the work it lost; the next run is regular again."""
