@@ -40,7 +40,7 @@ from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import (
     Claimant,
-    StepClauses,
+    Preempting,
     lowest_short,
     preempting_steps,
     signature_of,
@@ -87,6 +87,8 @@ class Attempt:
         self._stopped: list[effects.Stopped] = []
         self._given_way = GivenWay(state, self._claimant, now_ms)
         self._lacks: dict[bool, tuple[Quota, Resources, bool]] = {}  # by whether a loan is allowed
+        # For how much more, and whether beyond its min, nobody had to be tried first; and the last change by then.
+        self._nobody_first: tuple[Resources, bool, int] | None = None
 
     def run(self) -> Outcome:
         outcome = self._walk()
@@ -232,12 +234,16 @@ class Attempt:
         for i, bound in quota.named:
             beyond = beyond or (more[i] > 0 and quota.used[i] + more[i] > bound)
         gave_way = bool(self._given_way.gone)
+        if self._nobody_first == (more, beyond, self._state.change) and not gave_way:
+            return False
         if gave_way:  # others are tried in the state as it was
             self._given_way.take_back(self._before)
         overtaken = self._around.overtakes(self._job, more, beyond)
         self._before = self._state.mark()
-        if gave_way and not overtaken:
-            self._given_way.clear()
+        if not overtaken:
+            self._nobody_first = more, beyond, self._state.change
+            if gave_way:
+                self._given_way.clear()
         return overtaken
 
     def _on_loan(self) -> Outcome | None:
@@ -273,31 +279,28 @@ class Attempt:
 
     def _preempt(self, short: Shortage | None, borrows: bool) -> Outcome:
         steps = preempting_steps(self._claimant)
-        first_step = steps.first()
-        if first_step is None:
+        if not steps:
             self._not_enough(Step.OWN, because(Code.NoPolicy))
             return self._fail(self._tried[0].reason, self._shortage(borrows) and short)
         delay = self._quota.preemption_delay_ms
         due = self._job.queued_ms + delay
         if self._now_ms < due and self._patient:
             left = seconds(due - self._now_ms)
-            self._not_enough(first_step, because(Code.PreemptionDelayed, delay=seconds(delay), left=left))
+            self._not_enough(steps.first(), because(Code.PreemptionDelayed, delay=seconds(delay), left=left))
             return self._fail(self._tried[0].reason, None, retry_at_ms=due)
         for step, clauses in steps.one_by_one:
             found = self._with_victims(step, clauses, loan_allowed=borrows)
             if found is not None:
                 return found
-        found = self._below_and_beside(steps.together, borrows)
+        found = self._below_and_beside(steps, borrows) if steps.together() else None
         return found or self._fail(self._tried[0].reason, None)
 
-    def _below_and_beside(self, parts: tuple[StepClauses, ...], borrows: bool) -> Outcome | None:
+    def _below_and_beside(self, steps: Preempting, borrows: bool) -> Outcome | None:
         """Search victims among descendants and siblings together; None if there is no set.
 
         The widest part tells which highest priority cannot be avoided; the first part that does with it is taken (P4).
         """
-        if not parts:
-            return None
-        step, clauses = parts[-1]
+        step, clauses = steps.widest()
         request = self._search_request(step, clauses, borrows)
         prospect, seen = prospect_of(request), self._state.all_changes
         if surely_found(request, prospect) and self._overtaken_anyway(clauses):
@@ -308,7 +311,7 @@ class Attempt:
         if isinstance(best, NotFound):
             self._not_enough(step, self._why_nobody(step, best.reason))
             return None
-        for narrower, fewer in parts[:-1]:
+        for narrower, fewer in steps.narrower():
             asked = replace(self._search_request(narrower, fewer, borrows), highest=best.highest)
             found = search(asked)
             if isinstance(found, Found) and found.highest <= best.highest:

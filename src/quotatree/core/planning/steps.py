@@ -10,7 +10,7 @@ from quotatree.core.model.quota import Quota, QuotaId, deficit, protected_below,
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
-from quotatree.core.reasons import Code, Step
+from quotatree.core.reasons import Step
 from quotatree.core.search.eligible import (
     Clause,
     Signature,
@@ -59,16 +59,49 @@ StepClauses = tuple[Step, tuple[Clause, ...]]
 class Preempting:
     """The steps with regular victims that give a job a right.
 
-    `one_by_one`: in order; the first that works is taken. `together`: parts of the step that follows, each with more rights than
-    the one before it. There the lowest highest priority decides, and only then the first part that has it (P4).
+    `one_by_one`: in order; the first that works is taken. In the step that follows, descendants (`below`) and siblings (`beside`)
+    stand together, and all rights of the steps before count, too (`before`). There the lowest highest priority decides, and only
+    then the first part that has it (P4).
     """
 
+    claimant: Claimant
     one_by_one: tuple[StepClauses, ...]
-    together: tuple[StepClauses, ...]
+    before: tuple[Clause, ...]
+    below: tuple[Clause, ...]
+    beside: tuple[Clause, ...]
 
-    def first(self) -> Step | None:
-        """Return the first step, or None if the job has no right in any."""
-        return next((step for step, _ in self.one_by_one + self.together), None)
+    def __bool__(self) -> bool:
+        """Whether the job has a right in any step."""
+        return bool(self.one_by_one or self.below or self.beside)
+
+    def first(self) -> Step:
+        """Return the first step; there must be one."""
+        if self.one_by_one:
+            return self.one_by_one[0][0]
+        return next(step for step, _ in (*self.narrower(), self.widest()))
+
+    def together(self) -> bool:
+        """Return whether the job has a right over descendants or siblings."""
+        return bool(self.below or self.beside)
+
+    def widest(self) -> StepClauses:
+        """Return the step in which descendants and siblings stand together, with all rights."""
+        return Step.SIBLINGS if self.beside else Step.DESCENDANTS, self.before + self.below + self.beside
+
+    def narrower(self) -> list[StepClauses]:
+        """Return the parts of that step that come before the widest, each with more rights than the one before it.
+
+        Most jobs that could take somebody are overtaken before that matters, so it is asked for when it does.
+        """
+        quota = self.claimant.quota
+        lent = sibling_clauses(quota, self.claimant.job.priority, above_min_only=True) if self.beside else ()
+        above_min = descendants_above_min(quota) + lent
+        found: list[StepClauses] = []
+        if above_min:
+            found.append((Step.SIBLINGS_ABOVE_MIN, self.before + above_min))
+        if self.below and self.beside:
+            found.append((Step.DESCENDANTS, self.before + self.below + lent))
+        return found
 
 
 def lowest_short(claimant: Claimant, loan_allowed: bool) -> Quota:
@@ -98,19 +131,10 @@ def preempting_steps(claimant: Claimant) -> Preempting:
         one_by_one.append((Step.OWN, clauses))
     # Victims in siblings free nothing in the job's own quota: without a right to a loan it must have room already.
     beside = in_own_min or claimant.may_borrow()
-    above_min = descendants_above_min(quota)
-    if beside:
-        above_min += sibling_clauses(quota, priority, above_min_only=True)
+    siblings = sibling_clauses(quota, priority, above_min_only=False) if beside else ()
     everybody_below = descendants_clause(quota)
     below = (everybody_below,) if everybody_below is not None else ()
-    siblings = sibling_clauses(quota, priority, above_min_only=False) if beside else ()
-    lent = tuple(c for c in above_min if c.rule is Code.SelfLevelSibling)
-    together = [
-        (Step.SIBLINGS_ABOVE_MIN, above_min, clauses + above_min),
-        (Step.DESCENDANTS, below, clauses + below + lent),
-        (Step.SIBLINGS, siblings, clauses + below + siblings),
-    ]
-    return Preempting(tuple(one_by_one), tuple((step, all_) for step, adds, all_ in together if adds))
+    return Preempting(claimant, tuple(one_by_one), clauses, below, siblings)
 
 
 def signature_of(

@@ -48,6 +48,6 @@ def _depends_on_tree(claimant: Claimant, short: Shortage) -> bool:
     quota = claimant.quota
     reserved_matters = quota.tree.shares_reserved and short.quota is not quota
     return bool(
-        quota.tree.surplus_units or preempting_steps(claimant).first() or may_borrow(quota, claimant.job.priority)
-        or quota.shrinking or reserved_matters or not claimant.past_guard
+        quota.tree.surplus_units or may_borrow(quota, claimant.job.priority) or quota.shrinking or reserved_matters
+        or not claimant.past_guard or preempting_steps(claimant)
     )  # fmt: skip
