@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.policy import ChildLevel, Priorities, Scope
+from quotatree.core.planning.plan import plan
 from tests.core.building import ALL, World, self_level
 
 
@@ -42,3 +44,21 @@ def test_a_victim_is_put_back_only_if_its_preemptor_has_another_place(
     assert (("Evict", "victim") not in made) is stays
     assert ("Evict", "low") in made
     assert put_back == (["victim"] if stays else [])
+
+
+def test_a_record_tells_the_highest_priority_of_those_who_go_and_not_of_who_stays_p13() -> None:
+    """`top` would take `victim`, of priority 5, and `victim` would move by taking `low`: in the end only `low` goes."""
+    world = World(nodes=2, gpus=2)
+    world.root(4, child_level=ChildLevel(Priorities(5, 5), ALL))
+    world.quota("a", 4, self_level=self_level(5, 3, Scope.OWN))
+    world.run("victim", "a", 1, priority=5, places=place(0, 0))
+    world.run("beside it", "a", 1, priority=9, places=place(0, 1))
+    world.run("low", "a", 1, priority=3, places=place(1, 0))
+    world.run("high", "a", 1, priority=9, places=place(1, 1))
+    world.submit("top", "r", 1)
+    (held,) = (d for d in plan(world.state, 0).decisions if isinstance(d, say.Hold))
+    assert held.preemption is not None
+    assert [v.job for v in held.preemption.victims] == ["low"]
+    assert held.preemption.kept == ("victim",)
+    assert held.preemption.highest_priority == 3
+    assert dict(held.reason.facts)["highest"] == "3"

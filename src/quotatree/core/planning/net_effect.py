@@ -8,6 +8,7 @@ it fits there. An engine is told only that.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
@@ -21,6 +22,9 @@ from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
+
+COUNT_AS_ZERO: Final = (Code.IdleTakenBack, Code.SurplusGivesWay)
+"""Why idle work and surplus go: they stand on the lowest rung, whatever their priority."""
 
 
 def keep_running(
@@ -134,7 +138,10 @@ class _NetEffect:
         number, told = promised
         took = self._took(job.id, kept.id)
         self.told.drop(number)
-        ledger = _merged(told.preemption, moved_to.preemption, kept.id) if took else told.preemption
+        ledger = told.preemption
+        if took:
+            highest = self._highest_taken_for(job.id, kept.id)
+            ledger = _merged(told.preemption, moved_to.preemption, kept.id, highest)
         reason = told.reason if ledger is not None and not took else _why(ledger, kept.id)
         if now:
             self.told.add(
@@ -156,6 +163,13 @@ class _NetEffect:
                 )
             )
         return True
+
+    def _highest_taken_for(self, *preemptors: JobId) -> int:
+        """Return the highest priority of those who go, or turn idle, for these jobs; idle work and surplus count as 0 (P5)."""
+        taken = [decision for preemptor in preemptors for _, decision in self.told.taken_for(preemptor)]
+        return max(
+            (self.state.jobs[d.job].priority for d in taken if d.reason.code not in COUNT_AS_ZERO), default=0
+        )
 
     def _taken_for(self, preemptor: JobId, kept: JobId) -> None:
         """Say of the victims of a job that is kept for whom they go in the end."""
@@ -195,9 +209,12 @@ def _free(nodes: Nodes, places: tuple[Placed, ...]) -> bool:
 
 
 def _merged(
-    first: say.Preemption | None, second: say.Preemption | None, kept: JobId
+    first: say.Preemption | None, second: say.Preemption | None, kept: JobId, highest: int
 ) -> say.Preemption | None:
-    """Return the record of a preemptor without the victim that stays, with the victims that one had in its turn."""
+    """Return the record of a preemptor without the victim that stays, with the victims that one had in its turn (P13).
+
+    `highest`: the highest priority of those who go in the end.
+    """
     if first is None:
         return None
     victims = tuple(v for v in first.victims if v.job != kept)
@@ -205,15 +222,14 @@ def _merged(
         cost = sum(v.cost for v in victims)
         return replace(
             first, victims=victims, cost=cost, cost_without_ladder=min(cost, first.cost_without_ladder),
-            highest_priority=max((v.priority for v in victims), default=0), kept=(*first.kept, kept),
+            highest_priority=highest, kept=(*first.kept, kept),
         )  # fmt: skip
     victims += second.victims
     cost = sum(v.cost for v in victims)
     return replace(
         first, victims=victims, demoted=first.demoted + second.demoted, cost=cost,
         cost_without_ladder=min(cost, first.cost_without_ladder + second.cost_without_ladder),
-        highest_priority=max(first.highest_priority, second.highest_priority),
-        kept=(*first.kept, *second.kept, kept),
+        highest_priority=highest, kept=(*first.kept, *second.kept, kept),
     )  # fmt: skip
 
 
