@@ -51,6 +51,22 @@ def test_every_resource_that_is_short_is_told_x1() -> None:
     assert any("0 CPU free" in text for text in told)
 
 
+def test_what_surplus_uses_is_not_told_as_free_x1() -> None:
+    """Before a loan the surplus of `wide` would give way (P12). That is not enough, so it stays and r has nothing free."""
+    world = World(gpus=4)
+    world.root(4)
+    world.quota("a", 2, self_level=self_level(5, 1))
+    world.quota("b", 2)
+    world.run("full", "b", 2, priority=9)
+    world.submit("wide", "a", 1, priority=9, max_replicas=2)
+    world.plan()
+    assert world.state.jobs[JobId("wide")].running_replicas == 2
+    world.submit("new", "a", 2, priority=5)
+    world.plan()
+    told = explain(world.state, JobId("new"), 0)
+    assert [dict(r.facts)["free"] for r in told.reasons if r.code is Code.AncestorFull] == ["0 GPU"]
+
+
 def test_an_idle_job_without_devices_is_told_so_x1() -> None:
     world = World()
     world.root(8)

@@ -122,8 +122,9 @@ class Attempt:
         if not borrows and self._quota.shrinking and short is not None:
             self._not_enough(Step.LOAN, because(Code.LoanNotAllowed, quota=self._quota.id))
         if borrows and short is not None:
+            as_it_is = self._shortage(True)
             self._given_way.clear()
-            if found := self._on_loan():
+            if found := self._on_loan(as_it_is):
                 return found
         if self._fits_as_idle():
             return self._fail(because(Code.StopsAtIdle), None)  # forgotten in this plan (leftovers.py)
@@ -246,14 +247,15 @@ class Attempt:
                 self._given_way.clear()
         return overtaken
 
-    def _on_loan(self) -> Outcome | None:
+    def _on_loan(self, as_it_is: Shortage | None) -> Outcome | None:
         """Start beyond the quota's own min on what siblings do not use, after siblings' jobs that need no loan (P3).
 
-        None: there is no room, even after idle borrowers and surplus have given way.
+        None: there is no room, even after idle borrowers and surplus have given way. `as_it_is`: the shortage before surplus
+        gave way, which is told if it is not enough: by then the surplus is back.
         """
         short = self._shortage(True)
         if short is not None:
-            self._not_enough(Step.LOAN, self._why_short(short))
+            self._not_enough(Step.LOAN, self._why_short(as_it_is or short))
             if not self._quota.tree.surplus_units:  # idle borrowers free no quota
                 return None
             return self._with_victims(Step.LOAN, (), loan_allowed=True)
