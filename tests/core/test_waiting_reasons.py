@@ -12,14 +12,15 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.explanation import explain
 from quotatree.core.model.job import Idle, Job, JobId
 from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.policy import Strategy
+from quotatree.core.model.policy import Priorities, Scope, SelfLevel, SelfLevels, Strategy
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.outcome import Outcome
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
+from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
 from quotatree.core.waiting_reasons import foremost_reasons
-from tests.core.building import MINUTE, World, bounds, root, submit
+from tests.core.building import ALL, MINUTE, World, bounds, root, self_level, submit
 
 
 def test_an_idle_job_that_is_still_leaving_is_told_so_x1() -> None:
@@ -52,6 +53,48 @@ def test_an_idle_job_kept_from_the_nodes_of_a_guard_is_told_so_x1() -> None:
     (reason,) = explain(world.state, JobId("idle"), world.now_ms).reasons
     assert reason.text == "r keeps 4 GPU free for gang, which has waited too long"
     assert world.state.jobs[JobId("idle")].told == reason, "the plan says the same"
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_job_that_every_plan_puts_off_is_told_who_would_take_it_x1(restarted: bool) -> None:
+    """S8: once `first` had started, a's loan would be larger than `nine` protects (P15), and `asker` would take it."""
+    world = World(nodes=2, gpus=3)
+    world.root(6)
+    takes_most = SelfLevel(Priorities(9, 9), Priorities(1, 8), ALL, Scope.LEVEL)
+    takes_little = SelfLevel(Priorities(2, 8), Priorities(1, 1), ALL, Scope.LEVEL)
+    world.quota("a", 1, self_level=SelfLevels.of(takes_most, takes_little), strategy=Strategy.TRAVERSE)
+    world.quota("b", 2, self_level=self_level(4, 3))
+    world.run("other", "r", 3, priority=9)
+    world.run("nine", "a", 1, priority=9)
+    world.run("late", "a", 0.7, priority=4)
+    world.submit("asker", "b", 2, priority=4)
+    world.submit("first", "a", 0.6, priority=3)
+    assert world.plan() == []
+    state = restore(snapshot(world.state)) if restarted else world.state
+    (reason,) = explain(state, JobId("first"), 0).reasons
+    assert reason.text == "starting it now would only make it a victim of asker"
+
+
+def test_a_job_whose_idle_start_is_put_off_is_not_told_that_it_runs_idle_x1() -> None:
+    """S8: once `guarded` ran idle its guard would end, and `other` would take its devices."""
+    world = World(nodes=2, gpus=2)
+    world.state.settings = Settings(starvation_guard_ms=10 * MINUTE)
+    world.root(4)
+    world.quota("a", 2)
+    world.run("top", "r", 2)
+    world.run("below", "a", 2)
+    world.submit("guarded", "a", 2, idle=Idle.ALLOW)
+    world.plan()
+    world.plan(11 * MINUTE)
+    world.submit("other", "r", 2)
+    world.plan()
+    world.event(ev.JobEnded(JobId("top")))
+    assert world.plan() == []
+    told = explain(world.state, JobId("guarded"), world.now_ms)
+    assert [(r.code, dict(r.facts).get("preemptor")) for r in told.reasons] == [
+        (Code.WouldBeTaken, "other"),
+        (Code.OwnQuotaFull, None),
+    ]
 
 
 def test_a_list_of_jobs_has_a_reason_for_each_and_one_attempt_for_all_that_are_alike_x1(

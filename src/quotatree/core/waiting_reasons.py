@@ -1,7 +1,8 @@
 """Why does a job wait right now? Every waiting job has at least one reason, with figures (X1).
 
 The answers come from the planner's own code: an attempt that is rolled back, the same order of the queue, the same test for
-an idle start. Jobs of one class ask for the same with the same rights, so a list of jobs costs one attempt for each class.
+an idle start. Jobs of one class ask for the same with the same rights, so a list of jobs costs one attempt for each class,
+and one plan, rolled back as well, where jobs wait that could start: only a plan knows why it puts them off (S8).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided, Failed, Outcome
+from quotatree.core.planning.plan import PutOff, put_off
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.search.placement import find_places
@@ -93,7 +95,8 @@ class _Questions:
         self._state, self._now_ms = state, now_ms
         self._orderings: dict[tuple[Tree, ...], Ordering] = {}
         self._heads: dict[QuotaId, Job | None] = {}
-        self._alike: dict[tuple[int, int], WhyWaiting] = {}
+        self._alike: dict[tuple[int, int], tuple[WhyWaiting, bool]] = {}
+        self._put_off: dict[tuple[Tree, ...], PutOff] = {}
         self.attempts = 0
 
     def knows(self, job: Job) -> bool:
@@ -109,25 +112,33 @@ class _Questions:
         if known is None:
             self.attempts += 1
             known = self._alike[alike] = self._why_class(job, cls)
-        reasons = list(known.reasons)
+        why, could_start = known
+        reasons = list(why.reasons)
         blocker = self._blocker(job, cls)
+        if could_start and blocker is None and not _over_limits(self._state, cls):
+            reasons = self._with_who_would_take_it(cls, reasons)
         if blocker is not None:
             strategy = job.quota.spec.strategy.value
             after = sum(1 for reason in reasons if reason.code is Code.OverAmountLimit)
             reasons.insert(after, because(Code.BehindHead, head=blocker, strategy=strategy))
         if not reasons:
             reasons.append(because(Code.NotYetTried))
-        return WhyWaiting(tuple(reasons), known.tried)
+        return WhyWaiting(tuple(reasons), why.tried)
 
-    def _why_class(self, job: Job, cls: WaitClass) -> WhyWaiting:
-        """Return the reasons that all jobs of a class have, which may be none: the strategy is left aside."""
+    def _why_class(self, job: Job, cls: WaitClass) -> tuple[WhyWaiting, bool]:
+        """Return the reasons that all jobs of a class have, which may be none: the strategy is left aside.
+
+        Also whether one of them could start, regular or idle, as far as an attempt by itself can tell.
+        """
         reasons = _over_limits(self._state, cls)
         tried: tuple[StepTried, ...] = ()
+        could_start = False
         if job.spec.idle is not Idle.ONLY:
             outcome, taken_back = self._attempt(job, cls)
             reasons += taken_back
             if isinstance(outcome, Decided | Failed):
                 tried = outcome.tried
+            could_start = not isinstance(outcome, Failed) and not taken_back
             if isinstance(outcome, Failed):
                 reasons += [outcome.failure.reason]
                 reasons += [step.reason for step in tried if step.reason not in reasons]
@@ -136,12 +147,14 @@ class _Questions:
             refusal = idle_start(self._state, job)
             if isinstance(refusal, Reason):
                 reasons.append(refusal)
-        return WhyWaiting(tuple(reasons), tried)
+            else:
+                could_start = True
+        return WhyWaiting(tuple(reasons), tried), could_start
 
     def _attempt(self, job: Job, cls: WaitClass) -> tuple[Outcome, list[Reason]]:
         """Try the job once more, in a transaction that is rolled back; return how that ended.
 
-        Also why it would not keep what it takes (S8), which may be known only to the plan that put it off; else nothing.
+        Also why it would not keep what it takes (S8), if that can be seen without a plan; else nothing.
         """
         state = self._state
         state.begin()
@@ -152,10 +165,17 @@ class _Questions:
             taker = who_would_take_it_back(state, job, outcome.taken, self._now_ms)
         finally:
             state.rollback()
-        if taker is not None:
-            return outcome, [because(Code.WouldBeTaken, preemptor=taker)]
-        put_off = cls.failed is not None and cls.failed.reason.code is Code.WouldBeTaken
-        return outcome, [cls.failed.reason] if put_off and cls.failed is not None else []
+        return outcome, [because(Code.WouldBeTaken, preemptor=taker)] if taker is not None else []
+
+    def _with_who_would_take_it(self, cls: WaitClass, reasons: list[Reason]) -> list[Reason]:
+        """Return the reasons with that of the plan if it puts off a job that could start (S8); it does not run idle then."""
+        trees = cls.quota.tree.together
+        if trees not in self._put_off:
+            self._put_off[trees] = put_off(self._state, self._now_ms, trees)
+        why = self._put_off[trees].get((cls.quota.id, cls.key))
+        if why is None:
+            return reasons
+        return [why, *(reason for reason in reasons if reason.code is not Code.StopsAtIdle)]
 
     def _blocker(self, job: Job, cls: WaitClass) -> JobId | None:
         """Return the head that keeps the strategy from trying this job; None if none does, or the job is head itself."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Job, JobId
-from quotatree.core.model.quota import has_loan
+from quotatree.core.model.quota import QuotaId, has_loan
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import could_evict, work_of
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.draft import Draft
@@ -22,7 +23,7 @@ from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.rivals import before_loan, rival_of
 from quotatree.core.planning.starvation_guard import look_after_guards, next_guard_ms, place_guards
-from quotatree.core.reasons import Code, because
+from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
 
 
@@ -58,6 +59,26 @@ def _made(state: State, now_ms: int) -> say.Plan:
         decisions += planner.decisions
         wakeups += planner.wakeups()
     return say.Plan(now_ms, tuple(decisions), min(wakeups, default=None))
+
+
+PutOff = dict[tuple[QuotaId, tuple[object, ...]], Reason]
+"""Of classes of waiting jobs, by quota and key: why none of them is started though one could be."""
+
+
+def put_off(state: State, now_ms: int, trees: tuple[Tree, ...]) -> PutOff:
+    """Return the classes in these trees, which share pools, that a plan would put off, each with who would take it (S8).
+
+    Only a plan knows that. It is made and taken back: the state is unchanged.
+    """
+    state.begin()
+    try:
+        state.end_protections(now_ms)
+        state.end_put_off(now_ms)
+        planner = _Planner(Draft(state, now_ms, trees))
+        planner.run()
+        return planner.put_off()
+    finally:
+        state.rollback()
 
 
 class _Planner(Surroundings):
@@ -230,6 +251,20 @@ class _Planner(Surroundings):
         self._draft.tell(job, failure.reason)
 
     # -- the end -----------------------------------------------------------------------------------------------
+
+    def put_off(self) -> PutOff:
+        """Return the classes whose jobs were not started because another would take what they take, each with that reason."""
+        draft, jobs, found = self._draft, self._state.jobs, PutOff()
+        waiting = [cls for tree in draft.trees for q in tree.numbered for cls in q.queue.classes.values()]
+        for cls in waiting:
+            if cls.failed is not None and cls.failed.reason.code is Code.WouldBeTaken:
+                found[cls.quota.id, cls.key] = cls.failed.reason
+        placed = {decision.job for decision in draft.decisions if isinstance(decision, say.Start | say.Hold)}
+        for (job_id, _), preemptor in draft.postponed.items():
+            left_out = None if job_id in placed else jobs[job_id].quota.queue.of_job.get(job_id)
+            if left_out is not None:
+                found[left_out.quota.id, left_out.key] = because(Code.WouldBeTaken, preemptor=preemptor)
+        return found
 
     def wakeups(self) -> list[int]:
         """Return the times, in ms, at which a plan may decide more though nothing happens: now, if starts were put off or
