@@ -92,6 +92,7 @@ WHEN: Final = {
     "FairTurn": "Others have left or are leaving so that it gets its share of what is idle.",
     "IdleNoPlacement": "The idle claim is allowed, but the devices are not there.",
     "StillLeaving": "An idle job that was taken back or stopped: it starts again once its replicas have left their devices.",
+    "PoolPartFull": "Free devices are there, but the root draws on several pools, and its part of one that other roots draw on too is used up.",
     "ReplicasRun": "A running job with fewer replicas than it wants or could use: how many run. Why there are no more follows.",
     "KeptForGuard": "There would be room, but the starvation guard keeps it for somebody else.",
     "LoanNotAllowed": "The quota is being scaled down in mode `lazy` and is still above its target.",

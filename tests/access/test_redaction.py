@@ -231,7 +231,7 @@ def test_every_fact_of_every_reason_is_known():
     used = {
         name for code in Code for _, name, _, _ in string.Formatter().parse(code.value) if name is not None
     }
-    assert used == PLAIN_FACTS | JOB_FACTS | {"quota", "subject", "workspace", "node"}
+    assert used == PLAIN_FACTS | JOB_FACTS | {"quota", "subject", "workspace", "node", "pool"}
 
 
 # -- by example ----------------------------------------------------------------------------------------------------

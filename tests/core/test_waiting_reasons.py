@@ -10,9 +10,10 @@ from quotatree.core import events as ev
 from quotatree.core import waiting_reasons
 from quotatree.core.changes.apply import apply
 from quotatree.core.explanation import explain
-from quotatree.core.model.job import Idle, Job, JobId
+from quotatree.core.model.job import Idle, Job, JobId, Placed, Shape
 from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.policy import Priorities, Scope, SelfLevel, SelfLevels, Strategy
+from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.outcome import Outcome
 from quotatree.core.planning.plan import plan
@@ -140,3 +141,23 @@ def test_beyond_so_many_attempts_a_list_says_what_was_told_last_x1(monkeypatch: 
     world.event(ev.QuotaScaled("r", bounds(4), mode=ev.ScaleMode.LAZY))
     found = foremost_reasons(world.state, waiting, 0)
     assert [dict(found[job.id].facts)["min"] for job in waiting] == ["4 GPU", "4 GPU", "8 GPU", "8 GPU"]
+
+
+@pytest.mark.parametrize("idle", [Idle.NEVER, Idle.ONLY])
+def test_a_job_whose_root_has_used_its_part_of_a_shared_pool_is_told_so_x1(idle: Idle) -> None:
+    """Q1: of the 4 GPUs of pool b, r and s may take 2 each. Three are free, but r may take only one of them."""
+    world = World(nodes=0)
+    for name, pool, gpus in (("a0", "a", 2), ("b0", "b", 4)):
+        world.event(ev.NodeJoined(NodeSpec(name, pool, gpus=gpus)))
+    for name, draws in (("r", (("a", bounds(2)), ("b", bounds(2)))), ("s", (("b", bounds(2)),))):
+        world.event(ev.QuotaCreated(QuotaSpec(QuotaId(name), draws=draws)))
+    for node in range(2):
+        world.run(f"on pool {node}", "r", 1, places=(Placed(0, node, (0,), Shape(1000, 0, 0)),))
+    job = world.submit("job", "r", 2, idle=idle)
+    assert world.plan() == []
+    told = explain(world.state, job.id, 0)
+    why = "r may take 2 GPU from pool b, which it shares; 1 GPU of that in use, 2 GPU wanted"
+    assert told.reasons[0].text == why
+    assert not any(r.code in (Code.NoPlacement, Code.IdleNoPlacement) for r in told.reasons)
+    assert job.told == told.reasons[0], "the plan says the same"
+    assert told.helps[0].text == "work of r in pool b ends, or r draws more from it"

@@ -92,7 +92,7 @@ class Reader:
     def reason(self, reason: Reason, *, of_visible: bool = True) -> Reason:
         """The reason with hidden names replaced.
 
-        `of_visible`: it is about a job the actor may see, so a node in it is that job's own and stays.
+        `of_visible`: it is about a job the actor may see, so a node or pool in it is one of that job's own tree and stays.
         """
         if self.everything:
             return reason
@@ -202,7 +202,7 @@ class Reader:
         return name if workspace in self.workspaces else HIDDEN
 
     def _fact(self, key: str, value: str, of_visible: bool) -> str:
-        if key in PLAIN_FACTS or (key == "node" and of_visible):
+        if key in PLAIN_FACTS or (key in ("node", "pool") and of_visible):
             return value
         if key in JOB_FACTS:
             return self.job(value)

@@ -275,6 +275,12 @@ def _what_helps(
             found[_scaled_up(state.quotas[QuotaId(facts["quota"])], job, text)] = None
         elif reason.code is Code.NoPlacement:
             found[Help(f"devices for {facts['shape']} become free together on one node")] = None
+        elif reason.code is Code.PoolPartFull:
+            full = a_quota(facts["quota"])
+            text = Sentence(
+                "work of ", full, f" in pool {facts['pool']} ends, or ", full, " draws more from it"
+            )
+            found[Help(text)] = None
         elif reason.code is Code.BehindHead:
             head = JobId(facts["head"])
             found[Help(Sentence(a_job(head), " starts or is cancelled"), "cancel", job=head)] = None

@@ -90,6 +90,9 @@ class Code(Enum):
     TakesItsPlace = "takes the place to which {kept} would have moved, so that {kept} keeps running"
     KeptRunning = "keeps running: it would have been stopped and started again in one plan"
     ReplicasRun = "{running} replica(s) run; it wants {wanted} and can use {most}"
+    PoolPartFull = (
+        "{quota} may take {limit} from pool {pool}, which it shares; {used} of that in use, {wanted} wanted"
+    )
 
 
 RULES: Final[dict[Code, tuple[str, ...]]] = {
@@ -157,6 +160,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.TakesItsPlace: ("P8",),
     Code.KeptRunning: ("P8",),
     Code.ReplicasRun: ("P12",),
+    Code.PoolPartFull: ("Q1",),
 }
 """The rules (docs/reference/rules.md) that each reason follows from."""
 

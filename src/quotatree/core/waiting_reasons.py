@@ -14,11 +14,12 @@ from quotatree.core.decisions import StepTried
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for, total_request
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId, shortage
-from quotatree.core.model.resources import GPU, amount_text, resources_text
+from quotatree.core.model.resources import GPU, amount_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import why_short
+from quotatree.core.planning.attempt_reasons import why_no_place
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.ordering import Ordering
@@ -26,7 +27,7 @@ from quotatree.core.planning.outcome import Decided, Failed, Outcome
 from quotatree.core.planning.plan import PutOff, put_off
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.reasons import Code, Reason, because
-from quotatree.core.search.placement import find_places
+from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State
 
 ATTEMPTS: Final = 100
@@ -68,9 +69,9 @@ def _why_no_surplus(state: State, job: Job) -> list[Reason]:
     short = shortage(job.quota, shape.resources)
     if short is not None:
         return [why_short(job.quota, short, past_guard=True)]
-    if find_places(state, job.quota.root, [(0, shape)], now=True) is None:
-        text = resources_text(shape.resources)
-        return [because(Code.NoPlacement, fits=0, wanted=1, shape=text)]
+    one_more: Wanted = [(0, shape)]
+    if find_places(state, job.quota.root, one_more, now=True) is None:
+        return [why_no_place(state, job.quota.root, one_more, frozenset())]
     return []
 
 

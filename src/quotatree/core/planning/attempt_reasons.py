@@ -14,7 +14,8 @@ from quotatree.core.planning.steps import Claimant
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Signature
 from quotatree.core.search.free_index import free_index
-from quotatree.core.search.placement import Wanted
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.placement import PoolRooms, Wanted, bounded_by_pools, grouped
 from quotatree.core.search.victims import Found, Why
 from quotatree.core.state import State
 
@@ -30,9 +31,44 @@ def why_no_place(state: State, root: Quota, wanted: Wanted, avoid: frozenset[int
     count = sum(1 for _, s in wanted if s == shape)
     free = free_index(state, shape, root, True)
     fits = free.total - sum(free.slots[n] for n in avoid)
+    if fits >= count:
+        part = why_no_part(state, root, wanted, avoid)
+        if part is not None:
+            return part
     return because(
         Code.NoPlacement, fits=min(fits, count), wanted=count, shape=resources_text(shape.resources)
     )
+
+
+def why_no_part(state: State, root: Quota, wanted: Wanted, avoid: frozenset[int]) -> Reason | None:
+    """Return which pool has free devices for a shape of which the root's part there is used up (Q1); None if none has.
+
+    Of several it is the pool of which most is left for the root.
+    """
+    if not bounded_by_pools(root):
+        return None
+    rooms = PoolRooms(Overlay(state), root)
+    for shape, numbers in grouped(wanted).items():
+        if not shape.gpu_milli:
+            continue
+        free: dict[str, int] = {}
+        for node, slots in enumerate(free_index(state, shape, root, True).slots):
+            if slots and node not in avoid:
+                pool = state.nodes[node].spec.pool
+                free[pool] = free.get(pool, 0) + slots
+        allowed = {
+            pool: min(slots, max(0, rooms.left(pool)) // shape.gpu_milli) for pool, slots in free.items()
+        }
+        used_up = [pool for pool, slots in free.items() if allowed[pool] < slots]
+        if used_up and sum(allowed.values()) < len(numbers) <= sum(free.values()):
+            pool = max(sorted(used_up), key=rooms.left)
+            part = dict(root.spec.draws)[pool].gpu_milli or 0
+            return because(
+                Code.PoolPartFull, quota=root.id, limit=amount_text(GPU, part), pool=pool,
+                used=amount_text(GPU, part - rooms.left(pool)),
+                wanted=amount_text(GPU, shape.gpu_milli * len(numbers)),
+            )  # fmt: skip
+    return None
 
 
 def why_nobody(step: Step, why: Why) -> Reason:

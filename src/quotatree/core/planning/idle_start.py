@@ -5,6 +5,7 @@ from __future__ import annotations
 from quotatree.core.model.job import Job, Placed, asked_for, least_asked_for, least_count, total_request
 from quotatree.core.model.resources import resources_text
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
+from quotatree.core.planning.attempt_reasons import why_no_part
 from quotatree.core.planning.extra_replicas import over_limit
 from quotatree.core.planning.fair_idle import waits_for_leaving
 from quotatree.core.reasons import Code, Reason, because
@@ -51,4 +52,7 @@ def _places(state: State, job: Job, numbers: list[int]) -> tuple[Placed, ...] | 
         guarded = state.jobs[tree.guard]
         kept = resources_text(total_request(guarded, least_asked_for(guarded)))
         return because(Code.KeptForGuard, quota=tree.root.id, kept=kept, head=tree.guard)
+    part = why_no_part(state, tree.root, wanted, avoid)
+    if part is not None:
+        return part
     return because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
