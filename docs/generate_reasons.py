@@ -81,7 +81,7 @@ WHEN: Final = {
     "AncestorFull": "A quota above has too little left; reserved parts of others count as taken (Q8).",
     "OverAmountLimit": "`explain`: the job is passed over in every strategy until jobs of the same subject end.",
     "BehindHead": "`explain`: the job has not been tried; `traverse` never says this.",
-    "NoPlacement": "Quota has room, nodes have not: too few replicas of the largest shape fit on free devices.",
+    "NoPlacement": "Quota has room, nodes have not: too few replicas of the largest shape fit on free devices, or of another beside the larger ones.",
     "NoPolicy": "No step of P4 beyond the loan gives the job a right to anybody's work.",
     "NoEligibleVictims": "The search was skipped: not even all victims of the step together would help.",
     "NoLawfulSet": "Enough units are eligible, but no set was found that leaves reserved parts and lenders' mins alone.",

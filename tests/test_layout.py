@@ -49,6 +49,7 @@ THROUGH = {
     "core/quota_figures.py": "property/test_promises.py",
     "core/reasons.py": "docs/test_reference.py",
     "core/records.py": "property/test_snapshot.py",
+    "core/planning/attempt_reasons.py": "core/test_explanation.py",
     "core/planning/steps.py": "core/planning/test_attempt.py",
     "core/search/free_index.py": "core/search/test_placement.py",
     "core/search/ladder.py": "core/search/test_victims.py",

@@ -75,3 +75,16 @@ def test_an_idle_job_without_devices_is_told_so_x1() -> None:
     world.submit("job", "r", 5, idle=Idle.ONLY)
     world.plan()
     assert [r.code for r in explain(world.state, JobId("job"), 0).reasons] == [Code.IdleNoPlacement]
+
+
+def test_of_several_shapes_the_one_that_finds_no_place_beside_the_larger_is_told_x1() -> None:
+    """Of three GPUs one is whole, and the others have 0.7 and 0.6 left: 0.65 fits twice only where the whole one would."""
+    world = World(gpus=3)
+    world.root(3)
+    for device, milli in enumerate((300, 400)):
+        place = Placed(0, 0, (device,), Shape(milli, 0, 0))
+        world.run(f"part-{device}", "r", milli / 1000, places=(place,))
+    job = submit(world.state, "job", "r", (1, 1000), (2, 650))
+    world.plan()
+    (reason, *_) = explain(world.state, job.id, 0).reasons
+    assert reason.text == "quota allows it, but nodes do not: 1 of 2 replicas of 0.65 GPU fit"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quotatree.core import decisions as say
-from quotatree.core.model.job import Job
+from quotatree.core.model.job import Job, Shape
 from quotatree.core.model.quota import Quota, loan
 from quotatree.core.model.resources import GPU, amount_text, resources_text
 from quotatree.core.model.unit import Unit, UnitKind
@@ -15,7 +15,7 @@ from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Signature
 from quotatree.core.search.free_index import free_index
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.placement import PoolRooms, Wanted, bounded_by_pools, grouped
+from quotatree.core.search.placement import PoolRooms, Wanted, bounded_by_pools, find_places, grouped
 from quotatree.core.search.victims import Found, Why
 from quotatree.core.state import State
 
@@ -27,6 +27,7 @@ def why_on_loan(claimant: Claimant) -> Reason:
 
 
 def why_no_place(state: State, root: Quota, wanted: Wanted, avoid: frozenset[int]) -> Reason:
+    """Return which shape finds too few free devices: the largest, or the first that does beside larger ones (X1)."""
     shape = max((s for _, s in wanted), key=lambda s: s.gpu_milli)
     count = sum(1 for _, s in wanted if s == shape)
     free = free_index(state, shape, root, True)
@@ -35,9 +36,28 @@ def why_no_place(state: State, root: Quota, wanted: Wanted, avoid: frozenset[int
         part = why_no_part(state, root, wanted, avoid)
         if part is not None:
             return part
-    return because(
-        Code.NoPlacement, fits=min(fits, count), wanted=count, shape=resources_text(shape.resources)
-    )
+        shape, fits, count = _first_too_few(state, root, wanted, avoid)
+    return because(Code.NoPlacement, fits=fits, wanted=count, shape=resources_text(shape.resources))
+
+
+def _first_too_few(
+    state: State, root: Quota, wanted: Wanted, avoid: frozenset[int]
+) -> tuple[Shape, int, int]:
+    """Return the first shape, largest first, that does not fit beside those before it, how many fit there, and how many should."""
+    before: Wanted = []
+    for shape, numbers in grouped(wanted).items():
+        these = [(number, shape) for number in numbers]
+        fits, too_many = 0, len(these) + 1
+        while too_many - fits > 1:
+            middle = (fits + too_many) // 2
+            if find_places(state, root, before + these[:middle], now=True, avoid=avoid) is None:
+                too_many = middle
+            else:
+                fits = middle
+        if fits < len(these):
+            break
+        before += these
+    return shape, fits, len(these)
 
 
 def why_no_part(state: State, root: Quota, wanted: Wanted, avoid: frozenset[int]) -> Reason | None:
