@@ -84,7 +84,7 @@ WHEN: Final = {
     "NoPlacement": "Quota has room, nodes have not: too few replicas of the largest shape fit on free devices, or of another beside the larger ones.",
     "NoPolicy": "No step of P4 beyond the loan gives the job a right to anybody's work.",
     "NoEligibleVictims": "The search was skipped: not even all victims of the step together would help.",
-    "NoLawfulSet": "Enough units are eligible, but no set was found that leaves reserved parts and lenders' mins alone.",
+    "NoLawfulSet": "Units are eligible, but no set of them was found whose places fit together, which leaves reserved parts and lenders' mins alone and, among descendants and siblings, touches no higher priority than another.",
     "PreemptionDelayed": "The job has not waited for the `preemption_delay` of its quota.",
     "StopsAtIdle": "A job with `idle: allow` fits as idle, so the steps with regular victims are not tried.",
     "IdleRoomShort": "Non-lending quotas and other idle work leave too little for an idle claim.",

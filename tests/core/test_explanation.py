@@ -7,7 +7,7 @@ from quotatree.core.explanation import explain, exposure, preview
 from quotatree.core.model.job import Idle, JobId, Placed, Shape
 from quotatree.core.model.node import NodeState
 from quotatree.core.planning.plan import plan
-from quotatree.core.reasons import Code
+from quotatree.core.reasons import Code, Step
 from tests.core.building import World, child, cluster, root, self_level, submit
 
 
@@ -65,6 +65,23 @@ def test_what_surplus_uses_is_not_told_as_free_x1() -> None:
     world.plan()
     told = explain(world.state, JobId("new"), 0)
     assert [dict(r.facts)["free"] for r in told.reasons if r.code is Code.AncestorFull] == ["0 GPU"]
+
+
+def test_a_job_whose_quota_has_room_only_without_surplus_is_not_told_that_quota_allows_it_x1() -> None:
+    """Before a loan the surplus of `wide` would give way. r had room then, but no node has two free devices."""
+    world = World(nodes=2, gpus=2)
+    world.root(4)
+    world.quota("a", 2, self_level=self_level(5, 1))
+    world.quota("b", 2)
+    one = Shape(1000, 0, 0)
+    world.run("beside", "b", 1, priority=9, places=(Placed(0, 1, (0,), one),))
+    world.run("wide", "a", 1, priority=9, max_replicas=2, places=(Placed(0, 0, (0,), one),))
+    assert world.plan() == [("Start", "wide")]
+    world.submit("new", "a", 2, priority=5)
+    world.plan()
+    told = explain(world.state, JobId("new"), 0)
+    assert next(t.reason.code for t in told.tried if t.step is Step.LOAN) is Code.AncestorFull
+    assert Code.NoPlacement not in {r.code for r in told.reasons}
 
 
 def test_an_idle_job_without_devices_is_told_so_x1() -> None:

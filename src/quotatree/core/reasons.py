@@ -70,9 +70,7 @@ class Code(Enum):
     NoPlacement = "quota allows it, but nodes do not: {fits} of {wanted} replicas of {shape} fit"
     NoPolicy = "no policy lets it take from anybody"
     NoEligibleVictims = "{step}: even with every eligible unit gone it would not fit"
-    NoLawfulSet = (
-        "{step}: eligible units would be enough, but protections (reserved, min) keep too many of them"
-    )
+    NoLawfulSet = "{step}: found no eligible units that are enough and leave reserved parts, mins and higher priorities alone"
     PreemptionDelayed = "may preempt only after waiting {delay}; {left} left"
     StopsAtIdle = "runs on idle capacity rather than evict (idle: allow)"
     IdleRoomShort = "idle room of the tree is {free}, {wanted} wanted"
@@ -144,7 +142,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.NoPlacement: ("P7",),
     Code.NoPolicy: ("P1", "P2", "P15"),
     Code.NoEligibleVictims: ("P7",),
-    Code.NoLawfulSet: ("Q8", "P15"),
+    Code.NoLawfulSet: ("Q8", "P15", "P4"),
     Code.PreemptionDelayed: ("P11",),
     Code.StopsAtIdle: ("P4", "I1"),
     Code.IdleRoomShort: ("I2",),

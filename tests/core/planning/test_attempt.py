@@ -16,6 +16,7 @@ from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.outcome import Failed
 from quotatree.core.planning.plan import plan
 from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.reasons import Step
 from quotatree.core.search.certainty import Prospect
 from quotatree.core.search.victims import Found, NotFound, Request, cost_without_ladder, search
 from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
@@ -149,3 +150,25 @@ def test_who_is_overtaken_is_not_told_whom_it_would_take_s8(
     made = world.plan()
     assert [who for what, who in made if what == "Hold"] == ["top", "low"]
     assert asked.index("top") < asked.index("low")
+
+
+def test_a_step_that_touches_a_higher_priority_is_not_told_as_protected_p13() -> None:
+    """P4: `b` is above its min, but what it runs has priority 5, and `low` beside it has 1. Nothing is reserved."""
+    world = World(gpus=4)
+    world.root(4)
+    world.quota("a", 1, self_level=self_level(6, 5))
+    for name in ("b", "c"):
+        world.quota(name, 1)
+    world.run("own", "a", 1, priority=9)
+    for number in range(2):
+        world.run(f"lent-{number}", "b", 1, priority=5)
+    world.run("low", "c", 1, priority=1)
+    world.submit("new", "a", 1, priority=6)
+    (held,) = (d for d in plan(world.state, 0).decisions if isinstance(d, say.Hold))
+    assert held.preemption is not None
+    assert [v.job for v in held.preemption.victims] == ["low"]
+    (passed,) = (t.reason.text for t in held.preemption.tried if t.step is Step.SIBLINGS_ABOVE_MIN)
+    assert passed == (
+        "siblings above their min: found no eligible units that are enough"
+        " and leave reserved parts, mins and higher priorities alone"
+    )

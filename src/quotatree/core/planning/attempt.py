@@ -262,7 +262,7 @@ class Attempt:
         found = self._on_free(Step.LOAN, why_on_loan(self._claimant))
         if found is not None:
             return found
-        self._not_enough(Step.LOAN, self._why_no_place())
+        self._not_enough(Step.LOAN, self._why_no_place() if as_it_is is None else self._why_short(as_it_is))
         return self._with_victims(Step.LOAN, (), loan_allowed=True)
 
     def _fits_as_idle(self) -> bool:
@@ -482,7 +482,10 @@ class Attempt:
         return why_no_place(self._state, self._root, self._wanted, self._avoid)
 
     def _why_nobody(self, step: Step, why: Why) -> Reason:
-        return self._why_no_place() if why is Why.NO_PLACES else why_nobody(step, why)
+        """Return why a search found no victims; that nodes are in the way only if quotas, as they are, are not."""
+        if why is not Why.NO_PLACES or self._given_way.gone or self._shortage(self._claimant.may_borrow()):
+            return why_nobody(step, why)
+        return self._why_no_place()
 
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Failed:
         """Return the failure with what must change before the job is tried again (tried_again.py)."""

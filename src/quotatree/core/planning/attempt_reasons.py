@@ -92,7 +92,7 @@ def why_no_part(state: State, root: Quota, wanted: Wanted, avoid: frozenset[int]
 
 
 def why_nobody(step: Step, why: Why) -> Reason:
-    code = Code.NoLawfulSet if why is Why.NO_LAWFUL_SET else Code.NoEligibleVictims
+    code = Code.NoEligibleVictims if why is Why.NOBODY_ELIGIBLE else Code.NoLawfulSet
     return because(code, step=step.value)
 
 
