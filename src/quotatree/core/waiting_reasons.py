@@ -19,9 +19,9 @@ from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import why_short
-from quotatree.core.planning.attempt_reasons import why_no_place
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
+from quotatree.core.planning.no_place import why_no_place
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided, Failed, Outcome
 from quotatree.core.planning.plan import PutOff, put_off

@@ -28,7 +28,6 @@ from quotatree.core.planning.attempt_facts import (
     why_short,
 )
 from quotatree.core.planning.attempt_reasons import (
-    why_no_place,
     why_nobody,
     why_on_loan,
     why_started,
@@ -36,6 +35,7 @@ from quotatree.core.planning.attempt_reasons import (
 )
 from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_for_leaving
 from quotatree.core.planning.giving_way import GivenWay
+from quotatree.core.planning.no_place import why_no_place
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from quotatree.core.model.job import Job, Placed, asked_for, least_asked_for, least_count, total_request
 from quotatree.core.model.resources import resources_text
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
-from quotatree.core.planning.attempt_reasons import why_no_part
 from quotatree.core.planning.extra_replicas import over_limit
 from quotatree.core.planning.fair_idle import waits_for_leaving
+from quotatree.core.planning.no_place import why_no_part
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State

@@ -52,6 +52,21 @@ def find_places(
     return _packed(overlay, root, by_shape, now, avoid) if len(by_shape) > 1 and not overlay.touched else None
 
 
+def first_too_few(state: State, root: Quota, wanted: Wanted, avoid: frozenset[int]) -> tuple[Shape, int, int]:
+    """Return the first shape, largest first, of which too few find places beside those before it: how many do, how many should.
+
+    Asked where `find_places` found none for all of them now. Nodes are filled as it does first.
+    """
+    overlay = Overlay(state)
+    tentative, rooms = Tentative(overlay, True), _pool_rooms(overlay, root)
+    for shape, indexes in grouped(wanted).items():
+        free = free_view(overlay, shape, root, True)
+        got = _gang(overlay, free, shape, indexes=indexes, tentative=tentative, avoid=avoid, rooms=rooms)
+        if len(got) < len(indexes):
+            break
+    return shape, len(got), len(indexes)
+
+
 def grouped(wanted: Wanted) -> dict[Shape, list[int]]:
     """Return the indexes of the replicas of each shape, the largest shape first."""
     found: dict[Shape, list[int]] = {}
@@ -94,7 +109,7 @@ def _in_this_order(
         if free.total < len(indexes) and not tentative.touched:
             return None
         got = _gang(overlay, free, shape, indexes=indexes, tentative=tentative, avoid=avoid, rooms=rooms)
-        if got is None:
+        if len(got) < len(indexes):
             return None
         placed += got
     placed.sort()
@@ -133,8 +148,8 @@ def _one(
 def _gang(
     overlay: Overlay, free: FreeIndex | FreeView, shape: Shape, indexes: list[int], tentative: Tentative,
     avoid: frozenset[int], rooms: PoolRooms | None,
-) -> list[Placed] | None:  # fmt: skip
-    """Return places for all these replicas of one shape, or None: nodes are filled in turn, in few racks if possible."""
+) -> list[Placed]:  # fmt: skip
+    """Return places for these replicas of one shape, as many as there are: nodes are filled in turn, in few racks if possible."""
     # The counted slots do not know what other shapes took nor what pools allow: then every node is tried.
     exact = rooms is None and not tentative.touched
     order = _racks_first(overlay.state, free, len(indexes), len(indexes) if exact else free.total, avoid)
@@ -152,8 +167,8 @@ def _gang(
                 rooms.charge(node, shape)
             placed.append(Placed(todo.pop(), node_index, devices, shape))
         if not todo:
-            return placed
-    return None
+            break
+    return placed
 
 
 def _racks_first(
