@@ -68,6 +68,10 @@ class Ordering:
                 else:
                     self._stirred[quota] = None
 
+    def anybody_stirred(self) -> bool:
+        """Return whether a job may be tried in any quota; False: all that wait are known to fail, as the last plan left them."""
+        return bool(self._stirred)
+
     def drop(self, cls: WaitClass) -> None:
         """Take a class that was tried and failed out of the order; the others stay as they are.
 

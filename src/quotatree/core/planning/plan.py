@@ -95,6 +95,24 @@ class _Planner(Surroundings):
         return self._draft.decisions
 
     def run(self) -> None:
+        if not self._at_rest():
+            self._decide()
+
+    def _at_rest(self) -> bool:
+        """Return whether it is plain that nothing can be decided, as after most ends of jobs: nobody is to be tried, to be started
+        idle, to grow or to be looked after."""
+        draft = self._draft
+        if draft.ordering.anybody_stirred():
+            return False
+        for tree in draft.trees:
+            if tree.held or tree.elastic or tree.loans or tree.guard is not None:
+                return False
+            for quota in tree.waiting.values():
+                if quota.queue.borrowing or quota.queue.again:
+                    return False
+        return not self._guards()
+
+    def _decide(self) -> None:
         draft, holds = self._draft, self._holds
         for tree in draft.trees:
             if tree.loans:
