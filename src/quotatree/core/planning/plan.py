@@ -8,13 +8,14 @@ waiting jobs until something is released, so "from the top" costs what has chang
 from __future__ import annotations
 
 from quotatree.core import decisions as say
-from quotatree.core.model.job import Claim, Job, JobId
+from quotatree.core.model.job import Claim, Job
 from quotatree.core.model.quota import QuotaId, has_loan
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import could_evict, work_of
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.asking import attempt
+from quotatree.core.planning.chain import Chain
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.held_jobs import HeldJobs
 from quotatree.core.planning.lasting import who_would_take_it_back
@@ -86,7 +87,7 @@ class _Planner(Surroundings):
         self._draft, self._state, self._now_ms = draft, draft.state, draft.now_ms
         self._holds = HeldJobs(draft)
         self._leftovers = Leftovers(draft)
-        self._chain: list[JobId] = []  # jobs being tried, each for the sake of the one before it
+        self._chain = Chain()
         self._left_out: list[WaitClass] = []  # of postponed starts: the next plan tries them again
         self._resting_on_all: list[WaitClass] = []  # their failures: any change makes them void
 
@@ -209,11 +210,10 @@ class _Planner(Surroundings):
 
     def _try(self, cls: WaitClass, job: Job) -> bool:
         """Try a job, after those that must be tried before it if it could start; return False if none could be helped."""
-        self._chain.append(job.id)
-        try:
-            outcome = self._attempt(cls, job)
-        finally:
-            self._chain.pop()
+        return self._chain.follow(cls, job, self._try_one)
+
+    def _try_one(self, cls: WaitClass, job: Job) -> bool:
+        outcome = self._attempt(cls, job)
         if isinstance(outcome, Overtaken):
             return True
         if isinstance(outcome, Failed):
@@ -241,22 +241,22 @@ class _Planner(Surroundings):
     def overtakes(self, job: Job, request: Resources, on_loan: bool) -> bool:
         while True:
             ordering = self._draft.ordering
-            first = rival_of(ordering, job, request, self._chain)
+            first = rival_of(ordering, job, request, self._chain.ids())
             if first is None and on_loan:
-                first = before_loan(ordering, job, self._chain)
+                first = before_loan(ordering, job, self._chain.ids())
             if first is None:
                 return False
-            if self._try(first.cls, first.job):
+            if self._chain.link(first.cls, first.job, self._try_one):
                 return True
 
     def surely_overtakes(self, job: Job, request: Resources) -> bool:
         # Victims make the loan smaller on which a return rests (P15), so some rivals depend on them. The first of all that there
         # may be comes first in any case if a policy makes it one.
         while True:
-            first = rival_of(self._draft.ordering, job, request, self._chain)
+            first = rival_of(self._draft.ordering, job, request, self._chain.ids())
             if first is None or not could_evict(first.quota, first.job.priority, work_of(job)):
                 return False
-            if self._try(first.cls, first.job):
+            if self._chain.link(first.cls, first.job, self._try_one):
                 return True
 
     def _remember(self, cls: WaitClass, job: Job, failure: Failure) -> None:
