@@ -172,3 +172,26 @@ def test_a_step_that_touches_a_higher_priority_is_not_told_as_protected_p13() ->
         "siblings above their min: found no eligible units that are enough"
         " and leave reserved parts, mins and higher priorities alone"
     )
+
+
+def test_a_job_that_surplus_gave_way_to_is_overtaken_in_the_state_as_it_was_p12() -> None:
+    """`borrower` would take a sibling's work onto a loan, after the surplus of its own quota has left; `above` goes first (S8).
+
+    What `above` starts on is not the room that the surplus would have left for `borrower`.
+    """
+    world = World(nodes=2)
+    world.root(16, child_level=ChildLevel(Priorities(1, 9), ALL))
+    world.quota("a", 8, self_level=self_level(6, 5))
+    world.quota("b", 8)
+    world.submit("service", "a", 1, module=Module.EAS, priority=9, max_replicas=3)
+    for number in range(5):
+        world.run(f"own-{number}", "a", 1, priority=9)
+    for number in range(8):
+        world.run(f"theirs-{number}", "b", 1, priority=2)
+    assert world.plan() == [("Start", "service")] * 3
+    world.submit("borrower", "a", 4, priority=9)
+    world.submit("above", "r", 1, priority=1)
+    assert [made for made in world.plan(MINUTE) if made[0] == "Hold"] == [
+        ("Hold", "above"),
+        ("Hold", "borrower"),
+    ]

@@ -325,11 +325,12 @@ class Attempt:
     def _overtaken_anyway(self, clauses: tuple[Clause, ...]) -> bool:
         """Let those be tried who must be tried first whomever of these this job takes; return whether one was helped.
 
-        That they are all is certain if no victim can stand in its own quota or below.
+        That they are all is certain if no victim can stand in its own quota or below. Where surplus has given way, they are asked
+        for with the victims: they must be tried in the state as it was.
         """
         quota = self._quota
         if any(clause.reaches_into(quota.tin, quota.tout) for clause in clauses):
-            return self._around.surely_overtakes(self._job, self._request)
+            return not self._given_way.gone and self._around.surely_overtakes(self._job, self._request)
         return self._overtaken()
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
