@@ -30,6 +30,7 @@ from quotatree.core import (
     State,
     Strategy,
     apply,
+    plan,
 )
 from quotatree.core import events as ev
 
@@ -81,6 +82,24 @@ def services(count: int) -> State:
     return state
 
 
+def surplus_in_the_way(count: int) -> State:
+    """Return services that ask for replicas where others have more than they want, which gives way (P12)."""
+    state = State()
+    gpus = NODE_GPUS * count
+    _nodes(state, gpus)
+    _root(state, "org", gpus)
+    for number in range(count):
+        _child(state, f"team-{number:03}", "org", NODE_GPUS)
+    service: dict[str, Any] = {"module": Module.EAS, "min_replicas": 1}
+    for number in range(0, count, 2):
+        team = f"team-{number:03}"
+        _submit(state, f"wide-{number:03}", team, 1, replicas=2, max_replicas=12, priority=3, **service)
+    plan(state, LATER)
+    for number in range(count):
+        _submit(state, f"asks-{number:03}", f"team-{number:03}", 1, replicas=10, priority=4, **service)
+    return state
+
+
 def protected_shapes(count: int) -> State:
     """Return a full cluster under min_runtime, each job protected until another time, and as many shapes that wait (P11)."""
     state = State()
@@ -109,6 +128,29 @@ def reserved_siblings(count: int) -> State:
             _run(state, f"runs-{number:03}-{job}", f"team-{number:03}", 1, priority, started_ms=job * number)
     for number in range(count):
         _submit(state, f"waits-{number:03}", f"team-{number:03}", 2 + 2 * (number % 2), priority=6)
+    return state
+
+
+def any_lower(count: int) -> State:
+    """Return siblings that may take any lower work beside them: some have borrowed, some hold places, and more wait (P1, P9)."""
+    state = State()
+    gpus = NODE_GPUS * count
+    _nodes(state, gpus)
+    _root(state, "org", gpus)
+    policy = SelfLevels.of(SelfLevel.over_any_lower(ALL, Scope.LEVEL))
+    for number in range(count):
+        _child(state, f"team-{number:03}", "org", NODE_GPUS, self_level=policy)
+    for job in range(NODE_GPUS):
+        for number in range(count):
+            priority = 1 + (job + number) % 8
+            _run(state, f"runs-{number:03}-{job}", f"team-{number:03}", 1, priority, started_ms=job * number)
+    for jobs in (range(2), range(2, 4)):  # the first of them are planned before the others come
+        if jobs.start:
+            plan(state, LATER)
+        for number in range(count):
+            for job in jobs:
+                priority = 2 + (job + number) % 8
+                _submit(state, f"waits-{number:03}-{job}", f"team-{number:03}", 1 + job, priority=priority)
     return state
 
 
@@ -210,8 +252,10 @@ def gang_with_cpu(replicas: int) -> State:
 FAMILIES: Final = (
     Family("put-off starts in n trees", put_off_starts, 25, 125),
     Family("n services of four replicas", services, 300, 250),
+    Family("n services, surplus in the way", surplus_in_the_way, 15, 120),
     Family("n protected shapes", protected_shapes, 1_000, 1_000),
     Family("n reserved siblings", reserved_siblings, 10, 50),
+    Family("n siblings over any lower", any_lower, 30, 120),
     Family("n levels", levels, 2, 8),
     Family("n waiting shapes", waiting_shapes, 1_250, 5_000),
     Family("n quotas", quotas, 125, 500),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.hard_worlds import LATER, any_lower
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Idle, JobId, Phase
 from quotatree.core.model.policy import ChildLevel, Priorities, Scope
@@ -70,3 +71,18 @@ def test_decisions_without_rivals_cost_nothing(monkeypatch: pytest.MonkeyPatch) 
         submit(state, name, "r", (1, 1000), now_ms=1, priority=6)
     made = plan(state, 1)
     assert len(evicted(made)) == len(URGENT)
+
+
+def test_held_jobs_whose_places_others_could_take_do_not_go_beyond_it_p9(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """S8: before a held job starts, those are tried that could take its hold; they are charged like all others."""
+    state = any_lower(30)
+    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
+    made = plan(state, LATER)
+    ends = 0
+    while made.next_wakeup_ms == LATER:
+        assert sum(d.preemption is not None for d in made.decisions if isinstance(d, say.Hold)) <= 1
+        made, ends = plan(state, LATER), ends + 1
+    assert ends > 10
+    assert not plan(state, LATER).decisions

@@ -37,7 +37,10 @@ class HeldJobs:
                 draft.decisions.append(effects.release(draft.state, job, draft.now_ms, reason, again=True))
 
     def finish(self, try_job: TryJob) -> bool:
-        """Start each held job whose places are empty now or that fits elsewhere; return whether anything was decided."""
+        """Start each held job whose places are empty now or that fits elsewhere; return whether anything was decided.
+
+        If the plan has spent what it may, the rest of them is left to the next.
+        """
         holders = self._holders()
         if not holders:
             return False
@@ -50,6 +53,8 @@ class HeldJobs:
             self._takers_first(job, try_job)
             if draft.returns > returns:
                 return True
+            if draft.allowance.used_up:  # others may have to be tried before this one starts
+                break
             hold = job.hold
             if hold is None:
                 continue
@@ -96,7 +101,7 @@ class HeldJobs:
         # Rights go from the top down and from high to low, so this is S8's order.
         for job in sorted(waiting, key=lambda j: (j.quota.depth, -j.priority, j.spec.submitted_ms, j.id)):
             while (cls := job.quota.queue.of_job.get(job.id)) is not None:
-                if job.running or draft.ordering.fails(cls):
+                if job.running or draft.ordering.fails(cls) or draft.allowance.used_up:
                     break
                 try_job(cls, job)
                 if draft.returns > returns:
@@ -122,6 +127,8 @@ class HeldJobs:
         draft = self._draft
         returns = draft.returns
         while job.hold is not None and draft.returns == returns and draft.ordering.anybody_ready():
+            if draft.allowance.used_up:
+                return
             rival = rival_of(draft.ordering, job, job.hold.unit.footprint)
             if rival is None:
                 return
