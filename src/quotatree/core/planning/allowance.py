@@ -15,7 +15,7 @@ from quotatree.core.model.resources import ZERO
 from quotatree.core.model.rights import could_evict, work_of
 from quotatree.core.planning.ordering import Ordering
 
-CHARGED_AT_MOST: Final = 500
+CHARGED_AT_MOST: Final = 200
 """What the decisions of one plan may be charged with before it ends."""
 
 PRIORITIES: Final = range(HIGHEST_PRIORITY, LOWEST_PRIORITY - 1, -1)
