@@ -83,8 +83,9 @@ class Server:
         """Use the token of the server that first wrote this store."""
         self._token = token
 
-    def start(self, *, wait: bool = True) -> None:
-        """Start it; returns when it listens and, unless another one leads, can write."""
+    def start(self, *, wait: bool = True, environment: dict[str, str] | None = None) -> None:
+        """Start it; returns when it listens and, unless another one leads, can write. `environment`: what is new in it."""
+        self._environment |= environment or {}
         path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
         with self._output.open("ab") as output:
             self._process = subprocess.Popen(

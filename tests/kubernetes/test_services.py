@@ -141,7 +141,7 @@ def serves(pod: Thing) -> bool:
 
 
 def test_what_a_replica_printed_is_read_from_its_pod_also_when_it_has_ended(story: Callable[..., Story]):
-    told = story(nodes=2, environment={"QUOTATREE_KUBERNETES_OUTPUT_SECONDS": "15"})
+    told = story(nodes=2, environment={"QUOTATREE_KUBERNETES_OUTPUT_SECONDS": "600"})
     told.tree(16, {})
     job = told.submit("train", "root", 2, replicas=2)
     told.runs(job)
@@ -156,5 +156,7 @@ def test_what_a_replica_printed_is_read_from_its_pod_also_when_it_has_ended(stor
     told.server.kill()
     told.server.start()
     assert b"".join(told.server.client.jobs.logs(job, replica=1)) == whole, "another server finds it too"
+    told.server.kill()
+    told.server.start(environment={"QUOTATREE_KUBERNETES_OUTPUT_SECONDS": "1"})
     pods = f"/api/v1/namespaces/{TEAM}/pods"
     until(lambda: told.cluster.api.items(pods) == [], "then its pods are taken away")
