@@ -18,6 +18,7 @@ from quotatree.engines.base import Program, Report, StopOrder
 from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import RunDir
 from quotatree.engines.local.host import process_tree
+from quotatree.engines.local.host.identity import Identity
 from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.engines.local.server.unix_users import UserSettings
 
@@ -25,7 +26,7 @@ RUN_AS = "root" if os.geteuid() == 0 else None
 PACE = 0.2
 """How long one of the contract's seconds takes."""
 FOREVER = 1_000_000.0
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 # A child does the waiting, so that the shell hears SIGTERM at once; the child dies of the same signal.
 SCRIPT = """
@@ -83,10 +84,15 @@ class LocalHarness:
 
     def lose(self, job: str, run: int) -> bool:
         """Kill the one that watches over a run."""
+        until(lambda: self.engine.observe().running)
+        return self.supervisor(job, run).send(signal.SIGKILL)
+
+    def supervisor(self, job: str, run: int) -> Identity:
+        """The one that watches over a run, once the engine has read who it is: its processes may be there before."""
         known = self.engine._runs[JobId(job), run]
-        until(lambda: self.engine.observe().running and known.supervisor is not None)
+        until(lambda: known.supervisor is not None)
         assert known.supervisor is not None
-        return known.supervisor.send(signal.SIGKILL)
+        return known.supervisor
 
     def marked(self) -> list[int]:
         """Pids of all processes that carry the engine's mark."""

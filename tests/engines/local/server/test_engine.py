@@ -43,8 +43,7 @@ def test_a_new_server_finds_the_same_processes_and_can_stop_them(local: LocalHar
 def test_a_supervisor_that_somebody_stopped_obeys_all_the_same(local: LocalHarness):
     local.engine.start(start_order(local.program()))
     local.pass_time(0)
-    supervisor = local.engine._runs[JOB, 1].supervisor
-    assert supervisor is not None
+    supervisor = local.supervisor(JOB, 1)
     supervisor.send(signal.SIGSTOP)
     local.engine.stop(stop_order())
     until(lambda: replicas_running(local.engine) == {})

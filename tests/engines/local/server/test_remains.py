@@ -35,8 +35,7 @@ def test_what_a_killed_supervisor_leaves_behind_is_killed_too(local: LocalHarnes
 def test_what_was_lost_while_no_server_was_there_is_cleared_when_one_comes(local: LocalHarness):
     local.engine.start(start_order({"command": "setsid sleep 1000 & wait"}))
     until(lambda: len(local.marked()) >= 2)
-    supervisor = local.engine._runs[JOB, 1].supervisor
-    assert supervisor is not None
+    supervisor = local.supervisor(JOB, 1)
     local.engine.close()
     supervisor.send(signal.SIGKILL)
     until(lambda: not supervisor.alive())
