@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -24,7 +25,7 @@ SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.fi
 
 settings.register_profile(
     "same every time",
-    max_examples=by_profile(quick=15, deep=30),
+    max_examples=by_profile(quick=10, deep=30),
     stateful_step_count=14,
     deadline=None,
     derandomize=True,
@@ -37,6 +38,20 @@ settings.register_profile(
     "long", max_examples=3000, stateful_step_count=40, deadline=None, suppress_health_check=SLOW_IS_FINE
 )
 settings.load_profile("long" if PROFILE == "long" else "same every time")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collects tests without the garbage collector, which is then told that all of it stays.
+
+    Thousands of tests and hundreds of modules are no garbage, and it would walk over them again and again, in every test too.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

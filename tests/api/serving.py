@@ -5,10 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
+from fastapi import FastAPI
+from starlette.datastructures import State
 from starlette.testclient import TestClient
 
 from quotatree.access.roles import Role
@@ -51,7 +55,6 @@ class Api:
         if url is None:
             (directory / "state.db").write_bytes(migrated_file())
         self.store = Store.open(url or str(directory / "state.db"))
-        self.store.migrate()
         self.engine = TalkingTimer()
         self.faults = FaultyStore(self.store)
         """What the loop writes to; whole until a test breaks it."""
@@ -62,7 +65,7 @@ class Api:
         self.controller.start()
         self.tokens: dict[str, str] = {}
         wait_for(lambda: self.controller.health.mode is Mode.LEADING)
-        self.client = TestClient(create_app(self.services), raise_server_exceptions=False)
+        self.client = TestClient(app_of(self.services), raise_server_exceptions=False)
         self._furnish()
 
     def close(self) -> None:
@@ -72,7 +75,7 @@ class Api:
         self.store.close()
 
     def do(self, command: do.Command) -> do.Answer:
-        return self.controller.call(command).result(10)
+        return self.controller.call(command).result(60)
 
     def ask(self, method: str, path: str, user: str | None = "root", **extra: Any) -> Any:
         """A request by this user's token; None for nobody."""
@@ -123,6 +126,21 @@ class Api:
         self.do(do.AppointQuotaAdmin(actor="root", user="quinn", quota="team"))
 
 
+def app_of(services: Services) -> FastAPI:
+    """The application on these services. Its routes are worked out by the first request of a process, and shared by all."""
+    made = copy(_app())
+    made.state = State()
+    made.state.services = services
+    return made
+
+
+@cache
+def _app() -> FastAPI:
+    app = create_app(None)
+    app.middleware_stack = app.build_middleware_stack()
+    return app
+
+
 @contextmanager
 def serving(directory: Path, **extra: Any) -> Iterator[Api]:
     api = Api(directory, **extra)
@@ -137,7 +155,7 @@ def job(gpus: float = 1, seconds: float | None = None, **changes: Any) -> dict[s
     return {"workspace": "vision", "quota": "a", "groups": [{"gpus": gpus}], "program": program, **changes}
 
 
-def wait_for(true: Any, seconds: float = 10) -> None:
+def wait_for(true: Any, seconds: float = 60) -> None:
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until, "waited too long"

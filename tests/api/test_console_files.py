@@ -13,17 +13,19 @@ from quotatree.api.console_files import PAGE_POLICY
 PAGE = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> TestClient:
-    built = tmp_path / "console_files"
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    """A browser before a console of a few files, beside which there is a secret; nobody changes either."""
+    directory = tmp_path_factory.mktemp("console")
+    built = directory / "console_files"
     (built / "assets").mkdir(parents=True)
     (built / "index.html").write_text("<title>console</title>")
     (built / "favicon.svg").write_text("<svg/>")
     (built / "assets" / "entry-1a2b.js").write_text("plain")
     (built / "assets" / "entry-1a2b.js.gz").write_text("zipped")
     (built / "assets" / "entry-1a2b.js.br").write_text("brotli")
-    (tmp_path / "secret.txt").write_text("do not tell")
-    (built / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (directory / "secret.txt").write_text("do not tell")
+    (built / "out.txt").symlink_to(directory / "secret.txt")
     return TestClient(create_app(None, built), raise_server_exceptions=False)
 
 

@@ -16,7 +16,7 @@ from quotatree.api.app import create_app
 from tests.api.serving import Api
 from tests.profiles import PROFILE, by_profile
 
-EXAMPLES = by_profile(quick=4, deep=12, long=200)
+EXAMPLES = by_profile(quick=3, deep=12, long=200)
 STREAM = "/api/v1/events/stream"
 """Never ends; see test_events."""
 

@@ -87,7 +87,7 @@ def port_of(web: uvicorn.Server) -> int:
     return port
 
 
-def until(true: Any, seconds: float = 20) -> None:
+def until(true: Any, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited too long"

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from quotatree.cli import main
 from quotatree.client import Client
@@ -61,7 +61,7 @@ class Process:
 
     def client(self, token: str) -> Client:
         client = Client(self.url, token)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while True:
             try:
                 client.health()
@@ -77,7 +77,7 @@ class Process:
 
     def end(self, number: int = signal.SIGTERM) -> str:
         self.process.send_signal(number)
-        return self.process.communicate(timeout=20)[0]
+        return self.process.communicate(timeout=60)[0]
 
 
 class Command:
@@ -90,14 +90,21 @@ class Command:
         )  # fmt: skip
         self.said = b""
 
-    def until(self, pattern: str, seconds: float = 30) -> re.Match[str]:
+    def until(self, pattern: str, seconds: float = 60) -> re.Match[str]:
         """Reads on until it has said so."""
+        found = self.says(pattern, seconds)
+        assert found is not None, f"no {pattern!r} in {self.said.decode(errors='replace')}"
+        return found
+
+    def says(self, pattern: str, seconds: float) -> re.Match[str] | None:
+        """Reads on until it has said so, at most so long."""
         assert self.process.stdout is not None
         end = time.monotonic() + seconds
         while (found := re.search(pattern, self.said.decode(errors="replace"))) is None:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))
             piece = os.read(self.process.stdout.fileno(), 65536) if ready else b""
-            assert piece, f"no {pattern!r} in {self.said.decode(errors='replace')}"
+            if not piece:
+                break
             self.said += piece
         return found
 
@@ -105,7 +112,7 @@ class Command:
         """Waits for it, or sends it a signal first. Returns its exit status."""
         if number is not None:
             self.process.send_signal(number)
-        self.said += self.process.communicate(timeout=30)[0]
+        self.said += self.process.communicate(timeout=60)[0]
         return self.process.returncode
 
     def kill(self) -> None:
@@ -114,7 +121,10 @@ class Command:
             self.process.communicate()
 
 
-def run(*words: str, status: int = 0, env: dict[str, str | None] | None = None):
-    result = CliRunner().invoke(main, words, env=env)
+def run(
+    *words: str, status: int = 0, env: Mapping[str, str | None] | None = None, stdin: str | None = None
+) -> Result:
+    """A command in this process, where it is not the process that a story is about."""
+    result = CliRunner().invoke(main, words, env=env, input=stdin)
     assert result.exit_code == status, result.output
     return result

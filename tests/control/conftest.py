@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.control.kept_store import KeptStore
-from tests.store.conftest import url
+from tests.store.conftest import migrated_url, url
 
-__all__ = ["kept", "url"]
+__all__ = ["kept", "migrated_url", "url"]
 
 
 @pytest.fixture
-def kept(url: str) -> Iterator[KeptStore]:
-    found = KeptStore.at(url)
+def kept(migrated_url: str) -> Iterator[KeptStore]:
+    found = KeptStore.at(migrated_url)
     yield found
     found.close()

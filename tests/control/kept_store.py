@@ -35,9 +35,9 @@ class KeptStore(Store):
 
     @classmethod
     def at(cls, url: str) -> KeptStore:
+        """The store of a database that has its tables."""
         found = cls.open(url)
         assert isinstance(found, KeptStore)
-        found.migrate()
         return found
 
     @classmethod

@@ -19,6 +19,12 @@ from tests.control.server import Server
 DAY, HOUR, MINUTE = Span.DAY, Span.HOUR, Span.MINUTE
 
 
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others write to the store in the pauses of a real server; here nobody does, and six days have hundreds of them."""
+    monkeypatch.setattr("quotatree.control.figure_history.PAUSE_SECONDS", 0)
+
+
 class Played:
     """The loop of a server that a test steps, for the history: a question is answered at once."""
 

@@ -26,7 +26,7 @@ from tests.control.test_walks import _check_devices, _check_written, random_comm
 from tests.profiles import by_profile
 from tests.property.accounting import check_jobs, check_nodes, check_quotas, check_units
 
-WALKS = by_profile(quick=3, deep=6, long=300)
+WALKS = by_profile(quick=2, deep=6, long=300)
 STEPS = 80
 GPUS = 4
 

@@ -30,8 +30,14 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 @pytest.fixture(scope="module")
-def whole(serving: Serving) -> dict[str, Family]:
-    return families(whole_text(serving))
+def told(serving: Serving) -> str:
+    """What a platform admin is told."""
+    return whole_text(serving)
+
+
+@pytest.fixture(scope="module")
+def whole(told: str) -> dict[str, Family]:
+    return families(told)
 
 
 def described(text: str) -> dict[str, tuple[str, frozenset[str]]]:
@@ -42,8 +48,8 @@ def described(text: str) -> dict[str, tuple[str, frozenset[str]]]:
 
 
 def test_the_page_has_every_metric_with_its_type_and_labels(whole: dict[str, Family]):
-    told = {name: (one.kind, one.labels) for name, one in whole.items()}
-    assert described(PAGE.read_text(encoding="utf-8")) == told
+    found = {name: (one.kind, one.labels) for name, one in whole.items()}
+    assert described(PAGE.read_text(encoding="utf-8")) == found
 
 
 def test_no_metric_has_a_label_that_prometheus_gives_itself(whole: dict[str, Family]):
@@ -72,20 +78,19 @@ def test_a_wrong_token_is_refused_and_one_without_the_right_too(serving: Serving
     assert status(made["token"]) == 200
 
 
-def test_figures_are_those_of_the_quotas(serving: Serving):
-    text = whole_text(serving)
-    assert 'quotatree_quota_min{quota="company",resource="gpu"} 16.0' in text
-    assert 'quotatree_quota_used{quota="company",resource="gpu"} 16.0' in text
+def test_figures_are_those_of_the_quotas(told: str):
+    assert 'quotatree_quota_min{quota="company",resource="gpu"} 16.0' in told
+    assert 'quotatree_quota_used{quota="company",resource="gpu"} 16.0' in told
     squeezed = re.findall(
-        r'^quotatree_quota_squeezed\{quota="(\w+)",resource="gpu"\} 8.0', text, re.MULTILINE
+        r'^quotatree_quota_squeezed\{quota="(\w+)",resource="gpu"\} 8.0', told, re.MULTILINE
     )
     assert len(squeezed) == 1
-    assert f'quotatree_quota_jobs{{module="DLC",quota="{squeezed[0]}",state="waiting"}} 1.0' in text
-    assert 'quotatree_nodes{state="Ready"} 2.0' in text
-    assert "quotatree_leading 1.0" in text
-    assert re.search(r'^quotatree_preemptions_total\{reason="\w+"\} 1.0', text, re.MULTILINE)
-    assert re.search(r'^quotatree_lost_gpu_seconds_total\{reason="\w+"\} [1-9]', text, re.MULTILINE)
-    used = re.findall(r'^quotatree_node_gpus_used\{module="DLC".*\} (\S+)', text, re.MULTILINE)
+    assert f'quotatree_quota_jobs{{module="DLC",quota="{squeezed[0]}",state="waiting"}} 1.0' in told
+    assert 'quotatree_nodes{state="Ready"} 2.0' in told
+    assert "quotatree_leading 1.0" in told
+    assert re.search(r'^quotatree_preemptions_total\{reason="\w+"\} 1.0', told, re.MULTILINE)
+    assert re.search(r'^quotatree_lost_gpu_seconds_total\{reason="\w+"\} [1-9]', told, re.MULTILINE)
+    used = re.findall(r'^quotatree_node_gpus_used\{module="DLC".*\} (\S+)', told, re.MULTILINE)
     assert used == ["8.0", "8.0"]
 
 
@@ -129,11 +134,10 @@ def test_an_expression_asks_for_metrics_and_labels_that_there_are(whole: dict[st
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_values_of_labels_are_told_by_the_server(serving: Serving, name: str):
-    text = whole_text(serving)
+def test_values_of_labels_are_told_by_the_server(told: str, name: str):
     for label, value in promql.values_asked(EXPRESSIONS[name]):
         if label in ("mode", "state", "resource"):
-            assert f'{label}="{value}"' in text, (label, value)
+            assert f'{label}="{value}"' in told, (label, value)
 
 
 def test_every_figure_of_a_quota_is_on_the_dashboard(whole: dict[str, Family]):

@@ -26,7 +26,7 @@ from tests.profiles import by_profile
 
 pytest.importorskip("highspy", reason="the exact optimum needs HiGHS: the extra quotatree[dev]")
 
-SEEDS = range(by_profile(quick=400, deep=1200, long=12_000))
+SEEDS = range(by_profile(quick=270, deep=1200, long=12_000))
 
 
 @pytest.mark.parametrize("chunk", range(8))

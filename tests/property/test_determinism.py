@@ -24,8 +24,8 @@ from tests.property.test_promises import RANDOM
 from tests.property.walk import Walk, begin, rerun, step
 
 ROOT = Path(__file__).resolve().parents[2]
-SEEDS = range(by_profile(quick=8, deep=25, long=500))
-SEEDS_OF_MEMORY = range(by_profile(quick=20, deep=60, long=1000))
+SEEDS = range(by_profile(quick=6, deep=25, long=500))
+SEEDS_OF_MEMORY = range(by_profile(quick=14, deep=60, long=1000))
 
 
 def digest(plans: list[say.Plan]) -> str:

@@ -16,7 +16,7 @@ from tests.property.test_promises import RANDOM
 from tests.property.walk import Walk, begin, step
 from tests.property.worlds import chance
 
-WALKS = by_profile(quick=60, deep=200, long=20_000)
+WALKS = by_profile(quick=40, deep=200, long=20_000)
 
 
 @given(RANDOM)

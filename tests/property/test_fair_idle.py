@@ -19,7 +19,7 @@ from tests.profiles import by_profile
 from tests.property.walk import Walk
 from tests.property.worlds import chance, pick
 
-WALKS = by_profile(quick=25, deep=60, long=3000)
+WALKS = by_profile(quick=16, deep=60, long=3000)
 """Walks of each chunk."""
 CROWD = 7
 """So many small borrowers of one quota come first."""

@@ -30,7 +30,7 @@ from tests.property.model import Model, Piece
 from tests.property.walk import step_by_step
 from tests.property.worlds import MINUTE_MS, chance, pick
 
-CASES = by_profile(quick=30, deep=60, long=1500)
+CASES = by_profile(quick=20, deep=60, long=1500)
 """Clusters of each chunk."""
 NOW_MS = 1_000_000_000
 TAKER = JobId("taker")

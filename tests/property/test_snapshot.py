@@ -28,7 +28,7 @@ from tests.property.snapshot import snapshot as picture
 from tests.property.test_determinism import deeds
 from tests.property.walk import Walk
 
-WALKS = by_profile(quick=12, deep=40, long=1500)
+WALKS = by_profile(quick=8, deep=40, long=1500)
 STEPS = 14
 CHUNKS = range(4)
 ENOUGH = 3

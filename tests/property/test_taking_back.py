@@ -14,7 +14,7 @@ from tests.property.taking_back import taken_back
 from tests.property.walk import begin, step
 from tests.property.worlds import pick
 
-WALKS = by_profile(quick=6, deep=25, long=2000)
+WALKS = by_profile(quick=4, deep=25, long=2000)
 """Walks of each chunk."""
 STEPS = 20
 

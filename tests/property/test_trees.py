@@ -27,7 +27,7 @@ from tests.property.test_snapshot import happenings_of, in_any_order, let_happen
 from tests.property.test_walks import walk_with_all_checks
 from tests.property.walk import Walk, begin, rerun, step
 
-WALKS = by_profile(quick=4, deep=12, long=1500)
+WALKS = by_profile(quick=3, deep=12, long=1500)
 """Walks of each chunk."""
 STEPS = 14
 

@@ -12,7 +12,7 @@ from tests.profiles import by_profile
 from tests.property import worlds
 from tests.property.walk import Walk, begin, step
 
-WALKS = by_profile(quick=8, deep=20, long=2000)
+WALKS = by_profile(quick=6, deep=20, long=2000)
 """Walks of each chunk."""
 STEPS = 20
 

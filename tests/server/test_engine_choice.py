@@ -32,7 +32,7 @@ def start(directory: Path, nodes: str | None, kind: str = "local") -> tuple[dict
     try:
         server.start()
         _, said = server.furnish()
-        known = server.controller.ask(engine_choice._nodes).result(10)
+        known = server.controller.ask(engine_choice._nodes).result(60)
         of_nodes = [line for line in said if "can read and stop each other" not in line]
         return {name: state.value for name, (_, state) in known.items()}, of_nodes
     finally:

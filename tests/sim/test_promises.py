@@ -157,7 +157,7 @@ def watched(setup: Setup, made: Trace) -> tuple[Replay, Book]:
 
 
 @settings(
-    max_examples=by_profile(quick=10, deep=25, long=1000),
+    max_examples=by_profile(quick=7, deep=25, long=1000),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -17,7 +17,7 @@ NUMBERS = count(1)
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A database without tables on SQLite, with empty tables on PostgreSQL; `store` migrates either."""
+    """A database without tables on SQLite, with empty tables on PostgreSQL."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
         return
@@ -28,10 +28,15 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def store(url: str) -> Iterator[Store]:
+def migrated_url(url: str) -> str:
+    """The same with empty tables on either, migrated once for all tests of a process."""
     if url.startswith("sqlite:///"):
         Path(url.removeprefix("sqlite:///")).write_bytes(migrated_file())
-    found = Store.open(url)
-    found.migrate()
+    return url
+
+
+@pytest.fixture
+def store(migrated_url: str) -> Iterator[Store]:
+    found = Store.open(migrated_url)
     yield found
     found.close()

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 import pytest
 import uvicorn
 
-from quotatree.api.app import create_app
-from tests.api.serving import Api, wait_for
+from tests.api.serving import Api, app_of, wait_for
 
 
 @pytest.fixture
 def port(api: Api) -> Iterator[int]:
     """The application behind a real server, for a stream never ends by itself."""
     config = uvicorn.Config(
-        create_app(api.services), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1
+        app_of(api.services), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 from starlette.testclient import TestClient
 
-from quotatree.api.app import create_app
 from quotatree.api.services import ClusterLogins
 from quotatree.identity.cluster_users import ClusterNames
-from tests.api.serving import Api
+from tests.api.serving import Api, app_of
 
 TOKENS = {"anns": "ann", "robots": "system:serviceaccount:ns:ann", "strangers": "zoe"}
 
 
 def client(api: Api) -> TestClient:
     logins = ClusterLogins(ClusterNames("name"), TOKENS.get)
-    return TestClient(create_app(replace(api.services, cluster_logins=logins)), raise_server_exceptions=False)
+    return TestClient(app_of(replace(api.services, cluster_logins=logins)), raise_server_exceptions=False)
 
 
 def test_a_token_of_the_cluster_is_exchanged_for_one_of_ours(api: Api):

@@ -19,7 +19,7 @@ from tests.api.serving import Api, job
 
 class Stream:
     def __init__(self, api: Api, port: int, user: str, query: str = "", last: int | None = None) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         headers = {"Authorization": f"Bearer {api.token(user)}"}
         if last is not None:
             headers["Last-Event-ID"] = str(last)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from starlette.testclient import TestClient
 
-from quotatree.api.app import create_app
-from tests.api.serving import Api, job
+from tests.api.serving import Api, app_of, job
 
 
 def browser(api: Api) -> TestClient:
-    return TestClient(create_app(api.services), raise_server_exceptions=False)
+    return TestClient(app_of(api.services), raise_server_exceptions=False)
 
 
 def test_a_login_page_learns_which_ways_are_open(api: Api):

@@ -30,7 +30,7 @@ class Follower:
     """A connection that reads as slowly as the test wants."""
 
     def __init__(self, api: Api, port: int, path: str, user: str = "ann") -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         headers = {"Authorization": f"Bearer {api.token(user)}"}
         self._connection.request("GET", f"/api/v1{path}", headers=headers)
         self.response = self._connection.getresponse()
@@ -161,7 +161,7 @@ def test_a_follower_who_goes_is_not_read_for_any_more(api: Api, port: int, monke
         asked.clear()
         return not asked.wait(1.5)
 
-    wait_for(quiet, 20)
+    wait_for(quiet)
 
 
 def test_a_follower_who_does_not_read_is_waited_for(api: Api, port: int, monkeypatch: pytest.MonkeyPatch):

@@ -13,15 +13,14 @@ from joserfc.jwk import RSAKey
 from starlette.testclient import TestClient
 
 from quotatree.access.roles import Role
-from quotatree.api.app import create_app
 from quotatree.api.settings import oidc_of
 from quotatree.identity.oidc_settings import GroupGrant, OidcSettings
-from tests.api.serving import PASSWORD, Api, job, serving
+from tests.api.serving import PASSWORD, Api, app_of, job, serving
 from tests.oidc_provider import CLIENT, REDIRECT, SECRET, OidcProvider
 
 
 def browser(api: Api) -> TestClient:
-    return TestClient(create_app(api.services), raise_server_exceptions=False)
+    return TestClient(app_of(api.services), raise_server_exceptions=False)
 
 
 def log_in(client: TestClient, password: str = PASSWORD, user: str = "root") -> str:

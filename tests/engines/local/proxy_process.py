@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 SOURCE = Path(__file__).parents[3] / "src"
 
 
@@ -87,7 +87,7 @@ class Proxy:
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 pipe.close()
-        self.process.wait(10)
+        self.process.wait(DEADLINE_SECONDS)
         self.listening.close()
 
     def connect(self) -> socket.socket:

@@ -94,7 +94,7 @@ class Run:
         return int(self.wait("endpoint")["address"].rstrip("/").rpartition(":")[2])
 
     def ask(self, path: str = "/", method: str = "GET", body: bytes | None = None) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, body)
             response = connection.getresponse()
@@ -106,7 +106,7 @@ class Run:
 
     def over(self) -> dict[str, Any]:
         """The final line; the supervisor ended, and nothing is left."""
-        self.process.wait(20)
+        self.process.wait(60)
         assert not process_tree.marked(f"{self.engine_id}:")
         last = self.journal[-1]
         return {key: value for key, value in last.items() if key != "at_ms"}

@@ -18,7 +18,7 @@ from quotatree.engines.local.host.identity import Identity
 from quotatree.engines.local.server.birth import take_lock
 from quotatree.engines.local.supervisor.nursery import Nursery
 
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 
 
 def wait_for(condition: Callable[[], Any], what: str, seconds: float = DEADLINE_SECONDS) -> Any:

@@ -10,7 +10,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -198,14 +197,12 @@ def _has_begun(run: Run) -> bool:
 def test_what_is_not_answered_within_the_grace_is_cut_off(serve: Serve):
     run = serve().confirmed(0)
     with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(run.ask, "/slow?20")
+        slow = pool.submit(run.ask, "/slow?600")  # longer than anybody waits here
         eventually(lambda: _has_begun(run))
-        begun = time.monotonic()
-        run.stop(grace_ms=60_000)
+        run.stop(grace_ms=600_000)
         run.wait("unready")
         run.stop(grace_ms=500)  # a shorter one shortens it
         assert run.over() == {"is": "over"}
-        assert time.monotonic() - begun < 5
         assert slow.result()[0] == 502  # and its client is told
 
 
