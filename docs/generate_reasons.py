@@ -52,6 +52,7 @@ WHEN: Final = {
     "SelfLevelSibling": "`evict` by the self-level policy of the preemptor's quota, from a sibling or from below one.",
     "ChildLevel": "`evict` by the child-level policy of an ancestor.",
     "ReturnOfLoan": "`evict` from a sibling above its min, for a job that fits the min of its own quota. No policy is needed.",
+    "TakenInTurn": "`evict` by the right of a job that would have been stopped and started again in one plan: it stays, and its preemptor, which has no such right, starts where the victim was.",
     "FairShare": "`evict` of an `idle: only` claim for a waiting borrower. Not counted as a preemption.",
     "IdleTakenBack": "`evict` of an idle claim. Not counted as a preemption.",
     "SurplusGivesWay": "`shrink`, for a waiting job of the same quota with equal or higher priority. Not counted as a preemption.",

@@ -37,7 +37,7 @@ from tests.property import happenings, worlds
 from tests.property.walk import Walk
 
 LIGHT = settings(
-    max_examples=by_profile(quick=10, deep=25, long=1000),
+    max_examples=by_profile(quick=7, deep=25, long=1000),
     deadline=None,
     derandomize=True,
     database=None,
@@ -270,13 +270,21 @@ def test_the_ledger_shows_what_was_paid_and_not_who_paid():
     )
     tried = (say.StepTried(Step.FREE, because(Code.AncestorFull, quota="lab", free=0, min=8, wanted=4)),)
     entry = say.Preemption(
-        JobId("dlc-vision"), Step.SIBLINGS, (victim,), (JobId("dlc-speech"),), 20, 20, 2, tried
+        JobId("dlc-vision"),
+        Step.SIBLINGS,
+        (victim,),
+        (JobId("dlc-speech"),),
+        20,
+        20,
+        2,
+        tried,
+        (JobId("dlc-speech"),),
     )
     shown = eyes_of("dina").preemption(entry)
     assert shown.victims[0] == victim._replace(
         job=JobId("[job of priority 2, 4 GPU, level 3]"), quota="[quota at level 3]", replicas=()
     )
-    assert shown.demoted == ("[job of priority 7, 8.5 GPU, level 3]",)
+    assert shown.demoted == shown.kept == ("[job of priority 7, 8.5 GPU, level 3]",)
     assert shown.tried == tried  # lab is above the reader's own quota: it explains the wait
     assert shown.cost == 20
 
@@ -447,3 +455,15 @@ def test_new_members_see_and_former_members_do_not():
     people = company().member_added("speech", "dina", Role.VIEWER)
     assert eyes_of("dina", people).job("dlc-speech") == "dlc-speech"
     assert eyes_of("dina", people.member_removed("speech", "dina")).job("dlc-speech") != "dlc-speech"
+
+
+def test_who_keeps_running_is_a_job_and_hidden_as_one():
+    """W2: `kept` is an amount in other reasons; here it is the job that would have moved (P8)."""
+    why = because(Code.TakesItsPlace, kept="dlc-speech")
+    label = "[job of priority 7, 8.5 GPU, level 3]"
+    assert eyes_of("dina").reason(why) == because(Code.TakesItsPlace, kept=label)
+    assert eyes_of("otis").reason(why) == why
+    in_turn = because(
+        Code.TakenInTurn, preemptor="dlc-vision", stays="dlc-speech", rule="ChildLevel", quota="lab"
+    )
+    assert dict(eyes_of("dina").reason(in_turn).facts)["stays"] == label

@@ -484,11 +484,10 @@ class Replay:
         everyone = list(model.pieces())
         last = Step.SIBLINGS if rights.at_least(ledger.step, Step.SIBLINGS_ABOVE_MIN) else ledger.step
         eligible = [p for p in everyone if rights.may_take(model, taker, p, last, now_ms)]
-        shapes = {shape for _, shape in model.missing(taker)}
-        if len(eligible) > BRUTE_FORCE or demoted or len(shapes) > 1:
-            return  # several shapes in one job are searched one after the other: not claimed to be exact
+        if len(eligible) > BRUTE_FORCE or demoted:
+            return
         if len(model.missing(taker)) > 1 and pools_bind(model, model.root(taker.quota)):
-            return  # nor are gangs of a root with parts of shared pools
+            return  # gangs of a root with parts of shared pools are not claimed to be exact
         self.brute_forced += 1
         touched = max(rights.ladder(model, p) for p in evicted)
         price = {p: rights.cost(model, p, now_ms, self.outage_ms) for p in eligible}

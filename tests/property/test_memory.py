@@ -12,6 +12,7 @@ from hypothesis import given
 from quotatree.core.errors import Refused
 from quotatree.core.explanation import explain, exposure, preview
 from quotatree.core.model.job import Phase
+from quotatree.core.planning import allowance
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from tests.profiles import by_profile
@@ -20,7 +21,7 @@ from tests.property.remembering import STEPS, let_time_pass, walk_twice
 from tests.property.test_promises import RANDOM
 from tests.property.walk import begin, step
 
-WALKS = by_profile(quick=8, deep=25, long=1100)
+WALKS = by_profile(quick=6, deep=25, long=1100)
 """Walks of each chunk; 4 chunks of 12 plans each: `long` makes more than 50,000 pairs of plans."""
 ENOUGH = 5
 
@@ -46,6 +47,17 @@ def test_walks_that_went_wrong_once(seed: int) -> None:
     no longer shrank (Q5, I1). 2001958: others took the CPU of replicas that had not left yet, and how well a job fitted on less than
     none depended on who had asked first (R6).
     """
+    walk_twice(seed, Counter())
+
+
+@pytest.mark.parametrize(("bound", "most"), [("CHARGED_AT_MOST", 1), ("LOOKS_AT_MOST", 500)])
+@pytest.mark.parametrize("seed", [11, 70])
+def test_plans_that_end_early_are_those_of_a_restored_state(
+    seed: int, bound: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """11: positions of `balance` had not been looked at since a victim came back, but by who remembered less (S3)."""
+    monkeypatch.setattr(allowance, bound, most)
+    monkeypatch.setattr(allowance, "FEW_CLASSES", 0)
     walk_twice(seed, Counter())
 
 

@@ -24,12 +24,12 @@ from quotatree.access.check import (
 )
 from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
-from quotatree.core import GPU, Explanation, Exposure, Help, JobId, Reason, Refused, amount_text
+from quotatree.core import GPU, Code, Explanation, Exposure, Help, JobId, Reason, Refused, amount_text
 from quotatree.core import decisions as say
 from quotatree.core.sentences import Kind, Named, Sentence
 
 HIDDEN: Final = "[hidden]"
-JOB_FACTS: Final = frozenset({"preemptor", "head"})
+JOB_FACTS: Final = frozenset({"preemptor", "head", "stays"})
 PLAIN_FACTS: Final = frozenset(
     {
         "cost", "count", "delay", "detail", "device", "fits", "free", "freed", "highest", "kept", "leaving", "left",
@@ -96,9 +96,10 @@ class Reader:
         """
         if self.everything:
             return reason
-        return Reason(
-            reason.code, tuple((key, self._fact(key, value, of_visible)) for key, value in reason.facts)
-        )
+        facts = tuple((key, self._fact(key, value, of_visible)) for key, value in reason.facts)
+        if reason.code is Code.TakesItsPlace:  # in other reasons `kept` is an amount
+            facts = tuple((key, self.job(value)) for key, value in reason.facts)
+        return Reason(reason.code, facts)
 
     def decision(self, decision: D) -> D:
         if self.everything:
@@ -137,6 +138,7 @@ class Reader:
             preemptor=self.job(entry.preemptor),
             victims=tuple(self._victim(victim) for victim in entry.victims),
             demoted=tuple(self.job(job) for job in entry.demoted),
+            kept=tuple(self.job(job) for job in entry.kept),
             tried=self._tried(entry.tried),
         )
 

@@ -23,7 +23,7 @@ from quotatree.control.overdue import meet
 from quotatree.control.recovery import reconcile
 from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
-from quotatree.core import IllegalTransition, QuotaTreeError, plan
+from quotatree.core import Defect, QuotaTreeError, plan
 from quotatree.engines.base import Observed, Report
 from quotatree.store.rows import EngineRow
 
@@ -97,8 +97,8 @@ def _answer(turn: Turn, command: Command) -> Answer | QuotaTreeError:
         return handle(turn, command)
     except QuotaTreeError as error:
         turn.state.rollback_to(mark)
-        if isinstance(error, IllegalTransition):
-            log.error("illegal_transition", command=type(command).__name__, error=str(error))
+        if isinstance(error, Defect):
+            log.error("command_met_defect", command=type(command).__name__, error=str(error))
             return Fault()
         return error
     except Exception:

@@ -25,7 +25,8 @@ _WAITS = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 604_800)
 _EVICTIONS = (0.1, 0.5, 1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 300)
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _PREEMPTIONS = (
-    Code.SelfLevelOwn, Code.SelfLevelSibling, Code.ChildLevel, Code.ReturnOfLoan, Code.LoanReturnedByHand, Code.ScaleReclaim,
+    Code.SelfLevelOwn, Code.SelfLevelSibling, Code.ChildLevel, Code.ReturnOfLoan, Code.TakenInTurn, Code.LoanReturnedByHand,
+    Code.ScaleReclaim,
 )  # fmt: skip
 _OTHER_LOSSES = (
     Code.IdleTakenBack, Code.FairShare, Code.SurplusGivesWay, Code.NodeDrained, Code.NodeLost, Code.DeviceIll, Code.RunLost,

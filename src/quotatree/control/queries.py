@@ -33,7 +33,7 @@ from quotatree.core import (
     Refused,
     foremost_reasons,
     job_record,
-    plan,
+    plan_through,
     quota_report,
 )
 from quotatree.core.decisions import Decision, Wait
@@ -228,7 +228,7 @@ def preview(engine: Engine, *commands: Command) -> Query[Preview]:
             after = _exposed(world, commands, now_ms)
             alone = len(commands) == 1 and isinstance(commands[0], SubmitJob)
             submitted = job_record(state, state.jobs[JobId(ids[0])]) if alone else None
-            decisions = (*turn.decisions, *plan(state, now_ms).decisions)
+            decisions = (*turn.decisions, *plan_through(state, now_ms))
             reads = eyes(world, actor)
             concerned = tuple(
                 reads.decision(d) for d in decisions if not isinstance(d, Wait) or reads.concerns(d)

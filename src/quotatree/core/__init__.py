@@ -15,7 +15,7 @@ from quotatree.core.changes import effects
 from quotatree.core.changes.apply import apply
 from quotatree.core.changes.evictions import evict
 from quotatree.core.changes.job_sizes import resized_spec
-from quotatree.core.errors import IllegalTransition, QuotaTreeError, Refused
+from quotatree.core.errors import Defect, QuotaTreeError, Refused
 from quotatree.core.explanation import (
     Explanation,
     Exposure,
@@ -88,7 +88,7 @@ from quotatree.core.model.unit import (
     UnitKind,
 )
 from quotatree.core.model.wait_queue import Failure, WaitClass
-from quotatree.core.planning.plan import plan
+from quotatree.core.planning.plan import plan, plan_through
 from quotatree.core.quota_figures import (
     JobTotal,
     ModuleTotal,
@@ -118,14 +118,14 @@ from quotatree.core.wider_policy import Help
 
 __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.
-    "State", "Settings", "apply", "plan", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
+    "State", "Settings", "apply", "plan", "plan_through", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
     "module_totals", "job_totals",
     "foremost_reasons",
     # What happens, what is decided, and why.
     "events", "decisions", "sentences", "Code", "Reason", "Step", "because", "Explanation", "Holder", "NodeGroup", "Exposure", "Known", "Help",
     "QuotaReport", "ModuleTotal", "JobTotal",
     # What can go wrong.
-    "QuotaTreeError", "Refused", "IllegalTransition",
+    "QuotaTreeError", "Refused", "Defect",
     # Jobs.
     "Job", "JobId", "JobSpec", "ReplicaGroup", "Shape", "Placed", "Phase", "FINAL_PHASES", "Claim", "Idle",
     "DEFAULT_GRACE_MS", "least_asked_for", "resized_spec",

@@ -16,7 +16,7 @@ from quotatree.core.model.quota import Quota, QuotaId, has_loan
 from quotatree.core.model.resources import GPU, ZERO, Bounds
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
 from quotatree.core.planning.fair_idle import sharing_from
-from quotatree.core.planning.plan import plan
+from quotatree.core.planning.plan import plan_through
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.sentences import Sentence, a_job, a_quota, a_subject
 from quotatree.core.state import State
@@ -92,7 +92,7 @@ def preview(state: State, events: Sequence[ev.Event], now_ms: int) -> tuple[Deci
         found: list[Decision] = []
         for event in events:
             found += apply(state, event, now_ms)
-        found += plan(state, now_ms).decisions
+        found += plan_through(state, now_ms)
         return tuple(found)
     finally:
         state.rollback()

@@ -35,6 +35,9 @@ class Code(Enum):
     SelfLevelSibling = "taken for {preemptor} by the self-level policy of {quota} (sibling quota)"
     ChildLevel = "taken for {preemptor} by the child-level policy of {quota}"
     ReturnOfLoan = "taken for {preemptor}: {quota} is above its min and hands the loan back"
+    TakenInTurn = (
+        "taken for {preemptor}, so that {stays} keeps running, which may take it by {rule} of {quota}"
+    )
     IdleTakenBack = "an idle claim gives way to the regular job {preemptor}"
     FairShare = "taken for {preemptor}: below {quota} idle work is divided by share, and it has less"
     SurplusGivesWay = "a surplus replica gives way to {preemptor}"
@@ -110,6 +113,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.SelfLevelSibling: ("P1", "P3"),
     Code.ChildLevel: ("P2",),
     Code.ReturnOfLoan: ("P15",),
+    Code.TakenInTurn: ("P8", "P13"),
     Code.IdleTakenBack: ("I3",),
     Code.FairShare: ("I4",),
     Code.SurplusGivesWay: ("P12",),

@@ -24,6 +24,7 @@ from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.no_place import why_no_place
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided, Failed, Outcome
+from quotatree.core.planning.passed_over import passed
 from quotatree.core.planning.plan import PutOff, put_off
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.reasons import Code, Reason, because
@@ -184,7 +185,7 @@ class _Questions:
         if strategy is Strategy.TRAVERSE:
             return None
         top = self._head(quota)
-        if top is None or top is job or self._ordering(quota).passed(cls):
+        if top is None or top is job or passed(self._state, cls):
             return None
         if cls.grows and any(ahead is job for ahead, _ in self._ordering(quota).first_in_line(quota)):
             return None

@@ -17,7 +17,7 @@ from tests.property import accounting, worlds
 from tests.property.snapshot import snapshot
 from tests.property.walk import begin, step
 
-WALKS = by_profile(quick=60, deep=300, long=3000)
+WALKS = by_profile(quick=40, deep=300, long=3000)
 STEPS = 6
 
 

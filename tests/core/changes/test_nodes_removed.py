@@ -23,7 +23,7 @@ from tests.profiles import by_profile
 from tests.property.accounting import ALL as ACCOUNTING
 from tests.property.snapshot import snapshot as picture
 
-WALKS = by_profile(quick=40, deep=150, long=5_000)
+WALKS = by_profile(quick=28, deep=150, long=5_000)
 
 
 def sound(state: State) -> None:

@@ -6,11 +6,12 @@ from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, S
 from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.rights import (
+    Against,
     Work,
     could_evict,
-    has_policy_against,
     kept_from,
     may_borrow,
+    policies_against,
     rules_against,
 )
 from quotatree.core.reasons import Code
@@ -56,10 +57,26 @@ def test_what_is_kept_from_a_claimant_goes_by_each_priority() -> None:
     assert kept_from(a, Work(b, 3, Module.DLC), GPU) == 0
 
 
+def test_policies_are_known_by_where_the_work_stands_that_they_name() -> None:
+    """P1, P2: in the quota itself, below it, or beside it."""
+    beside = SelfLevel(Priorities(6, 9), Priorities(1, 2), DLC, Scope.SIBLINGS)
+    level = SelfLevel(Priorities(6, 9), Priorities(1, 1), DLC, Scope.LEVEL)
+    state = tree(
+        root={"child_level": ChildLevel(Priorities(1, 3), DLC)},
+        a={"self_level": SelfLevels.of(beside)},
+        b={"self_level": SelfLevels.of(level)},
+    )
+    a, b, top = quota(state, "a"), quota(state, "b"), quota(state, "root")
+    low, higher = policies_against(Work(a, 1, Module.DLC)), policies_against(Work(a, 2, Module.DLC))
+    assert low == Against(own=frozenset({b}), below=frozenset({top}), beside=frozenset({a, b}))
+    assert higher == Against(own=frozenset(), below=frozenset({top}), beside=frozenset({a}))
+    assert not any(policies_against(Work(a, 4, Module.DLC)))
+
+
 def test_a_policy_that_is_off_is_against_nobody() -> None:
     """P1, P2."""
     off = ChildLevel(Priorities(1, 9), DLC, off=True)
     state = tree(a={"child_level": off, "self_level": SelfLevels.of(SelfLevel.over_any_lower(DLC, off=True))})
     a, below = quota(state, "a"), quota(state, "a.x")
     assert not could_evict(a, 9, Work(below, 1, Module.DLC))
-    assert not has_policy_against(a, Work(below, 1, Module.DLC))
+    assert not any(policies_against(Work(below, 1, Module.DLC)))

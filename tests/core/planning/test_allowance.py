@@ -6,9 +6,14 @@ import pytest
 
 from benchmarks.hard_worlds import LATER, any_lower
 from quotatree.core import decisions as say
-from quotatree.core.model.job import Idle, JobId, Phase
+from quotatree.core import events as ev
+from quotatree.core.errors import EndlessPlan
+from quotatree.core.explanation import preview
+from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.model.policy import ChildLevel, Priorities, Scope
 from quotatree.core.planning import allowance
+from quotatree.core.planning import plan as plan_module
+from quotatree.core.planning.outcome import Overtaken
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
@@ -86,3 +91,37 @@ def test_held_jobs_whose_places_others_could_take_do_not_go_beyond_it_p9(
         made, ends = plan(state, LATER), ends + 1
     assert ends > 10
     assert not plan(state, LATER).decisions
+
+
+def test_a_plan_that_would_not_end_is_given_up_and_changes_nothing_a8(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fault that makes a plan try the same job for ever costs the one input that led to it, not the server."""
+
+    def helped_again_and_again(*_: object) -> Overtaken:
+        return Overtaken()
+
+    state = full_quota_with_urgent_jobs()
+    before = snapshot(state)
+    with monkeypatch.context() as patch:
+        patch.setattr(plan_module, "attempt", helped_again_and_again)
+        patch.setattr(allowance, "ATTEMPTS_AT_MOST", 1_000)
+        with pytest.raises(
+            EndlessPlan, match="tried jobs 1,001 times and did not end; the last were urgent-0"
+        ):
+            plan(state, 1)
+    assert snapshot(state) == before
+    assert plan(state, 1).decisions
+
+
+def test_a_preview_looks_at_the_plans_that_follow_at_once_x3(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a plan leaves to the next one happens in the same moment, so it is part of what would happen."""
+    state = full_quota_with_urgent_jobs()
+    spec = JobSpec(JobId("urgent-9"), "a", (ReplicaGroup(1, Shape(1000, 0, 0)),), 1, priority=6)
+    expected = preview(state, [ev.JobSubmitted(spec)], 1)
+    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
+    shown = preview(state, [ev.JobSubmitted(spec)], 1)
+    held = [d.job for d in expected if isinstance(d, say.Hold)]
+    assert len(held) == 4
+    assert [d.job for d in shown if isinstance(d, say.Hold)] == held
+    assert len({d.job for d in shown if isinstance(d, say.Evict)}) == 4

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from random import Random
 
 import pytest
 
-from benchmarks.hard_worlds import LATER, levels, reserved_siblings
+from benchmarks.hard_worlds import LATER, any_lower, levels, reserved_siblings
 from quotatree.core import decisions as say
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope
+from quotatree.core.model.policy import SelfLevel, SelfLevels
 from quotatree.core.planning import chain
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from tests.core.building import ALL, World, self_level
+from tests.core.building import ALL, World
+from tests.core.planning.crowds import crowded
+
+HOURS = 20 * 3_600_000
 
 
 def test_hundreds_of_siblings_may_each_have_to_be_tried_before_another_s8() -> None:
@@ -22,22 +24,14 @@ def test_hundreds_of_siblings_may_each_have_to_be_tried_before_another_s8() -> N
     assert any(isinstance(decision, say.Hold) for decision in made.decisions)
 
 
-def crowded(seed: int) -> State:
-    """Teams on three levels that may take from each other, and services with surplus."""
-    chance = Random(seed)
-    world = World(nodes=4, gpus=4)
-    world.root(16, child_level=ChildLevel(Priorities(1, 9), ALL))
-    for number in range(4):
-        scope = chance.choice(list(Scope))
-        world.quota(f"t{number}", 4, self_level=self_level(chance.choice([4, 6]), 3, scope))
-    world.quota("below", 2, parent="t0", self_level=self_level(4, 3))
-    teams = ["t0", "t1", "t2", "t3", "below"]
-    for number in range(14):
-        world.run(f"runs-{number:02}", chance.choice(teams), 1, priority=chance.randrange(1, 9))
-    for number in range(10):
-        quota, gpus = chance.choice([*teams, "r"]), chance.choice([1, 1, 2])
-        most = {"max_replicas": 3, "min_replicas": 1, "module": Module.EAS} if chance.random() < 0.2 else {}
-        world.submit(f"waits-{number:02}", quota, gpus, priority=chance.randrange(4, 10), **most)
+def aged(count: int) -> State:
+    """Jobs of one quota that have waited long enough to stand by their age; each could take from all that came before it (S4, P1)."""
+    world = World()
+    world.root(8, self_level=SelfLevels.of(SelfLevel.over_any_lower(ALL)))
+    world.run("runs", "r", 8 - count, priority=9)
+    for number in range(6):
+        world.now_ms = -HOURS + number
+        world.submit(f"waits-{number}", "r", 1, priority=1 + number)
     return world.state
 
 
@@ -54,8 +48,9 @@ def test_how_many_are_tried_inside_each_other_changes_nothing(
             given_up += 1
             super().__init__(links)
 
-    families = (partial(reserved_siblings, 30), partial(levels, 3))
-    for build in (*families, *(partial(crowded, seed) for seed in range(30))):
+    families = (partial(any_lower, 12), partial(reserved_siblings, 30), partial(levels, 3))
+    queues = (partial(aged, free) for free in range(1, 6))
+    for build in (*families, *queues, *(partial(crowded, seed) for seed in range(30))):
         expected = plan(build(), LATER)
         with monkeypatch.context() as patch:
             patch.setattr(chain, "LINKS_AT_MOST", most)

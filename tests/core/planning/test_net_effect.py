@@ -9,6 +9,7 @@ from quotatree.core.changes import effects
 from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.policy import ChildLevel, Priorities, Scope
 from quotatree.core.planning.plan import plan
+from quotatree.core.reasons import Code, because
 from tests.core.building import ALL, World, self_level
 
 
@@ -62,3 +63,32 @@ def test_a_record_tells_the_highest_priority_of_those_who_go_and_not_of_who_stay
     assert held.preemption.kept == ("victim",)
     assert held.preemption.highest_priority == 3
     assert dict(held.reason.facts)["highest"] == "3"
+
+
+def test_a_victim_is_told_the_rule_of_the_job_that_it_goes_for_p13() -> None:
+    """`victim` stays. It would have taken `below` by the policy of its own quota; `top` takes it by that of the root."""
+    world = World(nodes=2, gpus=1)
+    world.root(2, child_level=ChildLevel(Priorities(1, 5), ALL))
+    world.quota("a", 2, child_level=ChildLevel(Priorities(1, 5), ALL))
+    world.quota("a.x", 1, parent="a")
+    world.run("victim", "a", 1, priority=1, places=place(0, 0))
+    world.run("below", "a.x", 1, priority=3, places=place(1, 0))
+    world.submit("top", "r", 1)
+    (gone,) = (d for d in plan(world.state, 0).decisions if isinstance(d, say.Evict))
+    assert (gone.job, gone.preemptor) == ("below", "top")
+    assert gone.reason == because(Code.ChildLevel, preemptor="top", quota="r")
+
+
+def test_a_victim_that_only_who_stays_may_take_is_told_whose_right_it_is_p13() -> None:
+    """P8: `low` goes for `top`, which has no right to it; `victim`, which stays in its place, has."""
+    world = World(nodes=2, gpus=1)
+    world.root(2, child_level=ChildLevel(Priorities(5, 5), ALL))
+    world.quota("a", 2, self_level=self_level(5, 3, Scope.OWN))
+    world.run("victim", "a", 1, priority=5, places=place(0, 0))
+    world.run("low", "a", 1, priority=3, places=place(1, 0))
+    world.submit("top", "r", 1)
+    (gone,) = (d for d in plan(world.state, 0).decisions if isinstance(d, say.Evict))
+    assert (gone.job, gone.preemptor) == ("low", "top")
+    assert gone.reason == because(
+        Code.TakenInTurn, preemptor="top", stays="victim", rule=Code.SelfLevelOwn.name, quota="a"
+    )

@@ -15,7 +15,7 @@ from quotatree.core.state import State
 from tests.core.building import World, root, self_level
 from tests.profiles import by_profile
 
-CLUSTERS = by_profile(quick=150, deep=600, long=20_000)
+CLUSTERS = by_profile(quick=100, deep=600, long=20_000)
 ENOUGH = 20
 
 

@@ -9,6 +9,7 @@ from quotatree.core.model.policy import ChildLevel, Priorities, Scope, Strategy
 from quotatree.core.model.resources import Resources
 from quotatree.core.planning.plan import plan
 from quotatree.core.search import quota_cover
+from quotatree.core.search.knapsack import Item
 from quotatree.core.search.trial import Trial
 from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
 
@@ -77,7 +78,7 @@ def test_of_units_of_one_size_only_as_many_as_would_do_are_compared(monkeypatch:
     compared: list[int] = []
     choose = quota_cover._prefixes
 
-    def counted(trial: Trial, left: Resources, main: int) -> list[quota_cover.Item]:
+    def counted(trial: Trial, left: Resources, main: int) -> list[Item]:
         found = choose(trial, left, main)
         compared.append(len(found))
         return found

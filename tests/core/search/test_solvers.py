@@ -6,6 +6,7 @@ from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Idle, JobId, JobSpec, Placed, ReplicaGroup, Shape
+from quotatree.core.model.node import NodeSpec
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
 from tests.core.building import cluster, root, self_level, submit
@@ -30,6 +31,22 @@ def test_a_core_whose_other_replica_is_gone_already_frees_less_than_both() -> No
     submit(state, "waits", "r", (2, 4000), (1, 500), now_ms=1, priority=9)
     assert sorted(taken(plan(state, 1))) == ["elastic", "other"]
     assert not plan(state, 1).decisions
+
+
+def test_a_lower_priority_is_enough_where_shapes_are_packed_without_it() -> None:
+    """P5, P7, ADR 0046: without `low` all fit, if one of the large replicas stands where it fits less well. Filled in order they do
+    not, with whatever victims."""
+    state = State()
+    for name, gpus, cpus in (("n0", 4, 128), ("n1", 4, 128), ("n2", 6, 128), ("n3", 5, 8)):
+        apply(state, ev.NodeJoined(NodeSpec(name, gpus=gpus, cpu_milli=cpus * 1000)), 0)
+    apply(state, ev.QuotaCreated(root(19, self_level=self_level(8, 4))), 0)
+    run(state, "own", 9, Placed(0, 2, (0,), Shape(1000, 0, 0)))
+    run(state, "three", 2, Placed(0, 2, (1, 2, 3), Shape(3000, 0, 0)))
+    run(state, "two", 2, Placed(0, 2, (4, 5), Shape(2000, 0, 0)))
+    run(state, "low", 1, Placed(0, 0, (0, 1, 2, 3), Shape(4000, 0, 0)))
+    groups = (ReplicaGroup(2, Shape(4000, 0, 0)), ReplicaGroup(3, Shape(700, 3000, 0)))
+    apply(state, ev.JobSubmitted(JobSpec(JobId("gang"), "r", groups, 1, priority=8)), 1)
+    assert taken(plan(state, 1)) == ["low"]
 
 
 def run(state: State, name: str, priority: int, *places: Placed, **fields: object) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from quotatree.cli.try_out.scenario_files import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, output_option
-from quotatree.core import IllegalTransition, QuotaTreeError
+from quotatree.core import Defect, QuotaTreeError
 from quotatree.scenario.check import Verdict, check_scenario
 from quotatree.scenario.load import load_scenario
 
@@ -52,7 +52,7 @@ def _checked(file: Path) -> Checked:
     try:
         return Checked(file, check_scenario(load_scenario(file)))
     except Exception as why:
-        if isinstance(why, QuotaTreeError) and not isinstance(why, IllegalTransition):
+        if isinstance(why, QuotaTreeError) and not isinstance(why, Defect):
             return Checked(file, error=str(why))
         last_line = " ".join(traceback.format_exception_only(why)[-1].split())
         return Checked(file, crash=last_line, trace="".join(traceback.format_exception(why)))

@@ -228,7 +228,7 @@ class Node:
         if gpu_milli >= WHOLE_GPU:
             count = (self.whole_now if now else self.whole_free) // (gpu_milli // WHOLE_GPU)
         elif gpu_milli:
-            count = sum(self.device_free(d, now) // gpu_milli for d in range(len(self.free)))
+            count = sum([free // gpu_milli for free in self.left(now)[0]])
         else:
             count = 1 << 30
         if shape[1]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple, NewType
 
 from quotatree.core.errors import Refused
@@ -116,20 +116,25 @@ def reach(priorities: Priorities, modules: frozenset[Module] = EVERY_MODULE) -> 
     found = 0
     for priority in range(priorities.low, priorities.high + 1):
         for module in modules:
-            found |= _bit(priority, module)
+            found |= bit_of(priority, module)
     return Reach(found)
 
 
 def reaches(reached: Reach, priority: int, module: Module) -> bool:
     """Return whether the pair is among those reached."""
-    return bool(reached & _bit(priority, module))
+    return bool(reached & bit_of(priority, module))
 
 
-def _bit(priority: int, module: Module) -> int:
-    return 1 << (priority * len(_PLACE) + _PLACE[module])
+def bit_of(priority: int, module: Module) -> int:
+    """Return the pair as a set of one, to be compared with what policies reach."""
+    return _BITS[priority, module]
 
 
-_PLACE: Final = {module: place for place, module in enumerate(Module)}
+_BITS: Final = {
+    (priority, module): 1 << (priority * len(Module) + place)
+    for priority in range(HIGHEST_PRIORITY + 1)
+    for place, module in enumerate(Module)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +198,22 @@ class SelfLevels(tuple[SelfLevel, ...]):
     Rights come from one policy at a time: the `high` of one never goes with the `low` or the scope of another.
     """
 
-    __slots__ = ()
+    @cached_property
+    def _own(self) -> tuple[Reach, ...]:
+        return self._by_priority(policy for policy in self if policy.reaches_own)
+
+    @cached_property
+    def _beside(self) -> tuple[Reach, ...]:
+        return self._by_priority(policy for policy in self if policy.reaches_siblings)
+
+    @staticmethod
+    def _by_priority(policies: Iterable[SelfLevel]) -> tuple[Reach, ...]:
+        """Return whom a waiting job of each priority, from 0 on, may take by any of these policies."""
+        found = [0] * (HIGHEST_PRIORITY + 1)
+        for policy in policies:
+            for priority in range(LOWEST_PRIORITY, HIGHEST_PRIORITY + 1):
+                found[priority] |= policy.reach_of(priority)
+        return tuple(map(Reach, found))
 
     @classmethod
     def of(cls, *policies: SelfLevel) -> SelfLevels:
@@ -201,19 +221,11 @@ class SelfLevels(tuple[SelfLevel, ...]):
 
     def own(self, priority: int) -> Reach:
         """Return whom a waiting job of this priority may take in its own quota."""
-        found = 0
-        for policy in self:
-            if policy.reaches_own:
-                found |= policy.reach_of(priority)
-        return Reach(found)
+        return self._own[priority]
 
     def beside(self, priority: int) -> Reach:
         """Return whom a waiting job of this priority may take in siblings of its quota and below them."""
-        found = 0
-        for policy in self:
-            if policy.reaches_siblings:
-                found |= policy.reach_of(priority)
-        return Reach(found)
+        return self._beside[priority]
 
     def lets_preempt(self, priority: int) -> bool:
         return any(policy.lets_preempt(priority) for policy in self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -26,6 +27,10 @@ class Resources(NamedTuple):
 
     def minus(self, other: Resources) -> Resources:
         return Resources(self[0] - other[0], self[1] - other[1], self[2] - other[2])
+
+    def lacking(self, had: Sequence[int]) -> Resources:
+        """Return how much more of each resource this is than `had`; 0 where it is not more."""
+        return Resources(max(0, self[0] - had[0]), max(0, self[1] - had[1]), max(0, self[2] - had[2]))
 
     def times(self, factor: int) -> Resources:
         return Resources(self[0] * factor, self[1] * factor, self[2] * factor)

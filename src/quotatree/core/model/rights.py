@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.policy import Module, reaches
+from quotatree.core.model.policy import Module, Scope, reaches
 from quotatree.core.model.quota import Quota
 from quotatree.core.reasons import Code
 
@@ -47,23 +47,37 @@ def could_evict(taker: Quota, taker_priority: int, victim: Work, *, claimable: b
     return bool(rules_against(taker, taker_priority, victim, claimable=claimable))
 
 
-def with_policy_against(victim: Work) -> list[Quota]:
+class Against(NamedTuple):
+    """The quotas of a tree whose policies name work of one priority and module, by where that work stands."""
+
+    own: frozenset[Quota]
+    below: frozenset[Quota]
+    beside: frozenset[Quota]
+
+
+def policies_against(victim: Work) -> Against:
     """Return the quotas of the victim's tree whose policies name such work; the tree keeps them until rights change."""
     tree = victim.quota.tree
     key = (victim.priority, victim.module)
     found = tree.against.get(key)
     if found is None:
-        found = tree.against[key] = [q for q in tree.quotas() if has_policy_against(q, victim)]
+        quotas = tree.quotas()
+        found = tree.against[key] = Against(
+            own=frozenset(q for q in quotas if _names(q, victim, Scope.OWN)),
+            below=frozenset(
+                q for q in quotas
+                if q.spec.child_level is not None and reaches(q.spec.child_level.reach, *victim[1:])
+            ),
+            beside=frozenset(q for q in quotas if _names(q, victim, Scope.SIBLINGS)),
+        )  # fmt: skip
     return found
 
 
-def has_policy_against(taker: Quota, victim: Work) -> bool:
-    """Return whether the policies of `taker` (P1, P2) name this work's priority and module, wherever its quota is."""
-    child_level = taker.spec.child_level
-    if child_level is not None and reaches(child_level.reach, victim.priority, victim.module):
-        return True
+def _names(taker: Quota, victim: Work, scope: Scope) -> bool:
+    """Return whether a self-level policy of `taker` lets jobs of some priority take such work in this scope, `own` or `siblings`."""
     return any(
-        reaches(policy.reach_of(policy.high.high), victim.priority, victim.module)
+        policy.scope in (scope, Scope.LEVEL)
+        and reaches(policy.reach_of(policy.high.high), victim.priority, victim.module)
         for policy in taker.spec.self_level
     )
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from quotatree.core.model.job import Job, JobId
     from quotatree.core.model.policy import Module
     from quotatree.core.model.quota import Quota, QuotaId
+    from quotatree.core.model.rights import Against
 
 
 @dataclass(slots=True, eq=False)
@@ -25,7 +26,7 @@ class Tree:
     """Rises whenever something may have become possible in the tree; a rollback sets it back (state/memory.py)."""
     rights: int = 0
     """Rises whenever quotas of the tree come, go or are declared otherwise; a rollback sets it back."""
-    against: dict[tuple[int, Module], list[Quota]] = field(default_factory=dict)
+    against: dict[tuple[int, Module], Against] = field(default_factory=dict)
     """Quotas whose policies name work of a priority and module; filled when asked, emptied when `rights` change."""
     closed: list[Quota] | None = None
     """The topmost quotas that do not lend (I2); None: not asked for since `rights` changed."""

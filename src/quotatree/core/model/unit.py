@@ -18,7 +18,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from quotatree.core.model.job import Claim, Placed
-from quotatree.core.model.policy import Module
+from quotatree.core.model.policy import Module, bit_of
 from quotatree.core.model.resources import ZERO, Resources
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class UnitClass:
     """What eligibility and weight of units depend on. The state keeps one object for each, so that indexes can go by identity."""
 
     __slots__ = (
+        "bit",
         "buckets",
         "claim",
         "index",
@@ -68,6 +69,7 @@ class UnitClass:
         self.quota = quota
         self.priority = priority
         self.module = module
+        self.bit = bit_of(priority, module)
         self.kind = kind
         self.claim = claim
         counts_as_zero = claim is Claim.IDLE or kind is UnitKind.SURPLUS

@@ -12,18 +12,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
-from heapq import merge
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for, total_request
 from quotatree.core.model.no_room import Exhausted
 from quotatree.core.model.policy import Strategy
+from quotatree.core.model.queue_order import QueueOrder
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, Shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.reasons import Reason
 
 FIFO_FROM: Final = 7
 """`intelligent` treats priorities from here on as fifo; ageing stops below (S4)."""
+FEW: Final = 32
+"""The order of so many classes is found each time; that of more is kept."""
 POSITIONS_WATCHED: Final = 64
 """For this many first positions `balance` remembers since when the same job has held them (S3)."""
 
@@ -137,6 +139,7 @@ class WaitQueue:
     borrowing: int = 0  # classes whose jobs may start idle
     exhausted: Exhausted | None = None  # when a plan left no job to try; see ordering.py
     again: int = 0  # classes of jobs that are planned anew before others (P9)
+    order: QueueOrder = field(default_factory=QueueOrder)
 
     def __len__(self) -> int:
         return len(self.of_job)
@@ -180,30 +183,48 @@ class WaitQueue:
             added.setdefault(found, []).append((job.spec.submitted_ms, job.id))
             self.of_job[job.id] = found
         for cls, members in added.items():
+            first = cls.members[0] if cls.members else None
             if len(members) == 1:
                 insort(cls.members, members[0])
             else:
                 cls.members += members
                 cls.members.sort()
+            if self.order.known:
+                self._moved(cls, first)
 
     def put_back(self, job: Job, cls: WaitClass) -> None:
         """Undo `remove`: put a job back into the class that it returned."""
         self.stamp += 1
         found = self.classes.setdefault(cls.key, cls)
-        if not found.members:
+        first = found.members[0] if found.members else None
+        if first is None:
             self._count(found, 1)
         insort(found.members, (job.spec.submitted_ms, job.id))
+        if self.order.known:
+            self._moved(found, first)
         self.of_job[job.id] = found
 
     def remove(self, job: Job) -> WaitClass:
         self.stamp += 1
         found = self.of_job.pop(job.id)
         entry = (job.spec.submitted_ms, job.id)
+        first = found.members[0]
         del found.members[bisect_left(found.members, entry)]
+        if self.order.known:
+            self._moved(found, first)
         if not found.members:
             del self.classes[found.key]
             self._count(found, -1)
         return found
+
+    def _moved(self, cls: WaitClass, first: tuple[int, JobId] | None) -> None:
+        """Note that a class may have another first member than this; None: it had none."""
+        if first is not None and cls.members and cls.members[0] == first:
+            return
+        if first is not None:
+            self.order.drop(cls, first)
+        if cls.members:
+            self.order.put(cls)
 
     def _count(self, cls: WaitClass, sign: int) -> None:
         if cls.priority >= FIFO_FROM:
@@ -213,21 +234,25 @@ class WaitQueue:
         if cls.key[0] == AGAIN:
             self.again += sign
 
-    def in_order(self, now_ms: int, aging_ms: int, strategy: Strategy) -> list[WaitClass]:
-        """Return all classes by the place of their first member in the queue."""
-        return self.ordered(list(self.classes.values()), now_ms, aging_ms, strategy)
+    def in_order(self, now_ms: int, aging_ms: int, strategy: Strategy) -> Iterable[WaitClass]:
+        """Return all classes by the place of their first member in the queue, which must not change while they are looked at."""
+        if len(self.classes) <= FEW:
+            return self.ordered(list(self.classes.values()), now_ms, aging_ms, strategy)
+        places = self.order.places(self.classes.values(), now_ms, aging_ms, strategy is Strategy.INTELLIGENT)
+        return (cls for *_, cls in places)
 
     def ordered(
         self, classes: list[WaitClass], now_ms: int, aging_ms: int, strategy: Strategy
     ) -> list[WaitClass]:
+        """Return these few classes by the place of their first member in the queue."""
         if len(classes) <= 1:
             return classes
         ages = strategy is Strategy.INTELLIGENT
-        keyed = [
+        places = [
             (-c.queue_priority(c.members[0][0], now_ms, aging_ms, ages), c.members[0], c) for c in classes
         ]
-        keyed.sort(key=lambda entry: entry[:2])
-        return [entry[2] for entry in keyed]
+        places.sort()
+        return [place[2] for place in places]
 
     def jobs_in_order(
         self, now_ms: int, aging_ms: int, strategy: Strategy
@@ -237,14 +262,7 @@ class WaitQueue:
         Inside a class an older job never has a lower queue priority, so its members are in this order already.
         """
         ages = strategy is Strategy.INTELLIGENT
-
-        def members(number: int, cls: WaitClass) -> Iterator[tuple[int, tuple[int, JobId], int]]:
-            for member in cls.members:
-                yield -cls.queue_priority(member[0], now_ms, aging_ms, ages), member, number
-
-        classes = list(self.classes.values())
-        for _, member, number in merge(*(members(*numbered) for numbered in enumerate(classes))):
-            yield classes[number], member[1]
+        return self.order.jobs(self.classes.values(), now_ms, aging_ms, ages)
 
     def positions_of(
         self, jobs: Iterable[Job], now_ms: int, aging_ms: int, strategy: Strategy
@@ -329,11 +347,13 @@ def tryable(
     fresh = [c for c in queue.classes.values() if c.failed is None or not fails(c)]
     if not fresh:
         return [], ()
-    if strategy is Strategy.INTELLIGENT and not queue.urgent:
-        strategy = Strategy.TRAVERSE
-    if strategy is Strategy.TRAVERSE:
+    if traverses(quota):
         ready = [c for c in fresh if not passed(c)]
-        ordered = queue.ordered(ready, now_ms, aging_ms, quota.spec.strategy)
+        if len(ready) <= FEW:
+            ordered = queue.ordered(ready, now_ms, aging_ms, strategy)
+        else:
+            wanted = set(ready)
+            ordered = [c for c in queue.in_order(now_ms, aging_ms, strategy) if c in wanted]
         return [(cls, cls.members[0][1]) for cls in ordered], ()
     found: list[tuple[WaitClass, JobId]] = []
     for cls in queue.in_order(now_ms, aging_ms, strategy):
@@ -345,6 +365,12 @@ def tryable(
         if blocks:
             break
     return found, ()
+
+
+def traverses(quota: Quota) -> bool:
+    """Return whether no job of the quota's queue blocks another one (S2, S4)."""
+    strategy = quota.spec.strategy
+    return strategy is Strategy.TRAVERSE or (strategy is Strategy.INTELLIGENT and not quota.queue.urgent)
 
 
 def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[WaitClass, JobId] | None:

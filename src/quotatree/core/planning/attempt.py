@@ -16,7 +16,7 @@ from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import Victim, evict_each, settle_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
 from quotatree.core.model.quota import Quota, QuotaId, Shortage, idle_room, shortage
-from quotatree.core.model.resources import GPU, Resources
+from quotatree.core.model.resources import GPU, ZERO, Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, total_footprint
 from quotatree.core.model.wait_queue import Failure
@@ -41,6 +41,7 @@ from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.steps import (
     Claimant,
     Preempting,
+    lacking_inside,
     lowest_short,
     preempting_steps,
     signature_of,
@@ -362,7 +363,8 @@ class Attempt:
         `spared`: quotas whose own idle borrowers are not to be taken (I4).
         """
         state, job, quota = self._state, self._job, self._quota
-        short_at, deficit, fits = self._lacking(loan_allowed)
+        inside = ZERO if loan_allowed else lacking_inside(self._claimant, clauses)
+        short_at, deficit, fits = self._lacking(loan_allowed or any(inside))
         signature = signature_of(state, job, step, clauses, short_at, spared)
         nodes_fit = nodes_fit or fits
         room = idle_room(quota, self._root.min[GPU] or 0, GPU) - self._request.gpu_milli if nodes_fit else -1
@@ -374,6 +376,7 @@ class Attempt:
             quota=quota,
             signature=signature,
             deficit=deficit,
+            inside=inside,
             now_ms=self._now_ms,
             job=job,
             wanted=self._wanted,
@@ -413,7 +416,8 @@ class Attempt:
             raise AssertionError(f"{self._job.id} does not fit after its victims left: {found}")
         begun = self._begin(*places, step, reason, preemption)
         taken = (*self._given_way.units, *found.units)
-        return Decided((*evictions, begun), self._before, tuple(self._tried), taken, tuple(self._stopped))
+        sets, tried = request.effort.spent, tuple(self._tried)
+        return Decided((*evictions, begun), self._before, tried, taken, tuple(self._stopped), sets)
 
     def _evict(
         self, step: Step, signature: Signature, found: Found, without_ladder: int

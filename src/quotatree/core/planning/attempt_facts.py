@@ -5,7 +5,7 @@ from __future__ import annotations
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Job, least_asked_for, total_request
 from quotatree.core.model.quota import Quota, Shortage, Usage, idle_room
-from quotatree.core.model.resources import GPU, Resources, amount_text
+from quotatree.core.model.resources import GPU, ZERO, Resources, amount_text
 from quotatree.core.model.rights import could_claim, could_evict, work_of
 from quotatree.core.model.unit import GPU_SECOND, Unit
 from quotatree.core.reasons import Code, Reason, because
@@ -33,9 +33,13 @@ def regular_part(job: Job) -> Resources:
     return Resources(*(sum(footprint[i] for footprint in regular) for i in range(3)))
 
 
-def fits_own_min(quota: Quota, request: Resources) -> bool:
-    """Return whether the request fits the quota's own min, in the resources that it asks for (P15)."""
-    return all(quota.used[i] + request[i] <= bound for i, bound in quota.named if request[i])
+def fits_own_min(quota: Quota, request: Resources, surplus: Resources = ZERO) -> bool:
+    """Return whether the request fits the quota's own min, in the resources that it asks for, once this surplus has left (P15)."""
+    used = quota.used
+    for i, bound in quota.named:  # noqa: SIM110  # asked for every job that may be tried: no generator
+        if request[i] and used[i] - surplus[i] + request[i] > bound:
+            return False
+    return True
 
 
 def why_short(quota: Quota, short: Shortage, past_guard: bool) -> Reason:

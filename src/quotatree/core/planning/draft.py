@@ -50,7 +50,7 @@ class Draft:
         self.state, self.now_ms, self.trees = state, now_ms, trees
         self.decisions: list[say.Decision] = []
         self.ordering = Ordering(state, now_ms, trees)
-        self.allowance = Allowance()
+        self.allowance = Allowance(trees)
         self.returns = 0
         self.last = False
         self.postponed: dict[_Started, JobId] = {}  # starts left out, each with who would evict it
@@ -91,6 +91,8 @@ class Draft:
     def tell(self, job: Job, reason: Reason) -> None:
         """Tell a job why it waits, unless it was told in an earlier plan since it began to wait."""
         if job.phase is Phase.WAITING and (job.told is None or job.id in self._waits):
+            if job.told is None:
+                self.allowance.charge_told()
             self.state.set_told(job, reason)
             self._waits[job.id] = say.Wait(job.id, reason)
 
@@ -113,9 +115,8 @@ class Draft:
         self.decisions += outcome.decisions
         for victim in outcome.stopped:
             self._stopped.setdefault(victim.unit.job.id, victim)
-        if outcome.taken:
-            self.allowance.charge(self.ordering, job)
-        self.ordering.touch(job.quota)
+        self.allowance.charge(job, victims=bool(outcome.taken), sets=outcome.sets)
+        self.ordering.left(job)
 
     # -- going back --------------------------------------------------------------------------------------------
 
@@ -128,6 +129,7 @@ class Draft:
         while self._net_effects and self._net_effects[-1].mark.recorded >= to.mark.recorded:
             before = self._net_effects.pop()
             self.decisions[:], self._stopped = before.decisions, before.stopped
+        self.allowance.charge_return(len(self.decisions) - to.decisions)
         self.state.rollback_to(to.mark)
         del self.decisions[to.decisions :]
         self._placed = dict(list(self._placed.items())[: to.placings])

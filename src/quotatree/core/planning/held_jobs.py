@@ -148,6 +148,7 @@ class HeldJobs:
                 reason=reason,
             )
         )
+        draft.allowance.charge(job)
 
     def _elsewhere(self, unit: Unit, wanted: Wanted, avoid: frozenset[int]) -> tuple[Placed, ...] | None:
         """Return places that are free now, for a gang also those of its promised places that are empty; None if too few."""

@@ -18,10 +18,12 @@ from quotatree.core.model.rights import (
 )
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.planning.asking import attempt
+from quotatree.core.planning.attempt_facts import fits_own_min
 from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided
 from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.planning.rivals import takers_waiting
 from quotatree.core.state import State
 
 
@@ -35,11 +37,12 @@ def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_
     victims = {unit.job.id for unit in taken}
     ordering = Ordering(state, now_ms, job.quota.tree.together)
     work = work_of(job)
-    for quota, on_loan in ordering.could_take(work, ZERO):
+    for quota, on_loan in takers_waiting(work, ZERO):
         if not on_loan and not _concerned(quota, work, taken):
             continue
         for cls, other in ordering.ready(quota):
-            claimable = on_loan and could_claim(work_of(other), work, ZERO)
+            fits = quota.tree.surplus_units or fits_own_min(quota, cls.request)
+            claimable = bool(on_loan and fits and could_claim(work_of(other), work, ZERO))
             if not could_evict(quota, other.priority, work, claimable=claimable):
                 continue
             if other.id not in victims and _could_take_all(quota, other.priority, taken):

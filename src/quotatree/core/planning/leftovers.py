@@ -10,6 +10,7 @@ from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.extra_replicas import short_of_idle, short_of_surplus, surplus_allowed
 from quotatree.core.planning.fair_idle import fair_take, sharing_from
+from quotatree.core.planning.idle_order import idle_candidates
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.outcome import Decided
 from quotatree.core.reasons import Code, Reason, Step, because
@@ -34,7 +35,7 @@ class Leftovers:
     def start_idle(self) -> bool:
         """Make one decision of the second round; return False when no job can run idle any more."""
         draft, state = self._draft, self._draft.state
-        for candidate in draft.ordering.idle_candidates():
+        for candidate in idle_candidates(state, draft.ordering, draft.now_ms):
             cls, job = candidate.cls, candidate.job
             if draft.is_put_off(job, Claim.IDLE):
                 continue
@@ -99,6 +100,7 @@ class Leftovers:
             )
         )
         draft.ordering.touch(job.quota)
+        draft.allowance.charge_idle(job)
 
     def _grow_idle(self) -> bool:
         """Start replicas that a running job is missing, if it may have them idle; return False if no job can (I1, P12)."""

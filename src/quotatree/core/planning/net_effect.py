@@ -8,23 +8,21 @@ it fits there. An engine is told only that.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.effects import Stopped
 from quotatree.core.model.job import Claim, Job, JobId, Phase, Placed
 from quotatree.core.model.resources import WHOLE_GPU
-from quotatree.core.model.unit import UnitKind
+from quotatree.core.model.rights import work_of
+from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.planning.attempt_facts import cost_text, passes_guard
+from quotatree.core.planning.attempt_reasons import GIVE_WAY_TO_ANYBODY, why_handed_on
 from quotatree.core.planning.told import Told
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
-
-COUNT_AS_ZERO: Final = (Code.IdleTakenBack, Code.SurplusGivesWay)
-"""Why idle work and surplus go: they stand on the lowest rung, whatever their priority."""
 
 
 def keep_running(
@@ -38,7 +36,7 @@ def keep_running(
     if all(victim.unit.job.phase is not Phase.HELD for victim in stopped):
         return kept
     told = Told(decisions)
-    effect = _NetEffect(state, now_ms, told)
+    effect = _NetEffect(state, now_ms, told, {victim.unit.job.id: victim.unit for victim in stopped})
     for victim in stopped:
         job = victim.unit.job
         if job.phase is Phase.HELD and job.hold is not None and told.eviction_of(job.id) is not None:
@@ -59,6 +57,8 @@ class _NetEffect:
     state: State
     now_ms: int
     told: Told
+    cores: dict[JobId, Unit]
+    """What was stopped in this plan, by job."""
 
     def stays(self, job: Job, victim: Stopped) -> bool:
         """Let a victim stay, and its preemptors have the places it was promised; return False if these do not fit there."""
@@ -168,20 +168,28 @@ class _NetEffect:
         """Return the highest priority of those who go, or turn idle, for these jobs; idle work and surplus count as 0 (P5)."""
         taken = [decision for preemptor in preemptors for _, decision in self.told.taken_for(preemptor)]
         return max(
-            (self.state.jobs[d.job].priority for d in taken if d.reason.code not in COUNT_AS_ZERO), default=0
+            (self.state.jobs[d.job].priority for d in taken if d.reason.code not in GIVE_WAY_TO_ANYBODY),
+            default=0,
         )
 
     def _taken_for(self, preemptor: JobId, kept: JobId) -> None:
-        """Say of the victims of a job that is kept for whom they go in the end."""
+        """Say of the victims of a job that is kept for whom they go in the end, and by which right (P13)."""
+        jobs = self.state.jobs
         for number, decision in self.told.taken_for(kept):
-            facts = tuple(
-                (name, preemptor if name == "preemptor" else value) for name, value in decision.reason.facts
+            victim = jobs[decision.job]
+            reason = why_handed_on(
+                decision.reason, jobs[preemptor], jobs[kept], work_of(victim), self._protected(decision)
             )
-            reason = decision.reason._replace(facts=facts)
             self.told.replace(number, decision._replace(preemptor=preemptor, reason=reason))
-            victim = self.state.jobs[decision.job]
             if isinstance(decision, say.Evict) and decision.kind is UnitKind.CORE:
                 self.state.end_by_eviction(victim, preemptor, victim.lost_last)
+
+    def _protected(self, decision: say.Evict | say.Demote) -> bool:
+        """Return whether `min_runtime` may keep a victim from policies: only a return does not look at that (P11, P15)."""
+        if decision.reason.code is not Code.ReturnOfLoan:
+            return False
+        core = self.cores.get(decision.job)
+        return core is None or core.protected_until_ms > self.now_ms
 
     def _forget(self, job: JobId) -> None:
         """Drop the eviction of a job that stays, and the hold that it was given for it."""

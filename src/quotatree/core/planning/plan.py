@@ -7,6 +7,8 @@ waiting jobs until something is released, so "from the top" costs what has chang
 
 from __future__ import annotations
 
+from typing import Final
+
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Job
 from quotatree.core.model.quota import QuotaId, has_loan
@@ -27,6 +29,9 @@ from quotatree.core.planning.starvation_guard import look_after_guards, next_gua
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
 
+PLANS_AT_MOST: Final = 10
+"""How many plans in a row a preview looks at."""
+
 
 def plan(state: State, now_ms: int) -> say.Plan:
     """Decide everything that can be decided now. The decisions are applied to the state when this returns.
@@ -43,6 +48,22 @@ def plan(state: State, now_ms: int) -> say.Plan:
         raise
     state.commit()
     return made
+
+
+def plan_through(state: State, now_ms: int) -> tuple[say.Decision, ...]:
+    """Plan, and again as long as a plan asks for the next one at once, a few times at most; return all decisions.
+
+    A job that waits in one of these plans and starts in a later one is not told that it waits.
+    """
+    found: list[say.Decision] = []
+    for _ in range(PLANS_AT_MOST):
+        made = plan(state, now_ms)
+        started = {d.job for d in made.decisions if isinstance(d, say.Start | say.Hold)}
+        found = [d for d in found if not isinstance(d, say.Wait) or d.job not in started]
+        found += made.decisions
+        if made.next_wakeup_ms != now_ms or not made.decisions:
+            break
+    return tuple(found)
 
 
 def _made(state: State, now_ms: int) -> say.Plan:
@@ -132,7 +153,7 @@ class _Planner(Surroundings):
                 continue
             if not draft.let_victims_stay():
                 break
-        draft.ordering.close()
+        draft.ordering.close(early=draft.allowance.used_up)
         self._leftovers.forget_hopes()
         for cls in self._left_out:
             self._state.remember(cls, None)
@@ -213,6 +234,7 @@ class _Planner(Surroundings):
         return self._chain.follow(cls, job, self._try_one)
 
     def _try_one(self, cls: WaitClass, job: Job) -> bool:
+        self._draft.allowance.count_attempt(job)
         outcome = self._attempt(cls, job)
         if isinstance(outcome, Overtaken):
             return True

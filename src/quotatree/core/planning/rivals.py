@@ -9,7 +9,8 @@ from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota, shortage
 from quotatree.core.model.resources import Resources
-from quotatree.core.model.rights import Work, could_claim, could_evict, work_of
+from quotatree.core.model.rights import Against, Work, could_claim, could_evict, policies_against, work_of
+from quotatree.core.planning.attempt_facts import fits_own_min
 from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.ordering import Ordering
 
@@ -28,6 +29,8 @@ class Claims:
         self._known: dict[tuple[Quota | None, int, Module], bool] = {}
 
     def by(self, claimant: Job) -> bool:
+        if claimant.priority < self._victim.priority:
+            return False
         alike = (claimant.quota.parent, claimant.priority, claimant.spec.module)
         known = self._known.get(alike)
         if known is None:
@@ -44,21 +47,93 @@ def rival_of(
     `without`: jobs that are left out.
     """
     victim = work_of(job)
-    claims = Claims(victim, request)
-    found: list[Candidate] = []
-    for quota, on_loan in ordering.could_take(victim, request):
-        if found and found[0].quota.depth < quota.depth:
+    against = policies_against(victim)
+    for above in reversed(victim.quota.path):
+        takers: dict[Quota, Resources | None] = {}
+        if above.parent is not None and (against.beside or would_borrow(above, request)):
+            takers = _takers_beside(ordering, above, victim, against, request)
+        if above in (against.own if above is victim.quota else against.below):
+            takers[above] = None
+        if not takers:
             continue
-        for cls, other in ordering.ready(quota):
-            if other is job or other.id in without:
-                continue
-            claims_it = on_loan and victim.priority <= other.priority and claims.by(other)
-            if claims_it or could_evict(quota, other.priority, victim):
-                if found and found[0].quota.depth > quota.depth:
-                    found.clear()
-                found.append(Candidate(quota, cls, other))
-                break
-    return ordering.first_of(found)
+        claims = Claims(victim, request)
+        found = [
+            first
+            for quota, surplus in takers.items()
+            if (first := _first_taker(ordering, quota, surplus, job, claims, without)) is not None
+        ]
+        if found:
+            return ordering.first_of(found)
+    return None
+
+
+def _takers_beside(
+    ordering: Ordering, above: Quota, victim: Work, against: Against, request: Resources
+) -> dict[Quota, Resources | None]:
+    """Return the siblings of a quota on the victim's path where a job may be tried that may have a right against it.
+
+    With each: the surplus that leaves for claims of its jobs; None: they have no claims.
+    """
+    parent, takers = above.parent, dict[Quota, Resources | None]()
+    if parent is not None and against.beside:
+        for quota in ordering.ready_above(parent, victim.priority):
+            if quota in against.beside and quota is not above:
+                takers[quota] = None
+    if would_borrow(above, request):
+        for quota, surplus in ordering.ready_within_min().items():
+            if quota.parent is parent and quota is not above:
+                takers[quota] = surplus
+    return takers
+
+
+def _first_taker(
+    ordering: Ordering,
+    quota: Quota,
+    surplus: Resources | None,
+    job: Job,
+    claims: Claims,
+    without: Container[JobId],
+) -> Candidate | None:
+    """Return the first job that may be tried at a quota and could evict this one, or None.
+
+    `surplus`: what leaves for a claim of theirs; None: they have no claims.
+    """
+    victim = work_of(job)
+    able = [p for p in ordering.ready_priorities(quota) if could_evict(quota, p, victim)]
+    if not able and surplus is None:
+        return None
+    for cls, other in ordering.ready(quota):
+        if other is job or other.id in without:
+            continue
+        if cls.priority in able or (
+            surplus is not None and claims.by(other) and fits_own_min(quota, cls.request, surplus)
+        ):
+            return Candidate(quota, cls, other)
+    return None
+
+
+def takers_waiting(victim: Work, request: Resources) -> list[tuple[Quota, bool]]:
+    """Return, in tree order, the quotas whose waiting jobs may have a right against this work (P1, P2, P15), tried or not.
+
+    They are on its path or beside it. With each: whether the quota next to it would be above its min with `request` more, so that
+    its jobs may have claims.
+    """
+    waiting, against = victim.quota.tree.waiting, policies_against(victim)
+    found: list[tuple[Quota, bool]] = []
+    for above in victim.quota.path:
+        if above.id in waiting and above in (against.own if above is victim.quota else against.below):
+            found.append((above, False))
+        parent = above.parent
+        if parent is None:
+            continue
+        lent = would_borrow(above, request)
+        if lent or against.beside:
+            found += [
+                (quota, lent)
+                for quota in waiting.values()
+                if quota.parent is parent and quota is not above and (lent or quota in against.beside)
+            ]
+    return sorted(found, key=lambda entry: entry[0].tin) if len(found) > 1 else found
 
 
 def before_loan(ordering: Ordering, borrower: Job, without: Container[JobId] = ()) -> Candidate | None:
@@ -70,8 +145,8 @@ def before_loan(ordering: Ordering, borrower: Job, without: Container[JobId] = (
     if parent is None:
         return None
     found: list[Candidate] = []
-    for quota in ordering.waiting_below(parent):
-        if quota is parent or borrower.quota.contains(quota):
+    for quota in ordering.ready_within_min():
+        if quota is parent or not parent.contains(quota) or borrower.quota.contains(quota):
             continue
         for cls, other in ordering.ready(quota):
             if other.id in without or could_evict(borrower.quota, borrower.priority, work_of(other)):
@@ -80,3 +155,12 @@ def before_loan(ordering: Ordering, borrower: Job, without: Container[JobId] = (
                 found.append(Candidate(quota, cls, other))
                 break
     return ordering.first_of(found)
+
+
+def would_borrow(quota: Quota, request: Resources) -> bool:
+    """Return whether the quota would be above its min with this much more."""
+    used = quota.used
+    for i, bound in quota.named:  # noqa: SIM110  # asked of every quota on the path of every job that starts: no generator
+        if used[i] + request[i] > bound:
+            return True
+    return False

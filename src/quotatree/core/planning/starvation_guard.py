@@ -8,6 +8,7 @@ from quotatree.core.model.job import Idle, Job, Shape, least_asked_for, total_re
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.tree import Tree
 from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.passed_over import cannot_start
 from quotatree.core.reasons import Code, Step, because
 from quotatree.core.state import State
 
@@ -38,7 +39,7 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
             continue
         job = state.jobs[tree.guard]
         cls = job.quota.queue.of_job.get(job.id)
-        if cls is not None and ordering.cannot_start(cls):
+        if cls is not None and cannot_start(state, cls):
             effects.clear_guard(state, job)
             state.tell(job, now_ms, Code.GuardEnded.name)
             found.append(say.Release(job.id, because(Code.GuardEnded)))

@@ -6,8 +6,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import Quota, QuotaId, deficit, protected_below, reserved_below, shortage
-from quotatree.core.model.resources import Resources
+from quotatree.core.model.quota import (
+    Quota,
+    QuotaId,
+    deficit,
+    deficit_at,
+    protected_below,
+    reserved_below,
+    shortage,
+)
+from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.rights import may_borrow, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
 from quotatree.core.reasons import Step
@@ -115,6 +123,15 @@ def lowest_short(claimant: Claimant, loan_allowed: bool) -> Quota:
     return claimant.quota.root if short is None else short.quota
 
 
+def lacking_inside(claimant: Claimant, clauses: tuple[Clause, ...]) -> Resources:
+    """Return what a job that may not borrow lacks in its own quota, if it may take work beside that, which frees nothing there."""
+    quota = claimant.quota
+    for clause in clauses:
+        if clause.first < quota.tin or clause.last > quota.tout:
+            return deficit_at(quota, quota, claimant.request, past_guard=claimant.past_guard)
+    return ZERO
+
+
 def preempting_steps(claimant: Claimant) -> Preempting:
     quota, priority = claimant.quota, claimant.job.priority
     one_by_one: list[StepClauses] = []
@@ -129,11 +146,12 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     if own is not None:
         clauses = (*clauses, own)
         one_by_one.append((Step.OWN, clauses))
-    # Victims in siblings free nothing in the job's own quota: without a right to a loan it must have room already.
-    beside = in_own_min or claimant.may_borrow()
-    siblings = sibling_clauses(quota, priority, above_min_only=False) if beside else ()
     everybody_below = descendants_clause(quota)
     below = (everybody_below,) if everybody_below is not None else ()
+    # Victims in siblings free nothing in the job's own quota: without a right to a loan it must have room, or others must make it.
+    has_room = in_own_min or claimant.may_borrow()
+    makes_room = own is not None or bool(below) or quota.tree.surplus_units > 0
+    siblings = sibling_clauses(quota, priority, above_min_only=False) if has_room or makes_room else ()
     return Preempting(claimant, tuple(one_by_one), clauses, below, siblings)
 
 

@@ -38,12 +38,14 @@ def surely_found(request: Request, prospect: Prospect) -> bool:
     """Return True only if a search would find victims for the request.
 
     All units up to a rung that could help free the quota and a node together. So there is a set for one replica, and its solver
-    finds one, unless units may not be taken together, are protected for now, or are sought in one pool after the other.
+    finds one, unless units may not be taken together, are protected for now, are sought in one pool after the other, or part of them
+    must stand in the quota itself.
     """
     tree, signature = request.quota.tree, request.signature
     if (
         not prospect.rungs
         or len(request.wanted) != 1
+        or any(request.inside)
         or tree.idle_units
         or tree.surplus_units
         or request.state.next_protection_end()

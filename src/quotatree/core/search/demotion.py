@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quotatree.core.model.quota import idle_room
-from quotatree.core.model.resources import GPU, ZERO
+from quotatree.core.model.resources import GPU
 from quotatree.core.search.ladder import Found, cheapest_on_ladder, climb
 from quotatree.core.search.node_offer import TOP_RUNG
 from quotatree.core.search.overlay import Overlay
@@ -23,14 +23,14 @@ def cheaper_by_turning_idle(request: Request, overlay: Overlay, found: Found | N
     if (
         idle is None
         or request.nodes_fit
-        or request.deficit == ZERO
+        or not request.short_of_quota
         or not overlay.idle_units(request.quota.tree)
     ):
         return found
     turned = _turned(request, overlay, found.highest if found is not None else min(TOP_RUNG, request.highest))
     if turned is None:
         return found
-    places = cheapest_on_ladder(replace(request, deficit=ZERO, signature=idle), overlay)
+    places = cheapest_on_ladder(request.for_places_only(signature=idle), overlay)
     if places is None or (found is not None and places.cost >= found.cost):
         return found
     if not _keeps_to_idle_room(request, overlay, places):

@@ -11,12 +11,23 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from quotatree.core.model.job import Claim
-from quotatree.core.model.policy import HIGHEST_PRIORITY, Priorities, Reach, reach, reaches
+from quotatree.core.model.policy import HIGHEST_PRIORITY, Priorities, Reach, reach
 from quotatree.core.model.quota import Quota, QuotaId, Usage, has_loan, loan
 from quotatree.core.model.rights import Work, kept_from
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.reasons import Code
 from quotatree.core.state import State
+
+
+class Entitled(NamedTuple):
+    """Under which rule a class of units may be taken, on which rung of the ladder (P5), and whether that frees quota."""
+
+    rule: Code
+    rung: int
+    honours_min_runtime: bool
+    frees_quota: bool
+    down_to_min: bool
 
 
 class Clause(NamedTuple):
@@ -36,26 +47,37 @@ class Clause(NamedTuple):
         tin = cls.quota.tin
         if not self.first <= tin < self.last or self.skip_first <= tin < self.skip_last:
             return False
-        return reaches(self.reach, cls.priority, cls.module)
+        return bool(self.reach & cls.bit)
 
     def reaches_into(self, first: int, last: int) -> bool:
         """Return whether it is about a quota with a tree number in [first, last)."""
         first, last = max(first, self.first), min(last, self.last)
         return first < last and not self.skip_first <= first < last <= self.skip_last
 
-    def numbers(self) -> Iterable[int]:
-        """Return the tree numbers of the quotas whose work it is about."""
-        return (n for n in range(self.first, self.last) if not self.skip_first <= n < self.skip_last)
+    def entitles(self, cls: UnitClass) -> Entitled:
+        """Return how it lets a class be taken that it matches."""
+        return Entitled(self.rule, cls.rung, self.honours_min_runtime, True, self.down_to_min)
 
+    def matched(self, state: State, tree: Tree) -> list[tuple[int, tuple[UnitClass, Entitled]]]:
+        """Return the classes that it lets be taken, each with its number.
 
-class Entitled(NamedTuple):
-    """Under which rule a class of units may be taken, on which rung of the ladder (P5), and whether that frees quota."""
-
-    rule: Code
-    rung: int
-    honours_min_runtime: bool
-    frees_quota: bool
-    down_to_min: bool
+        Clauses of siblings are alike but for what they skip, so the classes of all of them are kept once.
+        """
+        if self.skip_first == self.skip_last:
+            at = (state.classes_at(quota) for quota in tree.numbered[self.first : self.last])
+            return [
+                (cls.index, (cls, self.entitles(cls)))
+                for classes in at
+                for cls in classes
+                if self.reach & cls.bit
+            ]
+        alike = self._replace(skip_first=0, skip_last=0)
+        key = ("matched", tree.root.id, alike)
+        known: _Matched | None = state.indexes.get(key)
+        if known is None:
+            known = state.indexes[key] = _Matched(alike)
+        first, last = self.skip_first, self.skip_last
+        return [e for e in known.up_to_now(state, tree) if not first <= e[1][0].quota.tin < last]
 
 
 class Signature:
@@ -115,13 +137,20 @@ class Signature:
         return self._classes
 
     def _first_look(self, state: State) -> list[tuple[UnitClass, Entitled]]:
-        """Return the classes that may be taken, in their order, after a look at the quotas that clauses name alone."""
-        tree = self.quota.tree
-        among = list(state.classes_giving_way(tree.root))
-        for number in sorted({number for clause in self.clauses for number in clause.numbers()}):
-            among += state.classes_at(tree.numbered[number])
-        found = [(cls, entitled) for cls in among if (entitled := self.entitled(cls)) is not None]
-        return sorted(found, key=_number)
+        """Return the classes that may be taken, in their order; of clauses that reach the same work, siblings look only once."""
+        found: dict[int, tuple[UnitClass, Entitled]] = {}
+        bounded = [clause for clause in self.clauses if clause.down_to_min]
+        others = [clause for clause in self.clauses if not clause.down_to_min]
+        for clause in (
+            *reversed(bounded),
+            *reversed(others),
+        ):  # the first decides; those without a bound before the others
+            found.update(clause.matched(state, self.quota.tree))
+        for cls in state.classes_giving_way(self.quota.root):
+            entitled = self.entitled(cls)
+            if entitled is not None:
+                found[cls.index] = (cls, entitled)
+        return [found[index] for index in sorted(found)]
 
     def entitled(self, cls: UnitClass) -> Entitled | None:
         known = self._known
@@ -149,11 +178,30 @@ class Signature:
         down_to_min = None
         for clause in self.clauses:
             if clause.matches(cls):
-                found = Entitled(clause.rule, cls.rung, clause.honours_min_runtime, True, clause.down_to_min)
+                found = clause.entitles(cls)
                 if not clause.down_to_min:
                     return found
                 down_to_min = down_to_min or found
         return down_to_min
+
+
+class _Matched:
+    """The classes that a clause lets be taken, as far as classes were looked at; both lists only grow."""
+
+    __slots__ = ("_among", "_clause", "_found")
+
+    def __init__(self, clause: Clause) -> None:
+        self._clause, self._among = clause, 0
+        self._found: list[tuple[int, tuple[UnitClass, Entitled]]] = []
+
+    def up_to_now(self, state: State, tree: Tree) -> list[tuple[int, tuple[UnitClass, Entitled]]]:
+        clause, classes = self._clause, state.classes_below(tree.root)
+        for position in range(self._among, len(classes)):
+            cls = classes[position]
+            if cls.claim is not Claim.IDLE and cls.kind is not UnitKind.SURPLUS and clause.matches(cls):
+                self._found.append((cls.index, (cls, clause.entitles(cls))))
+        self._among = len(classes)
+        return self._found
 
 
 def _number(entry: tuple[UnitClass, Entitled]) -> int:

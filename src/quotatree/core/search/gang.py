@@ -59,7 +59,7 @@ class GangSearch(SlotTrial):
         self._stream = index.cheapest_first(trial.rung, trial.now_ms, request.avoid)
         self._pulled: list[tuple[int, int]] = []
         self._shares: dict[int, list[Share]] = {}
-        self._entangled: set[int] = set()  # nodes with units that take others along
+        self._entangled: set[int] = set()  # nodes with units that take others along or go along
         self._spanning: dict[Unit, None] = {}  # units on several nodes
         self._large: dict[Unit, None] = {}  # units on several nodes, or that free several slots on one
 
@@ -67,8 +67,8 @@ class GangSearch(SlotTrial):
 
     def run(self) -> Proposal | None:
         best: Proposal | None = None
-        short = any(amount > 0 for amount in self.request.deficit)
-        if not self._several_a_node:
+        short = self.request.short_of_quota
+        if self._gpus and not self._several_a_node:  # parts of a device may have several slots on any node
             found = self._by_nodes_alone()
             if found is not None:
                 return found
@@ -81,7 +81,7 @@ class GangSearch(SlotTrial):
                         best = self._better(best)
                     if not self._spanning:
                         break
-        if best is not None and (self._spanning or short or (self._gpus and self._gpus < 8)):
+        if best is not None and (self._spanning or short or not self._simple_shape or self._gpus < 8):
             best = self._improve(best)
         return best
 
@@ -258,7 +258,7 @@ class GangSearch(SlotTrial):
             found = available(self, node) if self._usable(node_index) else []
             self._shares[node_index] = found
             for share in found:
-                if share.unit.job.composite:
+                if self._entangled_with_core(share.unit):
                     self._entangled.add(node_index)
                 if len(share.unit.nodes) > 1:
                     self._spanning[share.unit] = None
@@ -266,6 +266,14 @@ class GangSearch(SlotTrial):
                 elif self._several_a_node and share.whole >= 2 * self._gpus:
                     self._large[share.unit] = None
         return found
+
+    def _entangled_with_core(self, unit: Unit) -> bool:
+        """Return whether the unit may take others along, or go along with a core that may be taken here: surplus alone does neither."""
+        core = unit.job.core
+        if not unit.job.composite or core is None:
+            return unit.job.composite
+        entitled = self.signature.entitled(core.cls)
+        return entitled is not None and entitled.rung <= self.rung
 
     def _charge(self, unit: Unit, gpus_here: int, rule: ShareRule) -> int:
         cost = self.cost_of(unit)

@@ -59,7 +59,7 @@ def first_on_ladder(request: Request, overlay: Overlay, rungs: list[int]) -> tup
             return None
         found = without_implied(found, request.now_ms)
         # The solver's answer is checked: a job must never start beyond its quotas.
-        return found if left_after(request, found.units) == ZERO else None
+        return found if left_after(request, found.units) == (ZERO, ZERO) else None
 
     return climb(rungs, ask)
 
@@ -126,11 +126,25 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
                 freed[i][rung] += cls.standing[i]
     present[0] = present[0] or overlay.idle_units(request.quota.tree) > 0
     totals: list[tuple[list[int], int]] = [(list(accumulate(freed[i])), request.deficit[i]) for i in short]
+    if any(request.inside):
+        totals += _freed_inside(request)
     rungs = [p for p in range(min(LADDER, request.highest + 1)) if present[p] and _enough(totals, p)]
     if not rungs or request.nodes_fit:
         return rungs
     reached = _reached_on_nodes(request, overlay)
     return [p for p in rungs if _enough(reached, p)]
+
+
+def _freed_inside(request: Request) -> list[tuple[list[int], int]]:
+    """Return what all units in the taker's quota and below it have of what is short there, by rung, and how much that is."""
+    found = []
+    for i in [i for i in range(3) if request.inside[i]]:
+        freed = [0] * LADDER
+        for cls, entitled in request.signature.classes_in(request.state):
+            if entitled.frees_quota and request.quota.contains(cls.quota):
+                freed[entitled.rung] += cls.standing[i]
+        found.append((list(accumulate(freed)), request.inside[i]))
+    return found
 
 
 def _enough(totals: list[tuple[list[int], int]], rung: int) -> bool:

@@ -26,6 +26,9 @@ from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 64
 MATERIALS_KEPT: Final = 32
+NODES_KEPT: Final = 64_000
+"""Of few nodes more indexes are kept, as long as these have at most so many nodes together: plans ask for them in turn, and of more
+than are kept none would be there when it is asked for again."""
 
 Entry = tuple[int, Tie, int, int]  # A, tie, node, serial
 
@@ -302,12 +305,16 @@ def _less(total: list[int], offers: Iterable[Offer]) -> list[int]:
     return left
 
 
+def _kept(state: State, least: int) -> int:
+    return max(least, NODES_KEPT // max(1, len(state.nodes)))
+
+
 def materials_of(state: State, signature: Signature, by_share: bool) -> Materials:
     key = (signature.key, by_share)
     table = state.index_table("materials")
     found: Materials | None = table.get(key)
     if found is None:
-        state.keep_indexes("materials", MATERIALS_KEPT)
+        state.keep_indexes("materials", _kept(state, MATERIALS_KEPT))
         found = table[key] = Materials(signature, by_share)
     return found
 
@@ -322,7 +329,7 @@ def node_index(
     if index is None:
         pools = root.tree.pools
         index = NodeIndex(state, signature, shape, pools, by_share, now_ms)
-        state.keep_indexes("victims", INDEXES_KEPT)
+        state.keep_indexes("victims", _kept(state, INDEXES_KEPT))
     else:
         index.refresh(now_ms)
     table[key] = index

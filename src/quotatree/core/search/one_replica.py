@@ -8,7 +8,6 @@ from typing import Final
 
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
-from quotatree.core.model.resources import ZERO
 from quotatree.core.search.node_index import NodeIndex, NodeView, node_view
 from quotatree.core.search.node_offer import Tie
 from quotatree.core.search.one_node import NodeItems, cheapest_on_node, items_on
@@ -40,7 +39,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
     request, now_ms = trial.request, trial.now_ms
     index = node_view(trial.overlay, trial.signature, shape, request.root, False, now_ms)
     best: Proposal | None = None
-    floor: int | None = None if any(amount > 0 for amount in request.deficit) else 0
+    floor: int | None = None if request.short_of_quota else 0
     complete = partial(_with_quota, trial) if floor is None else None
     fruitless = tied = 0
     with closing(index.cheapest_first(trial.rung, now_ms, request.avoid)) as stream:
@@ -99,10 +98,10 @@ def _with_quota(trial: Trial, found: Proposal) -> Proposal | None:
     """
     both = Trial(trial.request, trial.rung, trial.overlay)
     both.take_all(found.units)
-    if both.quota_left() == ZERO:
+    if both.quota_is_free():
         return found
     cost = found.cost
-    while both.quota_left() != ZERO:
+    while not both.quota_is_free():
         more = cheapest_cover(both)
         if more is None or not more.units:
             return None

@@ -28,12 +28,13 @@ Wanted = list[tuple[int, Shape]]
 
 def find_places(
     state: State, root: Quota, wanted: Wanted, *, now: bool, avoid: frozenset[int] = frozenset(),
-    overlay: Overlay | None = None,
+    overlay: Overlay | None = None, packed: bool = True,
 ) -> tuple[Placed, ...] | None:  # fmt: skip
     """Return places for all replicas on free devices, or None. Largest shapes go first; other orders if that fails.
 
     `now`: on devices free at this moment; False also counts devices of replicas that are leaving. `avoid`: nodes not to
-    use. `overlay`: on devices that are free in it, instead of in the state.
+    use. `overlay`: on devices that are free in it, instead of in the state. `packed`: if no order works for several shapes, they
+    are packed replica by replica (packing.py).
     """
     if len(wanted) == 1 and overlay is None and not bounded_by_pools(root):  # nearly always
         return _one(state, state.nodes, free_index(state, wanted[0][1], root, now), wanted[0], now, avoid)
@@ -49,7 +50,7 @@ def find_places(
         found = _in_this_order(overlay, root, order, by_shape, now, avoid)
         if found is not None:
             return found
-    return _packed(overlay, root, by_shape, now, avoid) if len(by_shape) > 1 and not overlay.touched else None
+    return _packed(overlay, root, by_shape, now, avoid) if packed and len(by_shape) > 1 else None
 
 
 def first_too_few(state: State, root: Quota, wanted: Wanted, avoid: frozenset[int]) -> tuple[Shape, int, int]:

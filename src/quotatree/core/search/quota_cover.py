@@ -11,32 +11,30 @@ from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import replace
 from heapq import heappush, heappushpop
-from math import gcd
 from typing import Final
 
 from quotatree.core.model.job import Idle
-from quotatree.core.model.resources import GPU, Resources
-from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
-from quotatree.core.search.trial import NOTHING, Proposal, Trial, propose, with_companions
-
-EXACT_CELLS: Final = 60_000
-"""Largest table, in items times amounts, that is solved exactly."""
+from quotatree.core.model.resources import GPU, ZERO, Resources
+from quotatree.core.model.unit import Unit, UnitKind, eviction_cost, total_footprint
+from quotatree.core.search.knapsack import Item, cover, cover_both
+from quotatree.core.search.trial import NOTHING, Proposal, Trial, with_companions
 
 UNBOUNDED: Final = 1 << 200
 
 SCALE: Final = 840 * 840
 """Ratios are compared as integers, in units of one part in SCALE."""
 
-Item = tuple[int, Unit]  # cost, unit
-
 
 def cheapest_cover(trial: Trial) -> Proposal | None:
     """Return the cheapest eligible units, none of them taken yet, that free the rest of the quota, or None.
 
+    They free all that is left, or all but what units that go along have freed already.
     Where only quota is short and the tree's idle work may grow (`demote_room` not below 0), a unit whose job allows
     idle costs nothing: it is turned idle. That moves its share from used to idle, so the idle room stays the same (I1).
     """
-    left = trial.quota_left()
+    left, inside = trial.quota_left(), trial.inside_left()
+    if any(inside):
+        return _cover_with_inside(trial, left, inside)
     short = [i for i in range(3) if left[i] > 0]
     if not short:
         return NOTHING
@@ -119,7 +117,8 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
     signature, now_ms = trial.signature, trial.now_ms
     gone = {*with_companions(list(trial.taken)), *trial.overlay.off}
     demotes = trial.request.demote_room >= 0
-    every_one = trial.protections is not None or sum(1 for amount in left if amount > 0) > 1
+    several = sum(1 for amount in left if amount > 0) > 1 or any(trial.request.inside)
+    every_one = trial.protections is not None or several
     items: list[Item] = []
     cheapest: dict[int, list[int]] = {}  # by size: costs, negated, of as many units as would do alone
     for cls, entitled in signature.classes_in(trial.state):
@@ -160,63 +159,30 @@ def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, in
 
 def _exact_if_lawful(trial: Trial, items: list[Item], left: Resources, main: int) -> Proposal | None:
     """Solve without protections; return that only if it satisfies them."""
-    found = _exact(items, main, left[main])
-    if found is None:
-        return None
+    found = cover(items, main, left[main])
+    return None if found is None else _lawful(trial, items, left, ZERO, found)
+
+
+def _lawful(
+    trial: Trial, items: list[Item], left: Resources, inside: Resources, found: Proposal
+) -> Proposal | None:
+    """Return the proposal, with nobody who is not needed; None if its units may not be taken together."""
     if any(u.job.composite and u.cls.kind is UnitKind.CORE for u in found.units):
-        found = _minimal(trial, items, left, found.units)  # cores free their surplus too
+        found = _minimal(trial, items, left, found.units, inside)  # cores free their surplus too
     if trial.protections is None or trial.protections.allow(with_companions(list(found.units))):
         return found
     return None
 
 
-def _minimal(trial: Trial, items: list[Item], left: Resources, units: Collection[Unit]) -> Proposal:
+def _minimal(
+    trial: Trial, items: list[Item], left: Resources, units: Collection[Unit], inside: Resources = ZERO
+) -> Proposal:
     """Drop each unit, dearest first, without which the others still free what is left (P8)."""
-    rest = Trial(replace(trial.request, deficit=left), trial.rung, trial.overlay)
+    rest = Trial(replace(trial.request, deficit=left, inside=inside), trial.rung, trial.overlay)
     rest.costs = {unit: cost for cost, unit in items}
     rest.take_all(units)
     rest.minimise()
     return rest.proposal()
-
-
-def _exact(items: list[Item], resource: int, amount: int) -> Proposal | None:
-    """Solve the knapsack cover for `amount` exactly; None if the items are not enough or the table would be too large.
-
-    Of equally large items only the first are looked at, as many as would do alone: any later one could be replaced by one
-    of those, at no more cost.
-    """
-    sizes = [unit.footprint[resource] for _, unit in items]
-    if sum(sizes) < amount:
-        return None
-    grain = gcd(*sizes, amount) or 1
-    if len(items) * (amount // grain) > EXACT_CELLS:
-        return None
-    table: list[Proposal | None] = [NOTHING] + [None] * (amount // grain)
-    order = sorted(range(len(items)), key=lambda k: (items[k][0], -items[k][1].started_ms, items[k][1].name))
-    top = len(table) - 1
-    seen: dict[int, int] = {}  # items of each size
-    for k in order:
-        cost, unit = items[k]
-        size = sizes[k] // grain
-        if not size or seen.get(size, 0) * size >= top:
-            continue
-        seen[size] = seen.get(size, 0) + 1
-        single: Proposal | None = None
-        for j in range(top, 0, -1):
-            below = table[j - size] if j > size else NOTHING
-            if below is None:
-                continue
-            here = table[j]
-            total = below.cost + cost
-            if here is not None and total >= here.cost and (total > here.cost or below.jobs + 1 >= here.jobs):
-                continue
-            single = single or propose([unit], cost)
-            table[j] = _join(below, single)
-    return table[top]
-
-
-def _join(a: Proposal, b: Proposal) -> Proposal:
-    return Proposal(a.cost + b.cost, a.jobs + b.jobs, a.age + b.age, a.names + b.names, a.units + b.units)
 
 
 # -- large: greedily -----------------------------------------------------------------------------------------------
@@ -246,3 +212,42 @@ def _greedy(trial: Trial, items: list[Item], left: Resources) -> Proposal | None
     if any(missing[i] > 0 for i in short):
         return None
     return _minimal(trial, items, left, chosen)
+
+
+# -- where part of it must be freed in the taker's own quota -------------------------------------------------------
+
+
+def _cover_with_inside(trial: Trial, left: Resources, inside: Resources) -> Proposal | None:
+    """Return the cheapest units that free what is left, and `inside` in the taker's quota or below it; None if there are none."""
+    short = [i for i in range(3) if left[i] > 0 or inside[i] > 0]
+    main = GPU if GPU in short else short[0]
+    items = _prefixes(trial, left, main)
+    if len(short) == 1:
+        found = _both(trial, items, left, inside, main)
+        if found is None and trial.protections is not None:  # only units that may go alone
+            items = [item for item in items if trial.protections.allow(with_companions([item[1]]))]
+            found = _both(trial, items, left, inside, main)
+        if found is not None:
+            return found
+    own, _ = _split(trial, items)
+    first = _greedy(trial, own, inside)
+    if first is None:
+        return None
+    others = [item for item in items if item[1] not in first.units]
+    more = _greedy(trial, others, left.lacking(total_footprint(first.units)))
+    if more is None:
+        return None
+    return _lawful(trial, items, left, inside, _minimal(trial, items, left, first.units + more.units, inside))
+
+
+def _both(trial: Trial, items: list[Item], left: Resources, inside: Resources, main: int) -> Proposal | None:
+    """Solve for one resource without protections; return that only if it satisfies them."""
+    found = cover_both(*_split(trial, items), main, inside[main], left[main])
+    return None if found is None else _lawful(trial, items, left, inside, found)
+
+
+def _split(trial: Trial, items: list[Item]) -> tuple[list[Item], list[Item]]:
+    """Return the items in the taker's quota or below it, and the others."""
+    own = trial.request.quota
+    within = [item for item in items if own.contains(item[1].cls.quota)]
+    return within, [item for item in items if not own.contains(item[1].cls.quota)]

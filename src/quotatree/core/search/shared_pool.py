@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quotatree.core.model.resources import ZERO
 from quotatree.core.model.unit import Unit, eviction_cost
 from quotatree.core.search.ladder import Found, cheapest_on_ladder, highest_rung
 from quotatree.core.search.node_offer import TOP_RUNG
@@ -78,13 +77,13 @@ def _opened(request: Request, overlay: Overlay, pool: str, short: int) -> Found 
     without = overlay.fork()
     for unit in with_companions(chosen):
         without.take(unit)
-    left = left_after(request, chosen)
+    left, inside = left_after(request, chosen)
     places = find_places(
         request.state, request.root, request.wanted, now=False, avoid=request.avoid, overlay=without
     )
     more: tuple[Unit, ...] = ()
-    if places is None or left != ZERO:
-        rest = replace(request, deficit=left, nodes_fit=places is not None, demote_room=-1)
+    rest = replace(request, deficit=left, inside=inside, nodes_fit=places is not None, demote_room=-1)
+    if places is None or rest.short_of_quota:
         found = cheapest_on_ladder(rest, without)
         if found is None:
             return None

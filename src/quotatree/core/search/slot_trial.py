@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Share
-from quotatree.core.model.unit import Unit
+from quotatree.core.model.unit import Unit, companions
 from quotatree.core.search.free_index import free_view
 from quotatree.core.search.tally import Tally
 from quotatree.core.search.trial import Trial, quota_freed_by
@@ -54,12 +54,12 @@ class SlotTrial(Trial):
         self.looks += len(units)
         self._log += [(unit, True) for unit in units]
         self.taken.update(dict.fromkeys(units))
-        self._free_quota(quota_freed_by(self.signature, units), 1)
+        self._free_quota(quota_freed_by(self.signature, units), 1, self.freed)
         self._free_devices(node_index, sum([shares[unit].whole for unit in units]))
 
     def _goes_from_one_node(self, units: list[Unit]) -> bool:
         """Return whether these units, two at least, stand on one node only and take nothing along, and only whole devices count."""
-        if not self._simple_shape or len(units) < 2 or len(units[0].nodes) > 1:
+        if not self._simple_shape or self._within is not None or len(units) < 2 or len(units[0].nodes) > 1:
             return False
         nodes, taken = units[0].nodes, self.taken
         node = self._nodes[nodes[0]]
@@ -126,6 +126,29 @@ class SlotTrial(Trial):
             )
             self._usable_nodes[node_index] = usable
         return usable
+
+    @property
+    def counts_devices(self) -> bool:
+        """Whether the shape asks for whole devices and nothing else."""
+        return self._simple_shape
+
+    def devices_lacking(self, units: Iterable[Unit]) -> int:
+        """Return how many more devices must be freed at least for `count` slots, by some of these units; devices alone count.
+
+        What is free on their nodes beyond whole slots may be completed by them; elsewhere it is of no use.
+        """
+        nodes = {index for unit in units for index in unit.nodes if self._usable(index)}
+        over = sum(self._nodes[index].whole_free % self._gpus for index in nodes)
+        return (self.count - self.slots) * self._gpus - over
+
+    def most_devices_of(self, unit: Unit) -> int:
+        """Return how many devices are entirely free at most through a unit, with all it takes along."""
+        return sum(
+            share.whole + len(share.fractions)
+            for piece in (unit, *companions(unit))
+            for index in piece.nodes
+            if self._usable(index) and (share := self._nodes[index].units.get(piece)) is not None
+        )
 
     def clearly_needed(self, unit: Unit) -> bool:
         """Return True if giving this unit back is sure to leave fewer than `count` slots; False means: try."""

@@ -5,12 +5,11 @@ All of them take a trial and return a proposal, the cheapest they know up to the
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 
 from quotatree.core.model.job import Placed, Shape
-from quotatree.core.model.resources import ZERO
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
-from quotatree.core.search.exhaustive import best_of_few
+from quotatree.core.search.exhaustive import cheapest_of_few
 from quotatree.core.search.gang import cheapest_for_gang
 from quotatree.core.search.one_replica import cheapest_for_one
 from quotatree.core.search.placement import Wanted, find_places, grouped, orders_of
@@ -33,6 +32,12 @@ def solve(trial: Trial) -> Proposal | None:
     shapes = grouped(trial.request.wanted)
     if len(shapes) == 1:
         return _one_shape(trial)
+    counts = {shape: len(indexes) for shape, indexes in shapes.items()}
+    return cheapest_of_few(trial, counts, _in_some_order(trial, shapes), partial(_fit_without, trial))
+
+
+def _in_some_order(trial: Trial, shapes: dict[Shape, list[int]]) -> Proposal | None:
+    """Return what the first order of shapes finds that finds anything."""
     for order in orders_of(shapes):
         found = _several_shapes(trial, {shape: shapes[shape] for shape in order})
         if found is not None:
@@ -40,13 +45,19 @@ def solve(trial: Trial) -> Proposal | None:
     return None
 
 
+def _fit_without(trial: Trial, units: tuple[Unit, ...]) -> bool:
+    """Return whether all replicas have places once these units have left."""
+    places = PlaceTrial(trial.request, trial.rung, trial.overlay)
+    places.take_all(units)
+    return places.fits()
+
+
 def _one_shape(trial: Trial) -> Proposal | None:
     ((_, shape), *others) = trial.request.wanted
     if not others:
         return cheapest_for_one(trial, shape)
     count = 1 + len(others)
-    found = cheapest_for_gang(trial, shape, count)
-    return best_of_few(trial, shape, count) if found is None else found
+    return cheapest_of_few(trial, {shape: count}, cheapest_for_gang(trial, shape, count))
 
 
 def _several_shapes(trial: Trial, shapes: dict[Shape, list[int]]) -> Proposal | None:
@@ -78,7 +89,7 @@ def _one_after_the_other(together: PlaceTrial, shapes: dict[Shape, list[int]]) -
         part: Wanted = [(index, shape) for index in indexes]
         places = _places(together, part)
         if places is None:
-            alone = replace(request, wanted=part, deficit=ZERO, demote_room=-1)
+            alone = request.for_places_only(wanted=part, demote_room=-1)
             found = _one_shape(Trial(alone, together.rung, overlay))
             if found is None:
                 return False
@@ -107,11 +118,11 @@ def _cover_quota(together: PlaceTrial) -> bool:
     What a core takes along may be gone already, so that it frees less than it seems: then more must go.
     """
     while not together.quota_is_free():
-        found, before = cheapest_cover(together), together.quota_left()
+        found, before = cheapest_cover(together), (together.quota_left(), together.inside_left())
         if found is None:
             return False
         together.take_all(found.units)
-        if together.quota_left() == before:
+        if (together.quota_left(), together.inside_left()) == before:
             return False
     return True
 
@@ -119,7 +130,13 @@ def _cover_quota(together: PlaceTrial) -> bool:
 def _places(together: PlaceTrial, part: Wanted) -> tuple[Placed, ...] | None:
     request = together.request
     return find_places(
-        together.state, request.root, part, now=False, avoid=request.avoid, overlay=together.overlay
+        together.state,
+        request.root,
+        part,
+        now=False,
+        avoid=request.avoid,
+        overlay=together.overlay,
+        packed=False,
     )
 
 

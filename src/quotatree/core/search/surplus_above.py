@@ -28,8 +28,8 @@ def better_with_surplus_above(request: Request, overlay: Overlay, found: Found |
     for unit in beside:
         without.take(unit)
     left = deficit(
-        request.quota, request.amount, loan_allowed=request.loan_allowed, past_guard=request.past_guard,
-        usage=without,
+        request.quota, request.amount, loan_allowed=request.loan_allowed or any(request.inside),
+        past_guard=request.past_guard, usage=without,
     )  # fmt: skip
     if left == request.deficit:
         return found

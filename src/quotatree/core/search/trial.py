@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.policy import HIGHEST_PRIORITY
@@ -25,6 +25,8 @@ from quotatree.core.state import State
 
 BRANCHES: Final = 10_000
 """Sets that branch and bound may try in one search, whatever the number of nodes and rungs."""
+PACKED: Final = 50
+"""How many times one trial asks for places in which replicas of several shapes are packed."""
 
 
 @dataclass(slots=True)
@@ -32,17 +34,31 @@ class Effort:
     """How many more sets may be tried. It is counted, so that the same question always gets the same answer (A3)."""
 
     left: int
+    most: int = field(init=False)
+    """How many might be tried at first."""
+
+    def __post_init__(self) -> None:
+        self.most = self.left
+
+    @property
+    def spent(self) -> int:
+        return self.most - self.left
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a preemptor needs within one step of P4. `deficit` is the quota that victims must free along its path."""
+    """What a preemptor needs within one step of P4. `deficit` is the quota that victims must free along its path.
+
+    Where it may take work beside its quota, but not borrow, `inside` is what must be freed in the quota or below it: work beside
+    it frees only the quotas above, and these alone count in `deficit`.
+    """
 
     state: State
     quota: Quota
     signature: Signature  # the units it may take
     deficit: Resources
     now_ms: int
+    inside: Resources = ZERO
     job: Job | None = None  # None: only quota is wanted, not for a particular job (Q5)
     wanted: Wanted = field(default_factory=list)
     amount: Resources = ZERO  # what the quotas must have room for in the end
@@ -60,6 +76,15 @@ class Request:
     @property
     def root(self) -> Quota:
         return self.quota.path[-1]
+
+    @property
+    def short_of_quota(self) -> bool:
+        """Whether victims must free any quota."""
+        return any(self.deficit) or any(self.inside)
+
+    def for_places_only(self, **changes: Any) -> Request:
+        """Return this request as if no quota were short, with other changes."""
+        return replace(self, deficit=ZERO, inside=ZERO, **changes)
 
 
 class Proposal(NamedTuple):
@@ -104,6 +129,7 @@ class Trial:
         self.protections: Protections | None = None
         if protected and request.signature.binds():
             self.protections = Protections(request.signature, overlay)
+        self._within = request.quota if any(request.inside) else None
         self.costs: dict[Unit, int] = {}
         self.looks = 0  # how often a unit was taken or given back: the effort of the search
         self.reset()
@@ -112,6 +138,7 @@ class Trial:
         """Forget all units taken so far, and the log."""
         self.taken: dict[Unit, None] = {}
         self.freed = [0, 0, 0]
+        self.freed_inside = [0, 0, 0]
         self._log: list[tuple[Unit, bool]] = []
 
     # -- taking and giving back ----------------------------------------------------------------------------------
@@ -162,12 +189,13 @@ class Trial:
 
     def _book(self, unit: Unit, sign: int) -> None:
         if self.signature.frees_quota(unit.cls):
-            self._free_quota(unit.footprint, sign)
+            self._free_quota(unit.footprint, sign, self.freed)
+            if self._within is not None and self._within.contains(unit.cls.quota):
+                self._free_quota(unit.footprint, sign, self.freed_inside)
 
-    def _free_quota(self, amount: Resources, sign: int) -> None:
+    def _free_quota(self, amount: Resources, sign: int, freed: list[int]) -> None:
         """Count so much quota as freed (sign 1), or as not free any more (sign -1)."""
         gpu_milli, cpu_milli, memory_mib = amount
-        freed = self.freed
         freed[0] += sign * gpu_milli
         freed[1] += sign * cpu_milli
         freed[2] += sign * memory_mib
@@ -175,13 +203,19 @@ class Trial:
     # -- what that comes to ----------------------------------------------------------------------------------------
 
     def quota_left(self) -> Resources:
-        """Return how much quota is still to be freed."""
+        """Return how much quota is still to be freed, inside or not."""
         deficit, freed = self.request.deficit, self.freed
-        return Resources(*(max(0, deficit[i] - freed[i]) for i in range(3)))
+        return deficit.lacking(freed)
+
+    def inside_left(self) -> Resources:
+        """Return how much is still to be freed in the taker's quota or below it, where it may not borrow."""
+        return self.request.inside.lacking(self.freed_inside) if self._within is not None else ZERO
 
     def quota_is_free(self) -> bool:
         deficit, freed = self.request.deficit, self.freed
-        return freed[0] >= deficit[0] and freed[1] >= deficit[1] and freed[2] >= deficit[2]
+        if freed[0] < deficit[0] or freed[1] < deficit[1] or freed[2] < deficit[2]:
+            return False
+        return self._within is None or self.inside_left() == ZERO
 
     def enough(self) -> bool:
         """Return whether the taken units give the request all it needs."""
@@ -228,10 +262,14 @@ class Trial:
 
 
 class PlaceTrial(Trial):
-    """A trial that is enough when all replicas have places and the quota is free; it takes units off its own overlay."""
+    """A trial that is enough when all replicas have places and the quota is free; it takes units off its own overlay.
+
+    Replicas of several shapes are packed replica by replica for the first PACKED questions only.
+    """
 
     def __init__(self, request: Request, rung: int, overlay: Overlay) -> None:
         super().__init__(request, rung, overlay.fork())
+        self._packed_left = PACKED
 
     def _book(self, unit: Unit, sign: int) -> None:
         super()._book(unit, sign)
@@ -243,9 +281,10 @@ class PlaceTrial(Trial):
     def fits(self, wanted: Wanted | None = None) -> bool:
         """Return whether there are places for these replicas; None means all that the request wants."""
         request = self.request
+        self._packed_left -= 1
         places = find_places(
             self.state, request.root, request.wanted if wanted is None else wanted, now=False, avoid=request.avoid,
-            overlay=self.overlay,
+            overlay=self.overlay, packed=self._packed_left >= 0,
         )  # fmt: skip
         return places is not None
 
@@ -291,7 +330,11 @@ def quota_freed_by(signature: Signature, units: Iterable[Unit]) -> Resources:
     return total_footprint(free_quota)
 
 
-def left_after(request: Request, units: Iterable[Unit]) -> Resources:
-    """Return how much quota would still be to be freed once these units had left."""
-    left = request.deficit.minus(quota_freed_by(request.signature, with_companions(list(units))))
-    return Resources(*(max(0, amount) for amount in left))
+def left_after(request: Request, units: Iterable[Unit]) -> tuple[Resources, Resources]:
+    """Return how much quota would still be to be freed once these units had left: `deficit` and `inside` of a request."""
+    signature, leave = request.signature, with_companions(list(units))
+    left = request.deficit.lacking(quota_freed_by(signature, leave))
+    if not any(request.inside):
+        return left, ZERO
+    inside = [unit for unit in leave if request.quota.contains(unit.cls.quota)]
+    return left, request.inside.lacking(quota_freed_by(signature, inside))

@@ -1,0 +1,53 @@
+"""The cheapest units for an amount, and for an amount of which a part must be of some of them: all sets are compared (P5)."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+from random import Random
+
+import pytest
+
+from quotatree.core.model.resources import GPU
+from quotatree.core.model.unit import Unit
+from quotatree.core.search import knapsack
+from quotatree.core.search.knapsack import Item, cover, cover_both
+from tests.core.building import World
+
+
+def units(sizes: list[int]) -> list[Unit]:
+    world = World(nodes=len(sizes))
+    world.root(8 * len(sizes))
+    found = [world.run(f"j{number}", "r", size).core for number, size in enumerate(sizes)]
+    return [unit for unit in found if unit is not None]
+
+
+def cheapest(inside: list[Item], beside: list[Item], least_inside: int, amount: int) -> int | None:
+    """Return the least cost of any set of both lists that has the amount, and the least amount of those inside."""
+    items = [*((*item, True) for item in inside), *((*item, False) for item in beside)]
+    costs = [
+        sum(cost for cost, _, _ in chosen)
+        for chosen in chain.from_iterable(combinations(items, size) for size in range(len(items) + 1))
+        if sum(unit.footprint[GPU] for _, unit, _ in chosen) >= amount
+        and sum(unit.footprint[GPU] for _, unit, within in chosen if within) >= least_inside
+    ]
+    return min(costs, default=None)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_cover_costs_as_little_as_any_set(seed: int) -> None:
+    random = Random(seed)
+    items = [(random.randint(0, 9), unit) for unit in units([random.randint(1, 5) for _ in range(7)])]
+    inside, beside = items[:3], items[3:]
+    least, amount = random.randint(0, 10) * 1000, random.randint(0, 20) * 1000
+    found = cover_both(inside, beside, GPU, least, amount)
+    assert (None if found is None else found.cost) == cheapest(inside, beside, least, amount)
+    found = cover(items, GPU, amount)
+    assert (None if found is None else found.cost) == cheapest([], items, 0, amount)
+
+
+def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [(1, unit) for unit in units([1, 1])]
+    assert cover(items, GPU, 2000) is not None
+    monkeypatch.setattr(knapsack, "EXACT_CELLS", 3)
+    assert cover(items, GPU, 2000) is None
+    assert cover_both(items[:1], items[1:], GPU, 1000, 2000) is None
