@@ -61,6 +61,8 @@ def _defaults(cls: type[Any]) -> list[tuple[str, Any]]:
         return [(name, cls._field_defaults.get(name, NOTHING)) for name in cls._fields]
     found = []
     for one in dataclasses.fields(cls):
+        if not one.init:  # it follows from the others
+            continue
         default = NOTHING if one.default is dataclasses.MISSING else one.default
         if default is NOTHING and one.default_factory is not dataclasses.MISSING:
             default = one.default_factory()

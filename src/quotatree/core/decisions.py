@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Claim, JobId
 from quotatree.core.model.resources import Resources
@@ -162,6 +162,9 @@ class Wait(NamedTuple):
     job: JobId
     reason: Reason
 
+
+PLACINGS: Final = (Start, Hold)
+"""What gives a job places: now, or as soon as others have left them."""
 
 Decision = Start | Hold | Evict | Demote | Promote | Release | Stop | Fail | Alarm | Wait
 

@@ -277,14 +277,11 @@ class Replay:
 
     def _react(self, decisions: tuple[say.Decision, ...]) -> None:
         for decision in decisions:
-            kind = type(decision)
-            if kind is say.Wait:
-                continue
             if isinstance(decision, say.Start):
                 self._start(decision)
             elif isinstance(decision, say.Evict):
                 self._evict(decision)
-            elif isinstance(decision, say.Promote | say.Demote):
+            elif isinstance(decision, (say.Promote, say.Demote)):
                 self._change_claim(decision)
             elif isinstance(decision, say.Fail):
                 track = self._active[decision.job]

@@ -49,9 +49,11 @@ def settle(state: State, job: Job, now_ms: int, *, waited: bool = False) -> int:
         state.put_entry(elastic, job.id, job)
     elif job.id in elastic:
         state.drop_entry(elastic, job.id)
-    if not waited and job.missing_replicas:
+    missing = job.missing_replicas
+    if missing and not waited:
         state.set_queued(job, now_ms)
-    if queued is not None or job.queued:
+    may_wait = missing or job.extras or job.claim is Claim.IDLE
+    if queued is not None or (may_wait and job.queued):
         state.requeue(job)
     return joined
 

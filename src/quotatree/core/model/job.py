@@ -138,6 +138,12 @@ class JobSpec:
     """A notebook only: an evicted one is queued again instead of being stopped (P14)."""
     subjects: tuple[str, ...] = ()
     """Subjects whose amount limits bind it (W3): "user:ann", "role:developer"."""
+    wanted_replicas: int = field(init=False, repr=False, compare=False)
+    """Number of replicas that the job asks for with all its rights, the core among them (P12)."""
+    core_replicas: int = field(init=False, repr=False, compare=False)
+    """Number of replicas that must start together, without which the job cannot run (P12)."""
+    most_replicas: int = field(init=False, repr=False, compare=False)
+    """Number of replicas that the job can use; what runs beyond `wanted_replicas` is surplus (P12)."""
 
     def __post_init__(self) -> None:
         if not LOWEST_PRIORITY <= self.priority <= HIGHEST_PRIORITY:
@@ -146,7 +152,9 @@ class JobSpec:
             raise Refused("groups", [], "J3", "a job needs at least one replica group")
         for group in self.groups:
             _check_group(group)
-        _check_sizes(self)
+        self._count_replicas()
+        if self.min_replicas is not None or self.max_replicas is not None:
+            _check_sizes(self)
         for name, value, lowest in (
             ("grace_seconds", self.grace_ms, 0),
             ("checkpoint_interval", self.checkpoint_interval_ms, 1),
@@ -155,23 +163,15 @@ class JobSpec:
             if value is not None and value < lowest:
                 raise Refused(name, value, "P11", f"must not be below {lowest}")
 
-    @property
-    def core_replicas(self) -> int:
-        """Number of replicas that must start together, without which the job cannot run (P12)."""
-        if self.min_replicas is not None:
-            return self.min_replicas
-        return 1 if self.module is Module.EAS and len(self.groups) == 1 else self.wanted_replicas
-
-    @property
-    def wanted_replicas(self) -> int:
-        """Number of replicas that the job asks for with all its rights, the core among them (P12)."""
-        groups = self.groups
-        return groups[0].replicas if len(groups) == 1 else sum(g.replicas for g in groups)
-
-    @property
-    def most_replicas(self) -> int:
-        """Number of replicas that the job can use; what runs beyond `wanted_replicas` is surplus (P12)."""
-        return self.wanted_replicas if self.max_replicas is None else self.max_replicas
+    def _count_replicas(self) -> None:
+        """Set the numbers that follow from the groups and the module: they are asked for a dozen times in the life of a job."""
+        groups, least, most = self.groups, self.min_replicas, self.max_replicas
+        wanted = groups[0].replicas if len(groups) == 1 else sum(g.replicas for g in groups)
+        if least is None:
+            least = 1 if self.module is Module.EAS and len(groups) == 1 else wanted
+        object.__setattr__(self, "wanted_replicas", wanted)  # the value is frozen from here on
+        object.__setattr__(self, "core_replicas", least)
+        object.__setattr__(self, "most_replicas", wanted if most is None else most)
 
     @property
     def elastic(self) -> bool:

@@ -139,6 +139,9 @@ class WaitQueue:
     borrowing: int = 0  # classes whose jobs may start idle
     exhausted: Exhausted | None = None  # when a plan left no job to try; see ordering.py
     again: int = 0  # classes of jobs that are planned anew before others (P9)
+    since: tuple[int, list[int]] | None = (
+        None  # of a stamp: since when its jobs wait; see starvation_guard.py
+    )
     order: QueueOrder = field(default_factory=QueueOrder)
 
     def __len__(self) -> int:
@@ -165,32 +168,46 @@ class WaitQueue:
         self.stamp += 1
         added: dict[WaitClass, list[tuple[int, JobId]]] = {}
         for job in jobs:
-            ask = ask_of(job)
-            key = class_key(job, ask, delayed)
-            found = self.classes.get(key)
-            if found is None:
-                found = WaitClass(
-                    quota=job.quota,
-                    key=key,
-                    priority=job.priority,
-                    idle=job.spec.idle,
-                    request=request_of(job, ask),
-                    limits=limits_of(job),
-                    ask=ask,
-                )
-                self.classes[key] = found
-                self._count(found, 1)
+            found = self._class_for(job, limits_of, delayed)
             added.setdefault(found, []).append((job.spec.submitted_ms, job.id))
-            self.of_job[job.id] = found
         for cls, members in added.items():
             first = cls.members[0] if cls.members else None
-            if len(members) == 1:
-                insort(cls.members, members[0])
-            else:
-                cls.members += members
-                cls.members.sort()
+            cls.members += members
+            cls.members.sort()
             if self.order.known:
                 self._moved(cls, first)
+
+    def add_one(self, job: Job, limits_of: Callable[[Job], tuple[AmountLimit, ...]], delayed: bool) -> None:
+        """Do as `add` for one job."""
+        self.stamp += 1
+        cls = self._class_for(job, limits_of, delayed)
+        members = cls.members
+        first = members[0] if members else None
+        insort(members, (job.spec.submitted_ms, job.id))
+        if self.order.known:
+            self._moved(cls, first)
+
+    def _class_for(
+        self, job: Job, limits_of: Callable[[Job], tuple[AmountLimit, ...]], delayed: bool
+    ) -> WaitClass:
+        """Return the class that a job is to wait in, which may be a new one, and note it; it is not among its members yet."""
+        ask = ask_of(job)
+        key = class_key(job, ask, delayed)
+        found = self.classes.get(key)
+        if found is None:
+            found = WaitClass(
+                quota=job.quota,
+                key=key,
+                priority=job.priority,
+                idle=job.spec.idle,
+                request=request_of(job, ask),
+                limits=limits_of(job),
+                ask=ask,
+            )
+            self.classes[key] = found
+            self._count(found, 1)
+        self.of_job[job.id] = found
+        return found
 
     def put_back(self, job: Job, cls: WaitClass) -> None:
         """Undo `remove`: put a job back into the class that it returned."""
@@ -237,9 +254,18 @@ class WaitQueue:
     def in_order(self, now_ms: int, aging_ms: int, strategy: Strategy) -> Iterable[WaitClass]:
         """Return all classes by the place of their first member in the queue, which must not change while they are looked at."""
         if len(self.classes) <= FEW:
+            if self.urgent and strategy is Strategy.INTELLIGENT:
+                return self._urgent_first(now_ms, aging_ms)
             return self.ordered(list(self.classes.values()), now_ms, aging_ms, strategy)
         places = self.order.places(self.classes.values(), now_ms, aging_ms, strategy is Strategy.INTELLIGENT)
         return (cls for *_, cls in places)
+
+    def _urgent_first(self, now_ms: int, aging_ms: int) -> Iterator[WaitClass]:
+        """Yield all classes in the order of `intelligent`, in which no waiting brings one before the urgent ones (S4): often one of
+        these blocks, and nobody asks for the rest."""
+        for urgent in (True, False):
+            part = [cls for cls in self.classes.values() if (cls.priority >= FIFO_FROM) is urgent]
+            yield from self.ordered(part, now_ms, aging_ms, Strategy.INTELLIGENT)
 
     def ordered(
         self, classes: list[WaitClass], now_ms: int, aging_ms: int, strategy: Strategy
@@ -334,37 +360,47 @@ def ask_of(job: Job) -> Ask:
     return Ask.PROMOTE if job.claim is Claim.IDLE or (job.extras and job.idle_wanted) else Ask.GROW
 
 
+Tryable = tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...], WaitClass | None]
+"""The jobs that may be tried, in order, the positions that `balance` should remember, and the class that lets nobody be tried: the
+first of the queue, if it fails and blocks all others."""
+
+
 def tryable(
     quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed, fails: Passed
-) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
-    """Return the jobs that the strategy lets be tried now, in order, and the positions that `balance` should remember.
+) -> Tryable:
+    """Return the jobs that the strategy lets be tried now.
 
     A class that `fails` blocks (fifo) or is skipped (traverse) without being tried again: its failure is remembered.
     """
     queue, strategy = quota.queue, quota.spec.strategy
     if strategy is Strategy.BALANCE:
         return _balance_window(quota, now_ms, aging_ms, balance_ms, passed, fails)
-    fresh = [c for c in queue.classes.values() if c.failed is None or not fails(c)]
-    if not fresh:
-        return [], ()
-    if traverses(quota):
-        ready = [c for c in fresh if not passed(c)]
-        if len(ready) <= FEW:
-            ordered = queue.ordered(ready, now_ms, aging_ms, strategy)
-        else:
-            wanted = set(ready)
-            ordered = [c for c in queue.in_order(now_ms, aging_ms, strategy) if c in wanted]
-        return [(cls, cls.members[0][1]) for cls in ordered], ()
+    if not traverses(quota):
+        return _up_to_blocker(queue, now_ms, aging_ms, strategy, passed, fails)
+    ready = [c for c in queue.classes.values() if (c.failed is None or not fails(c)) and not passed(c)]
+    if len(ready) <= FEW:
+        ordered = queue.ordered(ready, now_ms, aging_ms, strategy)
+    else:
+        wanted = set(ready)
+        ordered = [c for c in queue.in_order(now_ms, aging_ms, strategy) if c in wanted]
+    return [(cls, cls.members[0][1]) for cls in ordered], (), None
+
+
+def _up_to_blocker(
+    queue: WaitQueue, now_ms: int, aging_ms: int, strategy: Strategy, passed: Passed, fails: Passed
+) -> Tryable:
+    """Return what `tryable` does, for strategies by which nobody passes certain jobs (S1, S4)."""
     found: list[tuple[WaitClass, JobId]] = []
+    nobody_before = True
     for cls in queue.in_order(now_ms, aging_ms, strategy):
-        if passed(cls):
-            continue
-        blocks = (strategy is Strategy.FIFO or cls.priority >= FIFO_FROM) and not cls.grows
-        if not fails(cls):
-            found.append((cls, cls.members[0][1]))
-        if blocks:
-            break
-    return found, ()
+        if not passed(cls):
+            failed = fails(cls)
+            if not failed:
+                found.append((cls, cls.members[0][1]))
+            if (strategy is Strategy.FIFO or cls.priority >= FIFO_FROM) and not cls.grows:
+                return found, (), cls if failed and nobody_before else None
+        nobody_before = False
+    return found, (), None
 
 
 def traverses(quota: Quota) -> bool:
@@ -386,7 +422,7 @@ def head(quota: Quota, now_ms: int, aging_ms: int, passed: Passed) -> tuple[Wait
 
 def _balance_window(
     quota: Quota, now_ms: int, aging_ms: int, balance_ms: int, passed: Passed, fails: Passed
-) -> tuple[list[tuple[WaitClass, JobId]], tuple[tuple[JobId, int], ...]]:
+) -> Tryable:
     """Return what `tryable` does, for `balance`: the head alone, the first two once it has been head for long, and so on (S3)."""
     order: list[tuple[WaitClass, JobId]] = []
     growing: list[tuple[int, WaitClass, JobId]] = []  # with the number of jobs ahead that have positions
@@ -421,4 +457,4 @@ def _balance_window(
     for cls, job_id in allowed:
         if not fails(cls) and all(cls is not seen for seen, _ in tried):
             tried.append((cls, job_id))
-    return tried, tuple(stood)
+    return tried, tuple(stood), None

@@ -68,6 +68,10 @@ class Contest:
                 above.put(level.id, winner, share_key(level) if winner is not None else 0)
             here = above
 
+    def nobody_but(self, job: Job) -> bool:
+        """Return whether no quota has a first job but, perhaps, the one whose first job this is."""
+        return not self._branches and (self._only is None or self._only[1][1].job is job)
+
     def winner(self) -> Candidate | None:
         """Return the job whose turn it is; None if there is none."""
         if not self._branches:

@@ -8,7 +8,6 @@ from quotatree.core import decisions as say
 from quotatree.core.changes.effects import Stopped
 from quotatree.core.changes.preemption_count import count_preemption, count_preemptions
 from quotatree.core.model.job import Claim, Job, JobId, Phase
-from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.planning.allowance import Allowance
 from quotatree.core.planning.net_effect import keep_running
@@ -46,11 +45,11 @@ class Draft:
     any more, so what was postponed may be started.
     """
 
-    def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
-        self.state, self.now_ms, self.trees = state, now_ms, trees
+    def __init__(self, state: State, now_ms: int, ordering: Ordering) -> None:
+        self.state, self.now_ms, self.trees = state, now_ms, ordering.trees
         self.decisions: list[say.Decision] = []
-        self.ordering = Ordering(state, now_ms, trees)
-        self.allowance = Allowance(trees)
+        self.ordering = ordering
+        self.allowance = Allowance(ordering.trees)
         self.returns = 0
         self.last = False
         self.postponed: dict[_Started, JobId] = {}  # starts left out, each with who would evict it
@@ -110,7 +109,7 @@ class Draft:
     def _record(self, job: Job, outcome: Decided) -> None:
         before = self._here(outcome.before)
         for decision in outcome.decisions:
-            if isinstance(decision, say.Start | say.Hold):
+            if isinstance(decision, say.PLACINGS):
                 self._placed[decision.job, Claim.REGULAR] = before
         self.decisions += outcome.decisions
         for victim in outcome.stopped:

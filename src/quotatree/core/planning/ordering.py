@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterable
+from functools import partial
 
 from quotatree.core.model.job import Job, JobId, Phase
-from quotatree.core.model.no_room import Exhausted, no_room_of
+from quotatree.core.model.no_room import Exhausted, no_room_behind, no_room_of
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId, share_key
 from quotatree.core.model.resources import Resources
@@ -27,6 +28,7 @@ class Ordering:
 
     def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
         self._state, self._now_ms, self.trees = state, now_ms, trees
+        self._passed = partial(passed, state)
         self._ready: dict[str, ReadyJobs] = {}
         self._nobody: tuple[int, ...] | None = None  # as of this change and these versions nobody is ready
         self._stirred: dict[Quota, None] = {}  # their first job must be found again
@@ -62,8 +64,8 @@ class Ordering:
 
     def _near_limit(self, quota: Quota, largest: int) -> bool:
         """Return whether an amount limit of the quota may have room for some of its jobs only, which ask for at most this much."""
+        limits = self._state.limits.get(quota.id) if self._state.limits else None
         used = self._state.limit_used
-        limits = self._state.limits.get(quota.id)
         return limits is not None and any(used.get(limit, 0) + largest > limit.gpu_milli for limit in limits)
 
     def _stir(self, quota: Quota) -> None:
@@ -116,11 +118,11 @@ class Ordering:
         elif known.stamp == stamp:
             if known.version is None or known.version == version:
                 return known.jobs
-            if known.no_room is not None and known.no_room.holds(tree):
+            if known.no_room is not None and known.no_room.holds(tree, self._state.ready_version):
                 known.version = version
                 return []
         settings = self._state.settings
-        found, stood = tryable(
+        found, stood, blocker = tryable(
             quota,
             self._now_ms,
             settings.aging_interval_ms,
@@ -150,19 +152,16 @@ class Ordering:
         rests = guarded is not None or self._state.nodes_out or queue.any_failed()
         no_room = None
         if rests and not jobs and quota.spec.strategy is not Strategy.BALANCE:
-            no_room = no_room_of(queue, tree.rights)
-        largest = 0
-        if self._state.limits.get(name):
-            largest = max([cls.request.gpu_milli for cls in queue.classes.values() if cls.limits], default=0)
-        self._ready[name] = ReadyJobs(
-            jobs,
-            stamp,
-            version if rests else None,
-            stood=stood,
-            no_room=no_room,
-            alike=guarded is None and traverses(quota) and not self._near_limit(quota, largest),
-            largest=largest,
-        )
+            if blocker is None:
+                no_room = no_room_of(queue, tree.rights)
+            elif guarded is None and not self._state.nodes_out:
+                no_room = no_room_behind(blocker, tree.rights, self._state.ready_version)
+        self._ready[name] = known = ReadyJobs(jobs, stamp, version if rests else None, stood, no_room)
+        if jobs and guarded is None and traverses(quota):
+            if self._state.limits.get(name):
+                limited = [cls.request.gpu_milli for cls in queue.classes.values() if cls.limits]
+                known.largest = max(limited, default=0)
+            known.alike = not self._near_limit(quota, known.largest)
         return jobs
 
     def anybody_ready(self) -> bool:
@@ -181,7 +180,7 @@ class Ordering:
         if done is None or done.stamp != quota.queue.stamp:
             return False
         if self._done.get(quota) != tree.version:
-            if not done.holds(tree):
+            if not done.holds(tree, self._state.ready_version):
                 return False
             self._done[quota] = tree.version
         return True
@@ -202,8 +201,11 @@ class Ordering:
             balances = quota.spec.strategy is Strategy.BALANCE
             if balances and known.stamp == queue.stamp and queue.stood != known.stood:
                 self._state.set_stood(queue, known.stood)  # they were found in an attempt that was taken back
-            if queue.stood and not queue.of_job:
-                self._state.set_stood(queue, ())
+            if not queue.of_job:  # whoever comes changes its stamp
+                if queue.stood:
+                    self._state.set_stood(queue, ())
+                self._state.remember_exhausted(queue, None)
+                continue
             timeless = not balances and not quota.preemption_delay_ms
             last = timeless and not known.jobs and known.stamp == queue.stamp and not queue.rests_on_all()
             if not last:
@@ -232,7 +234,7 @@ class Ordering:
             for quota in stirred:
                 self._contest.put(quota, self._first(quota))
             winner = self._contest.winner()
-            if winner is None or not self.fails(winner.cls):
+            if winner is None or winner.cls.failed is None or not self.fails(winner.cls):
                 return winner
             self.drop(
                 winner.cls
@@ -328,9 +330,6 @@ class Ordering:
         job = self._state.jobs[cls.members[0][1]]
         return job.told is not None or job.phase is not Phase.WAITING
 
-    def _passed(self, cls: WaitClass) -> bool:
-        return passed(self._state, cls)
-
     def head(self, quota: Quota) -> Job | None:
         found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self._passed)
         return None if found is None else self._state.jobs[found[1]]
@@ -348,6 +347,14 @@ class Ordering:
         return found
 
     # -- who may have to be tried before another ------------------------------------------------------------------
+
+    def nobody_but(self, job: Job) -> bool:
+        """Return True if it is plain that no job but this one may be tried now, as in most plans."""
+        self._follow_changes()
+        if self._stirred or not self._contest.nobody_but(job):
+            return False
+        known = self._ready.get(job.quota.id)
+        return known is None or len(known.jobs) <= 1
 
     def ready_above(self, parent: Quota, priority: int) -> list[Quota]:
         """Return the children of a quota where a job of a higher priority than this may be tried."""

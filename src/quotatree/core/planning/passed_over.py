@@ -11,9 +11,9 @@ from quotatree.core.state import State
 
 def passed(state: State, cls: WaitClass) -> bool:
     """Return whether every strategy passes over this class: idle only, guarded, over an amount limit, or too large."""
-    if cls.idle is Idle.ONLY or cls.key[0] == GUARDED:
+    if cls.idle is Idle.ONLY or cls.key[0] == GUARDED or (cls.limits and over_limit(state, cls)):
         return True
-    return cannot_start(state, cls)
+    return over_min(state, cls) or not nodes_hold(state, cls)  # as `cannot_start`: asked very often
 
 
 def cannot_start(state: State, cls: WaitClass) -> bool:

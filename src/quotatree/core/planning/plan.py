@@ -22,10 +22,12 @@ from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.held_jobs import HeldJobs
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.leftovers import Leftovers
+from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.planning.rest import at_rest, waking_times
 from quotatree.core.planning.rivals import before_loan, rival_of
-from quotatree.core.planning.starvation_guard import look_after_guards, next_guard_ms, place_guards
+from quotatree.core.planning.starvation_guard import look_after_guards, place_guards
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
 
@@ -58,7 +60,7 @@ def plan_through(state: State, now_ms: int) -> tuple[say.Decision, ...]:
     found: list[say.Decision] = []
     for _ in range(PLANS_AT_MOST):
         made = plan(state, now_ms)
-        started = {d.job for d in made.decisions if isinstance(d, say.Start | say.Hold)}
+        started = {d.job for d in made.decisions if isinstance(d, say.PLACINGS)}
         found = [d for d in found if not isinstance(d, say.Wait) or d.job not in started]
         found += made.decisions
         if made.next_wakeup_ms != now_ms or not made.decisions:
@@ -76,8 +78,12 @@ def _made(state: State, now_ms: int) -> say.Plan:
         trees = root.tree.together
         if trees[0] is not root.tree:  # it was planned with the first of its group
             continue
-        planner = _Planner(Draft(state, now_ms, trees))
-        planner.run()
+        ordering = Ordering(state, now_ms, trees)
+        if at_rest(state, ordering, now_ms):
+            wakeups += waking_times(state, ordering, now_ms)
+            continue
+        planner = _Planner(Draft(state, now_ms, ordering))
+        planner.decide()
         decisions += planner.decisions
         wakeups += planner.wakeups()
     return say.Plan(now_ms, tuple(decisions), min(wakeups, default=None))
@@ -96,8 +102,8 @@ def put_off(state: State, now_ms: int, trees: tuple[Tree, ...]) -> PutOff:
     try:
         state.end_protections(now_ms)
         state.end_put_off(now_ms)
-        planner = _Planner(Draft(state, now_ms, trees))
-        planner.run()
+        planner = _Planner(Draft(state, now_ms, Ordering(state, now_ms, trees)))
+        planner.decide()
         return planner.put_off()
     finally:
         state.rollback()
@@ -116,25 +122,8 @@ class _Planner(Surroundings):
     def decisions(self) -> list[say.Decision]:
         return self._draft.decisions
 
-    def run(self) -> None:
-        if not self._at_rest():
-            self._decide()
-
-    def _at_rest(self) -> bool:
-        """Return whether it is plain that nothing can be decided, as after most ends of jobs: nobody is to be tried, to be started
-        idle, to grow or to be looked after."""
-        draft = self._draft
-        if draft.ordering.anybody_stirred():
-            return False
-        for tree in draft.trees:
-            if tree.held or tree.elastic or tree.loans or tree.guard is not None:
-                return False
-            for quota in tree.waiting.values():
-                if quota.queue.borrowing or quota.queue.again:
-                    return False
-        return not self._guards()
-
-    def _decide(self) -> None:
+    def decide(self) -> None:
+        """Make all decisions, in the draft and in the state."""
         draft, holds = self._draft, self._holds
         for tree in draft.trees:
             if tree.loans:
@@ -263,6 +252,8 @@ class _Planner(Surroundings):
     def overtakes(self, job: Job, request: Resources, on_loan: bool) -> bool:
         while True:
             ordering = self._draft.ordering
+            if ordering.nobody_but(job):
+                return False
             first = rival_of(ordering, job, request, self._chain.ids())
             if first is None and on_loan:
                 first = before_loan(ordering, job, self._chain.ids())
@@ -299,7 +290,7 @@ class _Planner(Surroundings):
         for cls in waiting:
             if cls.failed is not None and cls.failed.reason.code is Code.WouldBeTaken:
                 found[cls.quota.id, cls.key] = cls.failed.reason
-        placed = {decision.job for decision in draft.decisions if isinstance(decision, say.Start | say.Hold)}
+        placed = {decision.job for decision in draft.decisions if isinstance(decision, say.PLACINGS)}
         for (job_id, _), preemptor in draft.postponed.items():
             left_out = None if job_id in placed else jobs[job_id].quota.queue.of_job.get(job_id)
             if left_out is not None:
@@ -314,7 +305,5 @@ class _Planner(Surroundings):
             return [self._now_ms]
         if draft.postponed and any(not isinstance(decision, say.Wait) for decision in draft.decisions):
             return [self._now_ms]
-        times = self._holds.wakeups()
-        times += draft.ordering.wakeups()
-        times += next_guard_ms(self._state, draft.ordering, self._now_ms)
-        return [t for t in times if t > self._now_ms]
+        expiring = [time_ms for time_ms in self._holds.wakeups() if time_ms > self._now_ms]
+        return expiring + waking_times(self._state, draft.ordering, self._now_ms)

@@ -39,15 +39,12 @@ class ReadyJobs:
         jobs: list[Entry],
         stamp: int,
         version: int | None,
-        *,
-        stood: tuple[tuple[JobId, int], ...] = (),
-        no_room: NoRoom | None = None,
-        alike: bool = False,
-        largest: int = 0,
+        stood: tuple[tuple[JobId, int], ...],
+        no_room: NoRoom | None,
     ) -> None:
         self.jobs, self.stamp, self.version = jobs, stamp, version
-        self.stood, self.no_room, self.alike = stood, no_room, alike
-        self.largest = largest
+        self.stood, self.no_room = stood, no_room
+        self.alike, self.largest = False, 0
         self._priorities: dict[int, int] | None = None
 
     def priorities(self) -> Iterable[int]:

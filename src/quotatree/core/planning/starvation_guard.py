@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.model.job import Idle, Job, Shape, least_asked_for, total_request
@@ -49,6 +51,15 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
     return found
 
 
+def guard_due(state: State, ordering: Ordering, now_ms: int) -> bool:
+    """Return whether `place_guards` would guard a job now."""
+    after_ms = state.settings.starvation_guard_ms
+    for tree in ordering.trees if after_ms else ():  # asked in every plan: no generator
+        if tree.guard is None and _longest_waiting(state, ordering, tree, now_ms - after_ms) is not None:
+            return True
+    return False
+
+
 def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
     """Return the next time, in ms, at which the first job of a waiting class will have waited long enough: one or none.
 
@@ -57,21 +68,31 @@ def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
     after_ms = state.settings.starvation_guard_ms
     if not after_ms:
         return []
-    since_ms, jobs = now_ms - after_ms, state.jobs
-    first = [
-        queued_ms
-        for quota in ordering.waiting()
-        if quota.tree.guard is None
-        for cls in quota.queue.classes.values()
-        if (queued_ms := jobs[cls.members[0][1]].queued_ms) > since_ms
-    ]
-    return [min(first) + after_ms] if first else []
+    soonest: int | None = None
+    for quota in ordering.waiting():
+        if quota.tree.guard is None:
+            waits = _waiting_since(state, quota)
+            later = bisect_right(waits, now_ms - after_ms)
+            if later < len(waits) and (soonest is None or waits[later] < soonest):
+                soonest = waits[later]
+    return [] if soonest is None else [soonest + after_ms]
+
+
+def _waiting_since(state: State, quota: Quota) -> list[int]:
+    """Return since when the first job of each class waits that may be guarded, longest first; kept until the queue changes."""
+    queue = quota.queue
+    if queue.since is None or queue.since[0] != queue.stamp:
+        jobs = state.jobs
+        may_be = [cls for cls in queue.classes.values() if not cls.promotes and cls.idle is not Idle.ONLY]
+        queue.since = (queue.stamp, sorted([jobs[cls.members[0][1]].queued_ms for cls in may_be]))
+    return queue.since[1]
 
 
 def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before_ms: int) -> Job | None:
     heads: list[Job] = []
     for quota in tree.waiting.values():
-        if not _someone_since(quota, queued_before_ms):
+        waits = _waiting_since(state, quota)
+        if not waits or waits[0] > queued_before_ms:
             continue
         heads += [
             job
@@ -81,14 +102,6 @@ def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before
     if not heads:
         return None
     return min(heads, key=lambda j: (j.queued_ms, j.spec.submitted_ms, j.id))
-
-
-def _someone_since(quota: Quota, before_ms: int) -> bool:
-    """Return whether a job that waits here and does not run was submitted by then; no job is queued before its submission."""
-    for cls in quota.queue.classes.values():  # asked for every quota in every plan: no generator
-        if not cls.promotes and cls.members[0][0] <= before_ms and cls.idle is not Idle.ONLY:
-            return True
-    return False
 
 
 def _guard(state: State, tree: Tree, job: Job, now_ms: int) -> say.Hold:

@@ -59,8 +59,13 @@ class JobChanges(LeavingChanges, JobValues, Memory):
 
     def enqueue(self, job: Job) -> None:
         """Put a job into the queue of its quota, unless it is put off (R5)."""
-        if not job.retry_ms:
-            self.enqueue_all((job,))
+        if job.retry_ms:
+            return
+        quota = job.quota
+        quota.queue.add_one(job, self._limits_of, bool(quota.preemption_delay_ms))
+        quota.tree.waiting[quota.id] = quota
+        self.log_stir(quota)
+        self.on_undo(self._unqueue, job)
 
     def enqueue_all(self, jobs: Sequence[Job]) -> None:
         """Put jobs, of which none is put off, into the queues of their quotas."""

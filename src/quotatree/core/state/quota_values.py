@@ -32,6 +32,7 @@ class QuotaValues(Facts):
         """Set the desired min (Q5)."""
         self.on_undo(quota.set_min, quota.min)
         quota.set_min(bounds)
+        self.raise_rights(quota.tree)  # a class too large for the new min blocks nobody any more
         self._touch_quota(quota.id)
 
     def set_actual(self, quota: Quota, actual: list[int | None], shrinking: bool) -> None:
