@@ -82,6 +82,9 @@ def adopted(state: State, event: ev.JobAdopted, now_ms: int) -> Decisions:
     rest = tuple(p for p in places if p.replica >= job.core_replicas)
     add_replicas(state, job, rest, claim, event.started_ms)
     settle(state, job, now_ms)
+    state.bump(
+        job.quota
+    )  # it may have put the head of a queue over an amount limit, so that others may pass it (W4)
     return ()
 
 
