@@ -80,8 +80,8 @@ class Workload:
         chosen = self._chosen(job)
         if chosen.quota is None:
             return LeftOut(f"team {job.team!r} has no quota")
-        room = self._rooms[chosen.quota]
-        if setup.jobs.skip_larger and room is not None and job.total_gpu_milli > room:
+        room, gpu_milli = self._rooms[chosen.quota], job.total_gpu_milli
+        if setup.jobs.skip_larger and room is not None and gpu_milli > room:
             return LeftOut(f"larger than quota {chosen.quota}")
         interval_ms = setup.checkpoints.interval_of(chosen.checkpoint_ms)
         spec = JobSpec(
@@ -98,9 +98,9 @@ class Workload:
             requeue=chosen.requeue,
             subjects=(f"user:{job.user}",) if setup.limits and job.user else (),
         )
-        rhythm = self._rhythm(interval_ms, restart_ms(job.total_gpu_milli), chosen.module)
+        rhythm = self._rhythm(interval_ms, restart_ms(gpu_milli), chosen.module)
         until_ms = None if job.wanted_ms is None else job.submit_ms + job.wanted_ms
-        return Submission(spec, job.duration_ms, rhythm, job.total_gpu_milli, until_ms)
+        return Submission(spec, job.duration_ms, rhythm, gpu_milli, until_ms)
 
     def _rhythm(self, interval_ms: int | None, restarts_ms: int, module: Module) -> Rhythm:
         """The Rhythm of these values, shared by all jobs that have the same."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quotatree.core import events as ev
+from quotatree.core.model import wait_queue
 from quotatree.core.model.job import Idle, JobId
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Strategy
@@ -39,7 +40,7 @@ def blocked(request: pytest.FixtureRequest) -> World:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[QuotaId]:
     """The quotas whose queues are looked through from now on."""
     found: list[QuotaId] = []
-    really = ordering.tryable
+    really = wait_queue.tryable
 
     def tryable(quota, *rest):
         found.append(quota.id)

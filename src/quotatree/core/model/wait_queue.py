@@ -377,7 +377,12 @@ def tryable(
         return _balance_window(quota, now_ms, aging_ms, balance_ms, passed, fails)
     if not traverses(quota):
         return _up_to_blocker(queue, now_ms, aging_ms, strategy, passed, fails)
-    ready = [c for c in queue.classes.values() if (c.failed is None or not fails(c)) and not passed(c)]
+    ready: list[WaitClass] = []
+    for cls in queue.classes.values():  # asked in every plan: no comprehension
+        if (cls.failed is None or not fails(cls)) and not passed(cls):
+            ready.append(cls)
+    if len(ready) <= 1:
+        return [(cls, cls.members[0][1]) for cls in ready] if ready else [], (), None
     if len(ready) <= FEW:
         ordered = queue.ordered(ready, now_ms, aging_ms, strategy)
     else:

@@ -241,7 +241,7 @@ class Attempt:
         if gave_way:  # others are tried in the state as it was
             self._given_way.take_back(self._before)
         overtaken = self._around.overtakes(self._job, more, beyond)
-        self._before = self._state.mark()
+        self._before = self._state.mark_after(self._before)
         if not overtaken:
             self._nobody_first = more, beyond, self._state.change
             if gave_way:

@@ -147,7 +147,7 @@ class Ordering:
             for cls in without_nodes(self._state, quota):
                 if not self.fails(cls):
                     self._insert(found, cls, cls.members[0][1])
-        jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found]
+        jobs = [(cls, self._state.jobs[job_id]) for cls, job_id in found] if found else []
         # Only a failure that was remembered can become void as the version rises.
         rests = guarded is not None or self._state.nodes_out or queue.any_failed()
         no_room = None
