@@ -8,11 +8,11 @@ import pytest
 
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
-from quotatree.core.model import wait_queue
 from quotatree.core.model.job import Job, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit
 from quotatree.core.planning import ordering as ordering_module
+from quotatree.core.planning import strategies
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
 from quotatree.core.planning.ready_jobs import ReadyQuotas
@@ -64,7 +64,7 @@ def test_a_start_does_not_make_everybody_who_waits_be_looked_at_again(
 ) -> None:
     """A4: two hundred jobs that each ask for something else start one after the other; the queue is looked through only once."""
     looks = 0
-    look = wait_queue.tryable
+    look = strategies.tryable
 
     def counted(*args: object) -> object:
         nonlocal looks

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from quotatree.core import events as ev
-from quotatree.core.model import wait_queue
 from quotatree.core.model.job import Idle, JobId
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit, QuotaId
-from quotatree.core.planning import ordering
+from quotatree.core.planning import ordering, strategies
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.rest import at_rest
 from tests.core.building import MINUTE, World, bounds
@@ -40,7 +39,7 @@ def blocked(request: pytest.FixtureRequest) -> World:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[QuotaId]:
     """The quotas whose queues are looked through from now on."""
     found: list[QuotaId] = []
-    really = wait_queue.tryable
+    really = strategies.tryable
 
     def tryable(quota, *rest):
         found.append(quota.id)

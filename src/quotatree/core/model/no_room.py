@@ -42,17 +42,12 @@ class NoRoom(NamedTuple):
 
 
 class Exhausted(NamedTuple):
-    """A plan left no job of a queue to try, at this version of its tree and stamp of the queue."""
+    """A plan left no job of a queue to try, at this version of its tree and stamp of the queue; or at any version, as long as
+    there is no room."""
 
     version: int
     stamp: int
     no_room: NoRoom | None = None
-
-    def holds(self, tree: Tree, ready_version: int) -> bool:
-        """Return whether there is still nobody to try, if the queue's stamp is the same."""
-        return self.version == tree.version or (
-            self.no_room is not None and self.no_room.holds(tree, ready_version)
-        )
 
 
 def no_room_of(queue: WaitQueue, rights: int) -> NoRoom | None:

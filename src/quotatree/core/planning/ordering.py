@@ -1,4 +1,4 @@
-"""Who is tried next across all quotas (S6), and who may be tried at all inside each (wait_queue.py)."""
+"""Who is tried next across all quotas (S6), and who may be tried at all inside each (strategies.py)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId, share_key
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.tree import Tree
-from quotatree.core.model.wait_queue import WaitClass, head, traverses, tryable
+from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.planning.contest import Candidate, Contest, First
 from quotatree.core.planning.passed_over import cannot_start, passed, without_nodes
 from quotatree.core.planning.ready_jobs import Entry, ReadyJobs, ReadyQuotas, room_within_min
+from quotatree.core.planning.strategies import head, traverses, tryable
 from quotatree.core.state import State
 
 
@@ -179,10 +180,11 @@ class Ordering:
         done, tree = quota.queue.exhausted, quota.tree
         if done is None or done.stamp != quota.queue.stamp:
             return False
-        if self._done.get(quota) != tree.version:
-            if not done.holds(tree, self._state.ready_version):
-                return False
-            self._done[quota] = tree.version
+        if done.version == tree.version or self._done.get(quota) == tree.version:
+            return True
+        if done.no_room is None or not done.no_room.holds(tree, self._state.ready_version):
+            return False
+        self._done[quota] = tree.version
         return True
 
     def close(self, *, early: bool) -> None:

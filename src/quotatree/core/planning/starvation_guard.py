@@ -69,8 +69,10 @@ def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
     if not after_ms:
         return []
     soonest: int | None = None
-    for quota in ordering.waiting():
-        if quota.tree.guard is None:
+    for tree in ordering.trees:
+        if tree.guard is not None:
+            continue
+        for quota in tree.waiting.values():
             waits = _waiting_since(state, quota)
             later = bisect_right(waits, now_ms - after_ms)
             if later < len(waits) and (soonest is None or waits[later] < soonest):
