@@ -8,54 +8,12 @@ import pytest
 
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import Idle, JobId, Phase
-from quotatree.core.model.policy import Strategy
+from quotatree.core.model.job import Idle, JobId
 from quotatree.core.model.quota import AmountLimit
 from quotatree.core.planning.contest import Candidate, Contest
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan
-from quotatree.core.state import State
 from tests.core.building import World, bounds, cluster, root, submit
-
-
-@pytest.mark.parametrize(
-    ("strategy", "started"),
-    [
-        (Strategy.FIFO, set()),
-        (Strategy.TRAVERSE, {"b", "c"}),
-        (Strategy.INTELLIGENT, {"b", "c"}),
-        (Strategy.BALANCE, set()),
-    ],
-)
-def test_who_passes_a_blocked_head(strategy: Strategy, started: set[str]) -> None:
-    state = queue_behind_a_blocked_head(strategy)
-    plan(state, 1000)
-    assert running(state) == {"busy"} | started
-
-
-def test_balance_lets_two_and_then_three_be_tried() -> None:
-    state = queue_behind_a_blocked_head(Strategy.BALANCE, second_gpus=3)
-    plan(state, 1000)
-    submit(state, "newer", "r", (1, 3000), now_ms=200_000, priority=5)
-    plan(state, 200_000)
-    plan(state, 301_000)
-    assert running(state) == {"busy"}, "the head has stood for five minutes, the second has not"
-    plan(state, 500_000)
-    assert running(state) == {"busy", "c"}
-
-
-def queue_behind_a_blocked_head(strategy: Strategy, second_gpus: int = 1) -> State:
-    state = cluster(4, root(4, strategy=strategy))
-    submit(state, "busy", "r", (1, 2000), priority=6)
-    plan(state, 0)
-    submit(state, "a", "r", (1, 4000), now_ms=1, priority=5)
-    submit(state, "b", "r", (1, second_gpus * 1000), now_ms=2, priority=4)
-    submit(state, "c", "r", (1, 1000), now_ms=3, priority=3)
-    return state
-
-
-def running(state: State) -> set[str]:
-    return {job.id for job in state.jobs.values() if job.phase is Phase.RUNNING}
 
 
 def test_what_is_released_in_a_tree_counts_there_whoever_released_it() -> None:
@@ -93,24 +51,6 @@ def test_an_idle_limit_of_gpus_does_not_bind_who_asks_for_none_i2() -> None:
     world.event(ev.QuotaUpdated(root(4, idle_limit_milli=1000)))
     world.submit("cpu", "r", 0, cpus=1, idle=Idle.ONLY)
     assert world.plan() == [("Start", "cpu")]
-
-
-@pytest.mark.parametrize("strategy", [Strategy.FIFO, Strategy.BALANCE])
-def test_who_runs_idle_and_is_too_large_to_be_promoted_blocks_nobody_s1(strategy: Strategy) -> None:
-    """I1: promotion takes all that runs; `large` has more than the min of its quota, so it is never head."""
-    world = World()
-    world.root(8)
-    world.quota("q", 2, strategy=strategy)
-    world.submit("first", "q", 2)
-    world.plan()
-    world.submit("large", "q", 2, idle=Idle.ALLOW)
-    assert world.plan(1) == [("Start", "large")]
-    world.event(ev.JobEnded(JobId("first")))
-    world.event(ev.QuotaScaled("q", bounds(1)))
-    world.submit("small", "q", 1)
-    assert world.plan(2) == [("Start", "small")]
-    world.event(ev.QuotaScaled("q", bounds(3)))
-    assert world.plan(3) == [("Promote", "large")]
 
 
 def test_an_amount_limit_counts_once_what_runs_idle_and_is_to_be_promoted_w3() -> None:
