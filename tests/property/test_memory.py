@@ -35,7 +35,7 @@ def test_a_restored_state_plans_as_the_one_that_lived_through_it_all(chunk: int)
     assert met["questions asked before a plan"] >= ENOUGH
 
 
-@pytest.mark.parametrize("seed", [758, 5941, 5997, 102_855, 503_636, 505_743, 800_387, 2_001_958])
+@pytest.mark.parametrize("seed", [758, 5941, 5997, 102_855, 503_636, 505_743, 800_387, 2_001_958, 12_000_868])
 def test_walks_that_went_wrong_once(seed: int) -> None:
     """758: a victim was let stay, its preemptor stood elsewhere, and another victim would have had room again (P8, P10).
 
@@ -45,7 +45,8 @@ def test_walks_that_went_wrong_once(seed: int) -> None:
     others of lower priority, so its turn depended on whether these were known to fail (S6, A8). 800387: the same, of a job that only
     nodes out of order keep from starting. 505743: a promotion waited for room in its quota, though a loan was possible since that
     no longer shrank (Q5, I1). 2001958: others took the CPU of replicas that had not left yet, and how well a job fitted on less than
-    none depended on who had asked first (R6).
+    none depended on who had asked first (R6). 12000868: an empty queue forgot who had stood where only if somebody asked for its
+    jobs (S3).
     """
     walk_twice(seed, Counter())
 

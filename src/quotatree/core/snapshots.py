@@ -110,7 +110,7 @@ def _restore_quota(state: State, record: QuotaRecord) -> None:
     quota.actual = list(record.actual)
     quota.shrinking = record.shrinking
     quota.shadow = list(record.shadow)
-    quota.queue.stood = tuple((job, since_ms) for job, since_ms in record.stood)
+    state.set_stood(quota, tuple((job, since_ms) for job, since_ms in record.stood))
     if record.limits:
         state.limits[spec.id] = record.limits
     state.insert_quota(quota, record.order)

@@ -9,6 +9,7 @@ import pytest
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Idle, JobId
+from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit
 from quotatree.core.planning.contest import Candidate, Contest
 from quotatree.core.planning.ordering import Ordering
@@ -107,3 +108,16 @@ def test_somebody_is_ready_until_all_have_failed() -> None:
     assert not ordering.anybody_ready()
     world.event(ev.JobEnded(JobId("runs")))
     assert ordering.anybody_ready(), "there is room"
+
+
+def test_an_empty_queue_forgets_who_stood_where_in_the_next_plan_whatever_else_it_looks_at_s3() -> None:
+    world = World(gpus=2)
+    world.root(2)
+    world.quota("q", 1, strategy=Strategy.BALANCE)
+    world.run("busy", "q", 1)
+    waits = world.submit("waits", "q", 1)
+    world.plan(1)
+    assert waits.quota.queue.stood == (("waits", 1),)
+    world.event(ev.JobCancelled(JobId("waits")))
+    world.plan(2)
+    assert waits.quota.queue.stood == ()

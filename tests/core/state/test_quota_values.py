@@ -23,7 +23,7 @@ KEPT: dict[str, Write] = {
     "set_actual": lambda state, quota: state.set_actual(quota, [7000, None, None], True),
     "set_shadow": lambda state, quota: state.set_shadow(quota, (7, 0, 0)),
     "set_guard": lambda state, quota: state.set_guard(quota.tree, JobId("j"), frozenset({1})),
-    "set_stood": lambda state, quota: state.set_stood(quota.queue, ((JobId("j"), 7),)),
+    "set_stood": lambda state, quota: state.set_stood(quota, ((JobId("j"), 7),)),
 }
 FOLLOWING: dict[str, Write] = {
     "set_times": lambda state, quota: state.set_times(quota, 7, 8),

@@ -38,6 +38,8 @@ class Tree:
     """Trees linked to this one by shared pools, directly or through others, in their order; the same for all of them."""
     waiting: dict[QuotaId, Quota] = field(default_factory=dict)
     """Quotas of the tree in which a job waits."""
+    standing: dict[QuotaId, Quota] = field(default_factory=dict)
+    """Quotas of the tree whose queue remembers who stood where (S3)."""
     held: dict[JobId, Job] = field(default_factory=dict)
     """Jobs of the tree with a hold (P9)."""
     elastic: dict[JobId, Job] = field(default_factory=dict)

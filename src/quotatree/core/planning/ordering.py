@@ -132,7 +132,7 @@ class Ordering:
             self.fails,
         )
         if quota.spec.strategy is Strategy.BALANCE and stood != quota.queue.stood:
-            self._state.set_stood(quota.queue, stood)
+            self._state.set_stood(quota, stood)
         guarded = quota.tree.guard
         kept_for = None if guarded is None else quota.queue.of_job.get(guarded)
         if (
@@ -191,8 +191,7 @@ class Ordering:
         """Note in the queues what the next plan need not find out again; `early`: not all had their turn.
 
         A queue in which every job failed is marked: all fail until the tree's version rises, or a job comes or goes. It is not
-        marked where less may let a job be tried: time, by positions (S3) and delays (P11), or any change at all. An empty
-        queue forgets its positions (S3).
+        marked where less may let a job be tried: time, by positions (S3) and delays (P11), or any change at all.
         """
         for quota in self.waiting() if early else ():
             if quota.spec.strategy is Strategy.BALANCE:
@@ -202,10 +201,8 @@ class Ordering:
             queue = quota.queue
             balances = quota.spec.strategy is Strategy.BALANCE
             if balances and known.stamp == queue.stamp and queue.stood != known.stood:
-                self._state.set_stood(queue, known.stood)  # they were found in an attempt that was taken back
+                self._state.set_stood(quota, known.stood)  # they were found in an attempt that was taken back
             if not queue.of_job:  # whoever comes changes its stamp
-                if queue.stood:
-                    self._state.set_stood(queue, ())
                 self._state.remember_exhausted(queue, None)
                 continue
             timeless = not balances and not quota.preemption_delay_ms
@@ -411,3 +408,11 @@ class Ordering:
         if waits:
             times += self._state.next_protection_end()
         return times
+
+
+def forget_positions(state: State, trees: tuple[Tree, ...]) -> None:
+    """Let empty queues forget who stood where: a job that comes back to one has not stood there meanwhile (S3)."""
+    for tree in trees:
+        if tree.standing:
+            for quota in [quota for quota in tree.standing.values() if not quota.queue.of_job]:
+                state.set_stood(quota, ())

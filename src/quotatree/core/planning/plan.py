@@ -22,7 +22,7 @@ from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.held_jobs import HeldJobs
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.leftovers import Leftovers
-from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.ordering import Ordering, forget_positions
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.rest import at_rest, waking_times
@@ -78,12 +78,14 @@ def _made(state: State, now_ms: int) -> say.Plan:
         trees = root.tree.together
         if trees[0] is not root.tree:  # it was planned with the first of its group
             continue
+        forget_positions(state, trees)
         ordering = Ordering(state, now_ms, trees)
         if at_rest(state, ordering, now_ms):
             wakeups += waking_times(state, ordering, now_ms)
             continue
         planner = _Planner(Draft(state, now_ms, ordering))
         planner.decide()
+        forget_positions(state, trees)
         decisions += planner.decisions
         wakeups += planner.wakeups()
     return say.Plan(now_ms, tuple(decisions), min(wakeups, default=None))

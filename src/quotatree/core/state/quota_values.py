@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from quotatree.core.model.job import JobId
 from quotatree.core.model.quota import Quota, QuotaSpec, count_kept
 from quotatree.core.model.tree import Tree
-from quotatree.core.model.wait_queue import WaitQueue
 from quotatree.core.state.facts import Facts
 
 
@@ -54,12 +53,17 @@ class QuotaValues(Facts):
             tree.guard, tree.guard_nodes = guarded, nodes
             self._touch_quota(tree.root.id)
 
-    def set_stood(self, queue: WaitQueue, stood: tuple[tuple[JobId, int], ...]) -> None:
-        """Set since when each of the first positions is held by the same job (S3)."""
+    def set_stood(self, quota: Quota, stood: tuple[tuple[JobId, int], ...]) -> None:
+        """Set since when each of the first positions in the quota's queue is held by the same job (S3)."""
+        queue = quota.queue
         if queue.stood is not stood:
-            self.on_undo(self.set_stood, queue, queue.stood)
+            self.on_undo(self.set_stood, quota, queue.stood)
             queue.stood = stood
-            self._touch_quota(queue.owner)
+            if stood:
+                quota.tree.standing[quota.id] = quota
+            else:
+                quota.tree.standing.pop(quota.id, None)
+            self._touch_quota(quota.id)
 
     # -- not kept in a record --------------------------------------------------------------------------------
 

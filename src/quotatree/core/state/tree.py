@@ -24,6 +24,7 @@ class TreeChanges(UnitChanges):
         self._enter_tree(quota)
 
     def remove_quota(self, quota: Quota) -> None:
+        self.set_stood(quota, ())
         self._leave_tree(quota)
         self.reshape(*([] if quota.parent is None else [quota.tree]))
         self.on_undo(self._enter_tree, quota)
