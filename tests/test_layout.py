@@ -52,6 +52,7 @@ THROUGH = {
     "core/planning/attempt_facts.py": "core/planning/test_rivals.py",
     "core/planning/attempt_reasons.py": "core/test_explanation.py",
     "core/planning/passed_over.py": "core/planning/test_ordering.py",
+    "core/planning/taking.py": "core/planning/test_attempt.py",
     "core/search/free_index.py": "core/search/test_placement.py",
     "core/search/ladder.py": "core/search/test_victims.py",
     "core/search/node_*.py": "core/search/test_victims.py",

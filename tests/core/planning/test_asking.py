@@ -126,7 +126,7 @@ def test_a_service_asks_for_no_more_than_its_root_could_ever_give(monkeypatch: p
     walked = Attempt.run
 
     def run(self: Attempt) -> Outcome:
-        asked.append(len(self._wanted))
+        asked.append(len(self._claimant.wanted))
         return walked(self)
 
     monkeypatch.setattr(Attempt, "run", run)

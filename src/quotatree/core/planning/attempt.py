@@ -6,51 +6,31 @@ how the attempt ends with it, or None: go on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from itertools import groupby
 from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
-from quotatree.core.changes.evictions import Victim, evict_each, settle_all
-from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
-from quotatree.core.model.quota import Quota, QuotaId, Shortage, idle_room, shortage
-from quotatree.core.model.resources import GPU, ZERO, Resources
+from quotatree.core.changes.evictions import settle_all
+from quotatree.core.model.job import Claim, Idle, Job, Placed
+from quotatree.core.model.quota import QuotaId, Shortage
+from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow
-from quotatree.core.model.unit import Unit, UnitClass, UnitKind, total_footprint
+from quotatree.core.model.unit import Unit, total_footprint
 from quotatree.core.model.wait_queue import Failure
-from quotatree.core.planning.attempt_facts import (
-    idle_refusal,
-    passes_guard,
-    seconds,
-    victim_cost,
-    why_short,
-)
-from quotatree.core.planning.attempt_reasons import (
-    why_nobody,
-    why_on_loan,
-    why_started,
-    why_taken,
-)
+from quotatree.core.planning.attempt_facts import idle_refusal, seconds
+from quotatree.core.planning.attempt_reasons import why_nobody, why_on_loan, why_started
+from quotatree.core.planning.claimant import Claimant
 from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_for_leaving
 from quotatree.core.planning.giving_way import GivenWay
-from quotatree.core.planning.no_place import why_no_place
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
-from quotatree.core.planning.steps import (
-    Claimant,
-    Preempting,
-    lacking_inside,
-    lowest_short,
-    preempting_steps,
-    signature_of,
-)
+from quotatree.core.planning.steps import Preempting, preempting_steps
+from quotatree.core.planning.taking import search_request, take
 from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.certainty import prospect_of, surely_found
 from quotatree.core.search.eligible import Clause, Signature
-from quotatree.core.search.placement import find_places
 from quotatree.core.search.victims import Found, NotFound, Request, Why, cost_without_ladder, search
 from quotatree.core.state import State
 
@@ -78,16 +58,11 @@ class Attempt:
         self._state, self._job, self._now_ms, self._around = state, job, now_ms, around
         self._patient = patient
         self._before = state.mark()  # moved on when others were tried first, so that what that taught is kept
-        self._quota, self._root = job.quota, job.quota.root
-        self._request = total_request(job, replicas)
-        self._wanted = job.shaped(replicas)
-        self._past_guard = passes_guard(state, job)
-        self._avoid = frozenset() if self._past_guard else self._quota.tree.guard_nodes
-        self._claimant = Claimant(job, job.quota, self._request, self._past_guard)
+        self._quota = job.quota
+        self._claimant = Claimant(state, job, replicas)
         self._tried: list[say.StepTried] = []
         self._stopped: list[effects.Stopped] = []
         self._given_way = GivenWay(state, self._claimant, now_ms)
-        self._lacks: dict[bool, tuple[Quota, Resources, bool]] = {}  # by whether a loan is allowed
         # For how much more, and whether beyond its min, nobody had to be tried first; and the last change by then.
         self._nobody_first: tuple[Resources, bool, int] | None = None
 
@@ -110,10 +85,12 @@ class Attempt:
 
     def _walk(self) -> Outcome:
         found: Outcome | None
-        short = self._shortage(False)
+        short = self._claimant.shortage(False)
         if short is None and (found := self._on_free(Step.FREE, FITS_FREE)):
             return found
-        self._not_enough(Step.FREE, self._why_short(short) if short is not None else self._why_no_place())
+        self._not_enough(
+            Step.FREE, self._claimant.why_short(short) if short is not None else self._claimant.why_no_place()
+        )
         if short is not None and not self._quota.tree.surplus_units:  # idle borrowers free no quota
             if self._quota.tree.idle_units:
                 self._not_enough(Step.IDLE, NO_IDLE_HELPS)
@@ -123,7 +100,7 @@ class Attempt:
         if not borrows and self._quota.shrinking and short is not None:
             self._not_enough(Step.LOAN, because(Code.LoanNotAllowed, quota=self._quota.id))
         if borrows and short is not None:
-            as_it_is = self._shortage(True)
+            as_it_is = self._claimant.shortage(True)
             self._given_way.clear()
             if found := self._on_loan(as_it_is):
                 return found
@@ -138,15 +115,15 @@ class Attempt:
 
         Within min, after surplus has given way (P12), or onto a loan; neither Return nor policies help it.
         """
-        short = self._shortage(False)
+        short = self._claimant.shortage(False)
         why = because(Code.Promoted)
         found: Found | None = None
         if short is not None:
-            why_short = self._why_short(short)
+            why_short = self._claimant.why_short(short)
             self._not_enough(Step.FREE, why_short)
             found = self._surplus_in_the_way()
             if found is None:
-                if not self._claimant.may_borrow() or self._shortage(True) is not None:
+                if not self._claimant.may_borrow() or self._claimant.shortage(True) is not None:
                     # A loan may become possible, also once the quota shrinks no more (Q5): then not only room in it helps.
                     lent = self._quota.shrinking or may_borrow(self._quota, self._job.priority)
                     return self._fail(why_short, None if lent else short)
@@ -156,10 +133,10 @@ class Attempt:
         preemption: say.Preemption | None = None
         evictions: tuple[say.Decision, ...] = ()
         if found is not None:
-            request = self._search_request(Step.IDLE, (), loan_allowed=False, nodes_fit=True)
+            request = self._asked_for_quota_alone()
             without = cost_without_ladder(found)
             preemption, evictions = self._evict(Step.IDLE, request.signature, found, without)
-        numbers = [i for i, _ in self._wanted]
+        numbers = [i for i, _ in self._claimant.wanted]
         promoted = effects.promote(self._state, self._job, numbers, self._now_ms, why, preemption)
         effects.clear_guard(self._state, self._job)
         taken = () if found is None else found.units
@@ -169,12 +146,12 @@ class Attempt:
         """Return the surplus whose leaving gives a promotion its room in the quotas; None if there is none."""
         if not self._quota.tree.surplus_units:
             return None
-        found = search(self._search_request(Step.IDLE, (), loan_allowed=False, nodes_fit=True))
+        found = search(self._asked_for_quota_alone())
         return found if isinstance(found, Found) else None
 
     def _on_free(self, step: Step, reason: Reason) -> Outcome | None:
         """Start on devices that are free now, else hold devices that are being freed; None if neither has room."""
-        found = self._places()
+        found = self._claimant.soonest_places()
         if found is None:
             return None
         if self._overtaken():
@@ -186,18 +163,6 @@ class Attempt:
         if preemption is None:
             return Decided((begun,), self._before, tried)
         return Decided((*given_way.evictions, begun), self._before, tried, given_way.units)
-
-    def _places(self) -> tuple[tuple[Placed, ...], bool] | None:
-        """Return places for all that is wanted, and whether they are free now or only being freed; None if there are none."""
-        state = self._state
-        if not self._job.leaving or self._job.running:
-            places = find_places(state, self._root, self._wanted, now=True, avoid=self._avoid)
-            if places is not None:
-                return places, True
-        if not state.leaving_replicas:
-            return None
-        places = find_places(state, self._root, self._wanted, now=False, avoid=self._avoid)
-        return None if places is None else (places, False)
 
     def _begin(
         self,
@@ -227,7 +192,7 @@ class Attempt:
 
         `taken`: the units that would go for it; what they use of its own quota does not count as a loan.
         """
-        more, quota = self._request, self._quota
+        more, quota = self._claimant.request, self._quota
         if taken:
             classes = dict.fromkeys([unit.cls for unit in taken])
             inside = {c for c in classes if c.claim is not Claim.IDLE and quota.contains(c.quota)}
@@ -254,24 +219,27 @@ class Attempt:
         None: there is no room, even after idle borrowers and surplus have given way. `as_it_is`: the shortage before surplus
         gave way, which is told if it is not enough: by then the surplus is back.
         """
-        short = self._shortage(True)
+        short = self._claimant.shortage(True)
         if short is not None:
-            self._not_enough(Step.LOAN, self._why_short(as_it_is or short))
+            self._not_enough(Step.LOAN, self._claimant.why_short(as_it_is or short))
             if not self._quota.tree.surplus_units:  # idle borrowers free no quota
                 return None
             return self._with_victims(Step.LOAN, (), loan_allowed=True)
         found = self._on_free(Step.LOAN, why_on_loan(self._claimant))
         if found is not None:
             return found
-        self._not_enough(Step.LOAN, self._why_no_place() if as_it_is is None else self._why_short(as_it_is))
+        self._not_enough(
+            Step.LOAN,
+            self._claimant.why_no_place() if as_it_is is None else self._claimant.why_short(as_it_is),
+        )
         return self._with_victims(Step.LOAN, (), loan_allowed=True)
 
     def _fits_as_idle(self) -> bool:
         job = self._job
         if job.spec.idle is not Idle.ALLOW or (job.leaving and not job.running):
             return False
-        if idle_refusal(self._state, job, self._request) is None and (
-            find_places(self._state, self._root, self._wanted, now=True, avoid=self._avoid) is not None
+        if idle_refusal(self._state, job, self._claimant.request) is None and (
+            self._claimant.places(now=True) is not None
         ):
             return True
         if job.running:
@@ -284,7 +252,7 @@ class Attempt:
         steps = preempting_steps(self._claimant)
         if not steps:
             self._not_enough(Step.OWN, because(Code.NoPolicy))
-            return self._fail(self._tried[0].reason, self._shortage(borrows) and short)
+            return self._fail(self._tried[0].reason, self._claimant.shortage(borrows) and short)
         delay = self._quota.preemption_delay_ms
         due = self._job.queued_ms + delay
         if self._now_ms < due and self._patient:
@@ -304,7 +272,7 @@ class Attempt:
         The widest part tells which highest priority cannot be avoided; the first part that does with it is taken (P4).
         """
         step, clauses = steps.widest()
-        request = self._search_request(step, clauses, borrows)
+        request = self._asked(step, clauses, borrows)
         prospect, seen = prospect_of(request), self._state.all_changes
         if surely_found(request, prospect) and self._overtaken_anyway(clauses):
             return Overtaken()
@@ -315,7 +283,7 @@ class Attempt:
             self._not_enough(step, self._why_nobody(step, best.reason))
             return None
         for narrower, fewer in steps.narrower():
-            asked = replace(self._search_request(narrower, fewer, borrows), highest=best.highest)
+            asked = replace(self._asked(narrower, fewer, borrows), highest=best.highest)
             found = search(asked)
             if isinstance(found, Found) and found.highest <= best.highest:
                 least, higher = min(found.least, best.least), found.higher + best.higher
@@ -331,77 +299,41 @@ class Attempt:
         """
         quota = self._quota
         if any(clause.reaches_into(quota.tin, quota.tout) for clause in clauses):
-            return not self._given_way.gone and self._around.surely_overtakes(self._job, self._request)
+            return not self._given_way.gone and self._around.surely_overtakes(
+                self._job, self._claimant.request
+            )
         return self._overtaken()
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
         if not clauses and not self._quota.tree.idle_units and not self._quota.tree.surplus_units:
             return None
-        for spared in () if clauses else spared_in_turn(self._quota.tree, self._request):
-            request = self._search_request(step, clauses, loan_allowed, spared=spared)
+        for spared in () if clauses else spared_in_turn(self._quota.tree, self._claimant.request):
+            request = self._asked(step, clauses, loan_allowed, spared)
             found = search(request)
             if isinstance(found, Found):
                 return self._take(step, request, found)
-        request = self._search_request(step, clauses, loan_allowed)
+        request = self._asked(step, clauses, loan_allowed)
         found = search(request)
         if isinstance(found, NotFound):
             self._not_enough(step, self._why_nobody(step, found.reason))
             return None
         return self._take(step, request, found)
 
-    def _search_request(
+    def _asked(
         self,
         step: Step,
         clauses: tuple[Clause, ...],
         loan_allowed: bool,
-        nodes_fit: bool = False,
         spared: frozenset[QuotaId] = frozenset(),
     ) -> Request:
-        """Return what the search needs to know; `nodes_fit`: True if the replicas have their places already.
-
-        `spared`: quotas whose own idle borrowers are not to be taken (I4).
-        """
-        state, job, quota = self._state, self._job, self._quota
-        inside = ZERO if loan_allowed else lacking_inside(self._claimant, clauses)
-        short_at, deficit, fits = self._lacking(loan_allowed or any(inside))
-        signature = signature_of(state, job, step, clauses, short_at, spared)
-        nodes_fit = nodes_fit or fits
-        room = idle_room(quota, self._root.min[GPU] or 0, GPU) - self._request.gpu_milli if nodes_fit else -1
-        gives_way = None
-        if clauses and quota.tree.idle_units:
-            gives_way = signature_of(state, job, Step.IDLE, (), short_at)
-        return Request(
-            state=state,
-            quota=quota,
-            signature=signature,
-            deficit=deficit,
-            inside=inside,
-            now_ms=self._now_ms,
-            job=job,
-            wanted=self._wanted,
-            amount=self._request,
-            avoid=self._avoid,
-            nodes_fit=nodes_fit,
-            demote_room=room,
-            loan_allowed=loan_allowed,
-            past_guard=self._past_guard,
-            gives_way=gives_way,
+        return search_request(
+            self._claimant, step, clauses, self._now_ms, loan_allowed=loan_allowed, spared=spared
         )
 
-    def _lacking(self, loan_allowed: bool) -> tuple[Quota, Resources, bool]:
-        """Return the lowest quota without room, how much is short, and whether all replicas have places once all left who leave.
-
-        The steps of one attempt ask in the same state, unless surplus gives way in between.
-        """
-        known = self._lacks.get(loan_allowed)
-        if known is None:
-            claimant = self._claimant
-            places = find_places(self._state, self._root, self._wanted, now=False, avoid=self._avoid)
-            known = (lowest_short(claimant, loan_allowed), claimant.deficit(loan_allowed), places is not None)
-            if not self._quota.tree.surplus_units:
-                self._lacks[loan_allowed] = known
-        return known
+    def _asked_for_quota_alone(self) -> Request:
+        """Return what is asked of a search where the replicas have their places: they run there already (I1)."""
+        return search_request(self._claimant, Step.IDLE, (), self._now_ms, loan_allowed=False, nodes_fit=True)
 
     def _take(self, step: Step, request: Request, found: Found) -> Decided | Overtaken:
         if self._overtaken(found.units):
@@ -411,7 +343,7 @@ class Attempt:
             self._given_way.let_stay(request, found, self._before)
         preemption, evictions = self._evict(step, request.signature, found, without)
         reason = why_started(step, found, preemption.victims)
-        places = self._places()
+        places = self._claimant.soonest_places()
         if places is None:
             raise AssertionError(f"{self._job.id} does not fit after its victims left: {found}")
         begun = self._begin(*places, step, reason, preemption)
@@ -426,33 +358,11 @@ class Attempt:
 
         `without_ladder`: what they would have cost without the priority ladder (P5).
         """
-        state, job, now_ms = self._state, self._job, self._now_ms
-        victims: list[say.VictimCost] = []
-        decided: list[say.Decision] = []
-        for turned_idle, units in groupby(found.units, found.demoted.__contains__):
-            if turned_idle:
-                decided += [effects.demote(state, unit, now_ms, job.id) for unit in units]
-                continue
-            leave = self._with_reasons(units, signature)
-            self._stopped += [effects.stopped(unit) for unit, _ in leave if unit.cls.kind is UnitKind.CORE]
-            evicted = evict_each(state, leave, now_ms, job.id, counts=True)
-            for (unit, _), (eviction, freed) in zip(leave, evicted, strict=True):
-                victims.append(victim_cost(unit, eviction, freed))
-                decided.append(eviction)
-        settle_all(state, (*self._given_way.units, *found.units), now_ms)
-        ledger = self._ledger(step, victims, found, without_ladder)
-        return ledger, (*self._given_way.evictions, *decided)
-
-    def _with_reasons(self, units: Iterable[Unit], signature: Signature) -> list[Victim]:
-        """Return units with the reason why each is taken, which is the same for all of one class."""
-        reasons: dict[UnitClass, Reason] = {}
-        found: list[Victim] = []
-        for unit in units:
-            why = reasons.get(unit.cls)
-            if why is None:
-                why = reasons[unit.cls] = why_taken(self._job, signature, unit)
-            found.append((unit, why))
-        return found
+        taken = take(self._claimant, signature, found, self._now_ms)
+        self._stopped += taken.stopped
+        settle_all(self._state, (*self._given_way.units, *found.units), self._now_ms)
+        ledger = self._ledger(step, taken.victims, found, without_ladder)
+        return ledger, (*self._given_way.evictions, *taken.decided)
 
     def _ledger(
         self, step: Step, victims: list[say.VictimCost], found: Found, without_ladder: int
@@ -477,22 +387,17 @@ class Attempt:
     def _not_enough(self, step: Step, reason: Reason) -> None:
         self._tried.append(say.StepTried(step, reason))
 
-    def _shortage(self, loan_allowed: bool) -> Shortage | None:
-        return shortage(self._quota, self._request, loan_allowed=loan_allowed, past_guard=self._past_guard)
-
-    def _why_short(self, short: Shortage) -> Reason:
-        return why_short(self._quota, short, self._past_guard)
-
-    def _why_no_place(self) -> Reason:
-        return why_no_place(self._state, self._root, self._wanted, self._avoid)
-
     def _why_nobody(self, step: Step, why: Why) -> Reason:
         """Return why a search found no victims; that nodes are in the way only if quotas, as they are, are not."""
-        if why is not Why.NO_PLACES or self._given_way.gone or self._shortage(self._claimant.may_borrow()):
+        if (
+            why is not Why.NO_PLACES
+            or self._given_way.gone
+            or self._claimant.shortage(self._claimant.may_borrow())
+        ):
             return why_nobody(step, why)
-        return self._why_no_place()
+        return self._claimant.why_no_place()
 
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Failed:
         """Return the failure with what must change before the job is tried again (tried_again.py)."""
-        failure = failure_of(self._state, self._claimant, self._wanted, reason, short, retry_at_ms)
+        failure = failure_of(self._state, self._claimant, self._claimant.wanted, reason, short, retry_at_ms)
         return Failed(failure, tuple(self._tried))

@@ -12,7 +12,7 @@ from quotatree.core.model.resources import GPU, amount_text
 from quotatree.core.model.rights import Work, rules_against
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.planning.attempt_facts import cost_text
-from quotatree.core.planning.steps import Claimant
+from quotatree.core.planning.claimant import Claimant
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Signature
 from quotatree.core.search.victims import Found, Why

@@ -9,8 +9,9 @@ from quotatree.core.changes.evictions import evict_each, settle_all
 from quotatree.core.model.unit import Unit
 from quotatree.core.planning.attempt_facts import victim_cost
 from quotatree.core.planning.attempt_reasons import why_taken
+from quotatree.core.planning.claimant import Claimant
 from quotatree.core.planning.loan_surplus import surplus_on_loan
-from quotatree.core.planning.steps import Claimant, signature_of
+from quotatree.core.planning.steps import signature_of
 from quotatree.core.reasons import Step
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.proof import proved

@@ -1,23 +1,15 @@
-"""Which steps of P4 give a waiting job a right, whom does each let it take, and how much quota is short?"""
+"""Which steps of P4 give a waiting job a right, and whom does each let it take?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import (
-    Quota,
-    QuotaId,
-    deficit,
-    deficit_at,
-    protected_below,
-    reserved_below,
-    shortage,
-)
+from quotatree.core.model.quota import Quota, QuotaId, deficit_at, protected_below
 from quotatree.core.model.resources import ZERO, Resources
-from quotatree.core.model.rights import may_borrow, work_of
+from quotatree.core.model.rights import work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
+from quotatree.core.planning.claimant import Claimant
 from quotatree.core.reasons import Step
 from quotatree.core.search.eligible import (
     Clause,
@@ -29,35 +21,6 @@ from quotatree.core.search.eligible import (
     sibling_clauses,
 )
 from quotatree.core.state import State
-
-
-class Claimant(NamedTuple):
-    """A waiting job, what it asks of its quota, and whether it may use what a guard keeps (S10)."""
-
-    job: Job
-    quota: Quota
-    request: Resources
-    past_guard: bool
-
-    def may_borrow(self) -> bool:
-        """Return whether the job has a right to a loan (P3) that puts no reserved part below its quota out of reach (Q8)."""
-        return may_borrow(self.quota, self.job.priority) and not reserved_below(self.quota, self.request)
-
-    def beyond_min(self, resource: int) -> int:
-        """Return how much of the request, in one resource, would be above the quota's own min."""
-        bound = self.quota.min[resource]
-        if bound is None:
-            return 0
-        used = self.quota.used[resource]
-        return max(0, used + self.request[resource] - bound) - max(0, used - bound)
-
-    def deficit(self, loan_allowed: bool) -> Resources:
-        """Return how much victims must free of each resource so that the request fits every quota on the path.
-
-        `loan_allowed`: the job's own quota need not have room.
-        """
-        return deficit(self.quota, self.request, loan_allowed=loan_allowed, past_guard=self.past_guard)
-
 
 StepClauses = tuple[Step, tuple[Clause, ...]]
 """A step of P4 and all clauses that give a right in it: those of the steps before it are among them."""
@@ -110,17 +73,6 @@ class Preempting:
         if self.below and self.beside:
             found.append((Step.DESCENDANTS, self.before + self.below + lent))
         return found
-
-
-def lowest_short(claimant: Claimant, loan_allowed: bool) -> Quota:
-    """Return the lowest quota on the path without room for the request; the root if all have room.
-
-    What stands below it frees quota wherever the request is short of it; what stands elsewhere in the tree does not.
-    """
-    short = shortage(
-        claimant.quota, claimant.request, loan_allowed=loan_allowed, past_guard=claimant.past_guard
-    )
-    return claimant.quota.root if short is None else short.quota
 
 
 def lacking_inside(claimant: Claimant, clauses: tuple[Clause, ...]) -> Resources:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from quotatree.core.model.quota import Shortage
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.wait_queue import Failure
-from quotatree.core.planning.steps import Claimant, preempting_steps
+from quotatree.core.planning.claimant import Claimant
+from quotatree.core.planning.steps import preempting_steps
 from quotatree.core.reasons import Reason
 from quotatree.core.search.placement import Wanted, bounded_by_pools
 from quotatree.core.state import State

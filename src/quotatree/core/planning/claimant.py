@@ -1,0 +1,94 @@
+"""What does a waiting job ask for, and how much room is there for it, in its quotas and on nodes?"""
+
+from __future__ import annotations
+
+from quotatree.core.model.job import Job, Placed, total_request
+from quotatree.core.model.quota import Quota, Shortage, deficit, reserved_below, shortage
+from quotatree.core.model.resources import Resources
+from quotatree.core.model.rights import may_borrow
+from quotatree.core.planning.attempt_facts import passes_guard, why_short
+from quotatree.core.planning.no_place import why_no_place
+from quotatree.core.reasons import Reason
+from quotatree.core.search.placement import find_places
+from quotatree.core.state import State
+
+
+class Claimant:
+    """A waiting job, and the replicas of it that are asked for.
+
+    `request`: what they ask of quotas; `wanted`: what they ask of nodes. `past_guard`: it may use what a guard keeps (S10); `avoid`:
+    nodes that it may not use, since they are kept for a guarded job.
+    """
+
+    __slots__ = ("_lacks", "avoid", "job", "past_guard", "quota", "request", "root", "state", "wanted")
+
+    def __init__(self, state: State, job: Job, replicas: list[int]) -> None:
+        self.state, self.job = state, job
+        self.quota, self.root = job.quota, job.quota.root
+        self.request, self.wanted = total_request(job, replicas), job.shaped(replicas)
+        self.past_guard = passes_guard(state, job)
+        self.avoid = frozenset() if self.past_guard else job.quota.tree.guard_nodes
+        self._lacks: dict[bool, tuple[Quota, Resources, bool]] | None = None  # by whether a loan is allowed
+
+    # -- in its quotas -------------------------------------------------------------------------------------------
+
+    def may_borrow(self) -> bool:
+        """Return whether the job has a right to a loan (P3) that puts no reserved part below its quota out of reach (Q8)."""
+        return may_borrow(self.quota, self.job.priority) and not reserved_below(self.quota, self.request)
+
+    def beyond_min(self, resource: int) -> int:
+        """Return how much of the request, in one resource, would be above the quota's own min."""
+        bound = self.quota.min[resource]
+        if bound is None:
+            return 0
+        used = self.quota.used[resource]
+        return max(0, used + self.request[resource] - bound) - max(0, used - bound)
+
+    def shortage(self, loan_allowed: bool) -> Shortage | None:
+        """Return the lowest quota on the path without room for the request; None if all have.
+
+        `loan_allowed`: the job's own quota need not have room.
+        """
+        return shortage(self.quota, self.request, loan_allowed=loan_allowed, past_guard=self.past_guard)
+
+    def deficit(self, loan_allowed: bool) -> Resources:
+        """Return how much victims must free of each resource so that the request fits every quota on the path."""
+        return deficit(self.quota, self.request, loan_allowed=loan_allowed, past_guard=self.past_guard)
+
+    def why_short(self, short: Shortage) -> Reason:
+        return why_short(self.quota, short, self.past_guard)
+
+    # -- on nodes ------------------------------------------------------------------------------------------------
+
+    def places(self, *, now: bool) -> tuple[Placed, ...] | None:
+        """Return places for all that is wanted, free now or, if `now` is False, also those being freed; None if there are none."""
+        return find_places(self.state, self.root, self.wanted, now=now, avoid=self.avoid)
+
+    def soonest_places(self) -> tuple[tuple[Placed, ...], bool] | None:
+        """Return places for all that is wanted, and whether they are free now or only being freed; None if there are none."""
+        if not self.job.leaving or self.job.running:
+            places = find_places(self.state, self.root, self.wanted, now=True, avoid=self.avoid)
+            if places is not None:
+                return places, True
+        places = self.places(now=False) if self.state.leaving_replicas else None
+        return None if places is None else (places, False)
+
+    def why_no_place(self) -> Reason:
+        return why_no_place(self.state, self.root, self.wanted, self.avoid)
+
+    # -- in both -------------------------------------------------------------------------------------------------
+
+    def lacking(self, loan_allowed: bool) -> tuple[Quota, Resources, bool]:
+        """Return the lowest quota without room, how much is short, and whether all replicas have places once all left who leave.
+
+        What stands below that quota frees quota wherever the request is short of it; what stands elsewhere in the tree does not. It is
+        the root if all have room. The steps of one attempt ask in the same state, unless surplus gives way in between.
+        """
+        known = self._lacks.get(loan_allowed) if self._lacks else None
+        if known is None:
+            short = self.shortage(loan_allowed)
+            short_at = self.root if short is None else short.quota
+            known = (short_at, self.deficit(loan_allowed), self.places(now=False) is not None)
+            if not self.quota.tree.surplus_units:
+                self._lacks = {**(self._lacks or {}), loan_allowed: known}
+        return known

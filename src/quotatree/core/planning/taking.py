@@ -1,0 +1,102 @@
+"""How are the units taken that a search asks for and finds: what it is asked, and who is evicted or turned idle, and why (P13)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import NamedTuple
+
+from quotatree.core import decisions as say
+from quotatree.core.changes import effects
+from quotatree.core.changes.evictions import Victim, evict_each
+from quotatree.core.model.job import Job
+from quotatree.core.model.quota import QuotaId, idle_room
+from quotatree.core.model.resources import GPU, ZERO
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind
+from quotatree.core.planning.attempt_facts import victim_cost
+from quotatree.core.planning.attempt_reasons import why_taken
+from quotatree.core.planning.claimant import Claimant
+from quotatree.core.planning.steps import lacking_inside, signature_of
+from quotatree.core.reasons import Reason, Step
+from quotatree.core.search.eligible import Clause, Signature
+from quotatree.core.search.victims import Found, Request
+
+
+def search_request(
+    claimant: Claimant,
+    step: Step,
+    clauses: tuple[Clause, ...],
+    now_ms: int,
+    *,
+    loan_allowed: bool,
+    nodes_fit: bool = False,
+    spared: frozenset[QuotaId] = frozenset(),
+) -> Request:
+    """Return what a search for victims needs to know; `nodes_fit`: True if the replicas have their places already.
+
+    `spared`: quotas whose own idle borrowers are not to be taken (I4).
+    """
+    state, job, quota = claimant.state, claimant.job, claimant.quota
+    inside = ZERO if loan_allowed else lacking_inside(claimant, clauses)
+    short_at, deficit, fits = claimant.lacking(loan_allowed or any(inside))
+    nodes_fit = nodes_fit or fits
+    room = -1
+    if nodes_fit:
+        room = idle_room(quota, claimant.root.min[GPU] or 0, GPU) - claimant.request.gpu_milli
+    gives_way = None
+    if clauses and quota.tree.idle_units:
+        gives_way = signature_of(state, job, Step.IDLE, (), short_at)
+    return Request(
+        state=state,
+        quota=quota,
+        signature=signature_of(state, job, step, clauses, short_at, spared),
+        deficit=deficit,
+        inside=inside,
+        now_ms=now_ms,
+        job=job,
+        wanted=claimant.wanted,
+        amount=claimant.request,
+        avoid=claimant.avoid,
+        nodes_fit=nodes_fit,
+        demote_room=room,
+        loan_allowed=loan_allowed,
+        past_guard=claimant.past_guard,
+        gives_way=gives_way,
+    )
+
+
+class Taken(NamedTuple):
+    """What became of the units that were found. `stopped` tells of those that were cores and left."""
+
+    victims: list[say.VictimCost]
+    decided: list[say.Decision]
+    stopped: list[effects.Stopped]
+
+
+def take(claimant: Claimant, signature: Signature, found: Found, now_ms: int) -> Taken:
+    """Evict the units that were found, or turn them idle. Jobs that lose some of their replicas are not settled yet."""
+    state, job = claimant.state, claimant.job
+    taken = Taken([], [], [])
+    for turned_idle, units in groupby(found.units, found.demoted.__contains__):
+        if turned_idle:
+            taken.decided.extend(effects.demote(state, unit, now_ms, job.id) for unit in units)
+            continue
+        leave = _with_reasons(job, units, signature)
+        taken.stopped.extend(effects.stopped(unit) for unit, _ in leave if unit.cls.kind is UnitKind.CORE)
+        evicted = evict_each(state, leave, now_ms, job.id, counts=True)
+        for (unit, _), (eviction, freed) in zip(leave, evicted, strict=True):
+            taken.victims.append(victim_cost(unit, eviction, freed))
+            taken.decided.append(eviction)
+    return taken
+
+
+def _with_reasons(job: Job, units: Iterable[Unit], signature: Signature) -> list[Victim]:
+    """Return units with the reason why each is taken, which is the same for all of one class."""
+    reasons: dict[UnitClass, Reason] = {}
+    found: list[Victim] = []
+    for unit in units:
+        why = reasons.get(unit.cls)
+        if why is None:
+            why = reasons[unit.cls] = why_taken(job, signature, unit)
+        found.append((unit, why))
+    return found
