@@ -11,6 +11,7 @@ from quotatree.core.model.resources import GPU
 from quotatree.core.model.unit import Unit
 from quotatree.core.search import knapsack
 from quotatree.core.search.knapsack import Item, cover, cover_both
+from quotatree.core.search.trial import Effort
 from tests.core.building import World
 
 
@@ -51,3 +52,20 @@ def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(knapsack, "EXACT_CELLS", 3)
     assert cover(items, GPU, 2000) is None
     assert cover_both(items[:1], items[1:], GPU, 1000, 2000) is None
+
+
+def test_of_equally_cheap_sets_the_one_with_fewer_units_is_taken_p5() -> None:
+    one, other, both = units([1, 1, 2])
+    found = cover([(2, one), (2, other), (4, both)], GPU, 2000)
+    assert found is not None
+    assert (found.cost, found.units) == (4, (both,))
+
+
+def test_what_one_search_may_fill_in_tables_is_counted_a3() -> None:
+    items = [(1, unit) for unit in units([1, 1])]
+    cells = Effort(7)
+    assert cover(items, GPU, 2000, cells) is not None
+    assert cells.spent == 4
+    assert cover(items, GPU, 2000, cells) is None, "three are left, and a table has four"
+    assert cells.spent == 4
+    assert cover_both(items[:1], items[1:], GPU, 1000, 2000, cells) is None

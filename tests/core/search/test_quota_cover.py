@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from quotatree.core import decisions as say
@@ -9,8 +11,8 @@ from quotatree.core.model.policy import ChildLevel, Priorities, Scope, Strategy
 from quotatree.core.model.resources import Resources
 from quotatree.core.planning.plan import plan
 from quotatree.core.search import quota_cover
-from quotatree.core.search.knapsack import Item
-from quotatree.core.search.trial import Trial
+from quotatree.core.search.knapsack import Item, cover
+from quotatree.core.search.trial import Proposal, Trial
 from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
 
 
@@ -104,3 +106,30 @@ def test_of_units_of_one_size_only_as_many_as_would_do_are_compared(monkeypatch:
     world.submit("waits", "r", 4)
     assert [who for what, who in world.plan() if what == "Evict"] == [f"a1-{n}" for n in range(4)]
     assert set(compared) == {4}
+
+
+def test_no_table_is_made_of_those_who_may_not_go_q8(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may not go alone may not go with others: what a quota has reserved is left out before any set is sought."""
+    asked: list[int] = []
+
+    def counted(items: list[Item], *rest: Any) -> Proposal | None:
+        asked.append(len(items))
+        return cover(items, *rest)
+
+    monkeypatch.setattr(quota_cover, "cover", counted)
+    below = ChildLevel(Priorities(1, 9), ALL)
+    top = root(8, child_level=below, strategy=Strategy.TRAVERSE)
+    specs = top, child("a", 4, reserved=Resources(4000)), child("b", 4)
+    state = cluster(16, *specs, nodes=1)
+    for number in range(4):
+        submit(state, f"kept-{number}", "a", (1, 1000), priority=1)
+        submit(state, f"free-{number}", "b", (1, 1000), priority=1)
+    plan(state, 0)
+    submit(state, "too large", "r", (1, 5000), now_ms=1, priority=9)
+    assert not [d for d in plan(state, 1).decisions if isinstance(d, say.Evict)]
+    assert not asked
+    submit(state, "top", "r", (1, 3000), now_ms=2, priority=9)
+    taken = {d.job for d in plan(state, 2).decisions if isinstance(d, say.Evict)}
+    assert len(taken) == 3
+    assert all(name.startswith("free") for name in taken)
+    assert set(asked) == {4}

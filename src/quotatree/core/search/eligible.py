@@ -314,6 +314,13 @@ def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]
     )
 
 
+class _Outside(NamedTuple):
+    """The quotas on the path of a victim's quota that the taker is not in, and those of them with reserved parts."""
+
+    reserving: tuple[Quota, ...]
+    topmost_first: tuple[Quota, ...]
+
+
 class Protections:
     """Bounds on a *set* of victims: reserved parts (Q8), quotas that go no deeper than their min (P4), and returns, which stop
     at what the claimant may claim (P15).
@@ -321,31 +328,35 @@ class Protections:
     `usage` is what the quotas use before the set is taken.
     """
 
-    __slots__ = ("_signature", "_taker", "_usage")
+    __slots__ = ("_outside", "_signature", "_taker", "_usage")
 
     def __init__(self, signature: Signature, usage: Usage) -> None:
         self._signature, self._usage = signature, usage
         self._taker = signature.quota
+        self._outside: dict[QuotaId, _Outside] = {}
 
     def allow(self, units: Iterable[Unit]) -> bool:
-        """Return whether exactly these units may be taken together."""
+        """Return whether exactly these units may be taken together. If so, any of them may be taken without the others."""
         reserved: dict[str, tuple[Quota, list[int]]] = {}
         bounded: dict[str, tuple[Quota, list[tuple[int, int, int]], list[tuple[int, int, int]]]] = {}
+        lenders: dict[str, Quota | None] = {}  # by the quota of a unit
+        entitled_of = self._signature.entitled
         for unit in units:
-            entitled = self._signature.entitled(unit.cls)
-            if entitled is None or unit.cls.claim is Claim.IDLE:
+            cls = unit.cls
+            entitled = entitled_of(cls)
+            if entitled is None or cls.claim is Claim.IDLE:
                 continue
-            lender: Quota | None = None
-            for quota in unit.cls.quota.path:
-                if quota.contains(self._taker):
-                    break
-                if any(quota.spec.reserved):
-                    taken = reserved.setdefault(quota.id, (quota, [0, 0, 0]))[1]
-                    for i in range(3):
-                        taken[i] += unit.footprint[i]
-                if has_loan(quota, self._usage):
-                    lender = quota
+            name = cls.quota.id
+            outside = self._outside.get(name) or self._look_at(cls.quota)
+            for quota in outside.reserving:
+                taken = reserved.setdefault(quota.id, (quota, [0, 0, 0]))[1]
+                for i in range(3):
+                    taken[i] += unit.footprint[i]
             if entitled.down_to_min:
+                if name not in lenders:
+                    lent = (quota for quota in outside.topmost_first if has_loan(quota, self._usage))
+                    lenders[name] = next(lent, None)
+                lender = lenders[name]
                 if lender is None:  # at its min already, after victims for another group of the job
                     return False
                 _, sizes, returned = bounded.setdefault(lender.id, (lender, [], []))
@@ -362,6 +373,13 @@ class Protections:
             and (not returned or self._stops_in_time(quota, returned, self._signature.work))
             for quota, sizes, returned in bounded.values()
         )
+
+    def _look_at(self, quota: Quota) -> _Outside:
+        """Return, and remember, the quotas on the path of this one that the taker is not in."""
+        above = [level for level in quota.path if not level.contains(self._taker)]
+        reserving = tuple(level for level in above if any(level.spec.reserved))
+        found = self._outside[quota.id] = _Outside(reserving, tuple(reversed(above)))
+        return found
 
     def _stops_in_time(self, quota: Quota, sizes: list[tuple[int, int, int]], claimant: Work | None) -> bool:
         """Return whether, in some order, each of these footprints is taken while the quota is above its min in one resource.

@@ -96,7 +96,7 @@ def _with_quota(trial: Trial, found: Proposal) -> Proposal | None:
 
     The same object if nothing is missing; None if the quota cannot be freed or the whole set is not lawful.
     """
-    both = Trial(trial.request, trial.rung, trial.overlay)
+    both = trial.afresh()
     both.take_all(found.units)
     if both.quota_is_free():
         return found

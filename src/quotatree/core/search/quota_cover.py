@@ -46,13 +46,14 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
     if total < left[main]:
         _note_total(trial, main, total)
         return None
-    if len(short) == 1:
-        found = _exact_if_lawful(trial, items, left, main)
-        if found is None and trial.protections is not None:  # only units that may go alone
-            items = [item for item in items if trial.protections.allow(with_companions([item[1]]))]
-            found = _exact_if_lawful(trial, items, left, main)
-        if found is not None:
-            return found
+    if trial.protections is not None:
+        # Whoever may not go alone may not go with others, either.
+        items = [item for item in items if trial.may_go_alone(item[1])]
+        if sum([unit.footprint[main] for _, unit in items]) < left[main]:
+            return None
+    found = _exact_if_lawful(trial, items, left, main) if len(short) == 1 else None
+    if found is not None:
+        return found
     return _greedy(trial, items, left)
 
 
@@ -159,7 +160,7 @@ def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, in
 
 def _exact_if_lawful(trial: Trial, items: list[Item], left: Resources, main: int) -> Proposal | None:
     """Solve without protections; return that only if it satisfies them."""
-    found = cover(items, main, left[main])
+    found = cover(items, main, left[main], trial.request.cells)
     return None if found is None else _lawful(trial, items, left, ZERO, found)
 
 
@@ -225,7 +226,7 @@ def _cover_with_inside(trial: Trial, left: Resources, inside: Resources) -> Prop
     if len(short) == 1:
         found = _both(trial, items, left, inside, main)
         if found is None and trial.protections is not None:  # only units that may go alone
-            items = [item for item in items if trial.protections.allow(with_companions([item[1]]))]
+            items = [item for item in items if trial.may_go_alone(item[1])]
             found = _both(trial, items, left, inside, main)
         if found is not None:
             return found
@@ -242,7 +243,7 @@ def _cover_with_inside(trial: Trial, left: Resources, inside: Resources) -> Prop
 
 def _both(trial: Trial, items: list[Item], left: Resources, inside: Resources, main: int) -> Proposal | None:
     """Solve for one resource without protections; return that only if it satisfies them."""
-    found = cover_both(*_split(trial, items), main, inside[main], left[main])
+    found = cover_both(*_split(trial, items), main, inside[main], left[main], trial.request.cells)
     return None if found is None else _lawful(trial, items, left, inside, found)
 
 

@@ -25,6 +25,8 @@ from quotatree.core.state import State
 
 BRANCHES: Final = 10_000
 """Sets that branch and bound may try in one search, whatever the number of nodes and rungs."""
+CELLS: Final = 200_000
+"""Cells of tables for exact covers of a quota that one search may fill; beyond that it covers greedily (knapsack.py)."""
 PACKED: Final = 50
 """How many times one trial asks for places in which replicas of several shapes are packed."""
 
@@ -72,6 +74,7 @@ class Request:
     effort: Effort = field(
         default_factory=lambda: Effort(BRANCHES)
     )  # of the whole search, all rungs together
+    cells: Effort = field(default_factory=lambda: Effort(CELLS))  # likewise, for exact covers of a quota
 
     @property
     def root(self) -> Quota:
@@ -131,6 +134,7 @@ class Trial:
             self.protections = Protections(request.signature, overlay)
         self._within = request.quota if any(request.inside) else None
         self.costs: dict[Unit, int] = {}
+        self._alone: dict[Unit, bool] = {}
         self.looks = 0  # how often a unit was taken or given back: the effort of the search
         self.reset()
 
@@ -140,6 +144,12 @@ class Trial:
         self.freed = [0, 0, 0]
         self.freed_inside = [0, 0, 0]
         self._log: list[tuple[Unit, bool]] = []
+
+    def afresh(self) -> Trial:
+        """Return a trial for the same request that has taken nothing, and knows who may go alone and what each costs."""
+        twin = Trial(self.request, self.rung, self.overlay)
+        twin.costs, twin._alone = self.costs, self._alone
+        return twin
 
     # -- taking and giving back ----------------------------------------------------------------------------------
 
@@ -225,6 +235,14 @@ class Trial:
         """Return whether the protections allow the taken units and `more` to be taken together (Q8, P4, P15)."""
         return self.protections is None or self.protections.allow(with_companions([*self.taken, *more]))
 
+    def may_go_alone(self, unit: Unit) -> bool:
+        """Return whether the protections allow this unit, with what goes along with it, to be taken and nobody else."""
+        known = self._alone.get(unit)
+        if known is None:
+            allows = self.protections is None or self.protections.allow(with_companions([unit]))
+            known = self._alone[unit] = allows
+        return known
+
     def cost_of(self, unit: Unit) -> int:
         cost = self.costs.get(unit)
         if cost is None:
@@ -277,6 +295,10 @@ class PlaceTrial(Trial):
             self.overlay.take(unit)
         else:
             self.overlay.give_back(unit)
+
+    def may_go_alone(self, unit: Unit) -> bool:
+        self._alone.clear()  # its overlay changes with every unit that is taken
+        return super().may_go_alone(unit)
 
     def fits(self, wanted: Wanted | None = None) -> bool:
         """Return whether there are places for these replicas; None means all that the request wants."""
