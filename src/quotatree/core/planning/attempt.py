@@ -29,7 +29,7 @@ from quotatree.core.planning.steps import Preempting, preempting_steps
 from quotatree.core.planning.taking import search_request, take
 from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
-from quotatree.core.search.certainty import prospect_of, surely_found
+from quotatree.core.search.certainty import prospect_of, surely_found, surely_none
 from quotatree.core.search.eligible import Clause, Signature
 from quotatree.core.search.victims import Found, NotFound, Request, Why, cost_without_ladder, search
 from quotatree.core.state import State
@@ -308,13 +308,15 @@ class Attempt:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
         if not clauses and not self._quota.tree.idle_units and not self._quota.tree.surplus_units:
             return None
-        for spared in () if clauses else spared_in_turn(self._quota.tree, self._claimant.request):
-            request = self._asked(step, clauses, loan_allowed, spared)
-            found = search(request)
-            if isinstance(found, Found):
-                return self._take(step, request, found)
         request = self._asked(step, clauses, loan_allowed)
-        found = search(request)
+        prospect = prospect_of(request)
+        if not clauses and not surely_none(request, prospect):
+            for spared in spared_in_turn(self._quota.tree, self._claimant.request):
+                sparing = self._asked(step, clauses, loan_allowed, spared)
+                found = search(sparing)
+                if isinstance(found, Found):
+                    return self._take(step, sparing, found)
+        found = search(request, prospect)
         if isinstance(found, NotFound):
             self._not_enough(step, self._why_nobody(step, found.reason))
             return None

@@ -28,7 +28,8 @@ class Claimant:
         self.request, self.wanted = total_request(job, replicas), job.shaped(replicas)
         self.past_guard = passes_guard(state, job)
         self.avoid = frozenset() if self.past_guard else job.quota.tree.guard_nodes
-        self._lacks: dict[bool, tuple[Quota, Resources, bool]] | None = None  # by whether a loan is allowed
+        # By whether a loan is allowed: all changes by then, and what is lacking.
+        self._lacks: dict[bool, tuple[object, tuple[Quota, Resources, bool]]] = {}
 
     # -- in its quotas -------------------------------------------------------------------------------------------
 
@@ -82,13 +83,14 @@ class Claimant:
         """Return the lowest quota without room, how much is short, and whether all replicas have places once all left who leave.
 
         What stands below that quota frees quota wherever the request is short of it; what stands elsewhere in the tree does not. It is
-        the root if all have room. The steps of one attempt ask in the same state, unless surplus gives way in between.
+        the root if all have room. The steps of one attempt ask in the same state, unless surplus gives way or others are tried in
+        between.
         """
-        known = self._lacks.get(loan_allowed) if self._lacks else None
-        if known is None:
+        now = self.state.all_changes
+        known = self._lacks.get(loan_allowed)
+        if known is None or known[0] != now:
             short = self.shortage(loan_allowed)
             short_at = self.root if short is None else short.quota
-            known = (short_at, self.deficit(loan_allowed), self.places(now=False) is not None)
-            if not self.quota.tree.surplus_units:
-                self._lacks = {**(self._lacks or {}), loan_allowed: known}
-        return known
+            found = (short_at, self.deficit(loan_allowed), self.places(now=False) is not None)
+            known = self._lacks[loan_allowed] = now, found
+        return known[1]

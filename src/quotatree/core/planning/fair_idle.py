@@ -139,7 +139,7 @@ def spared_in_turn(tree: Tree, request: Resources) -> Iterator[frozenset[QuotaId
     resource = next((i for i in range(3) if request[i]), 0)
     ranked: list[list[QuotaId]] = []
     for top in tree.sharing:
-        borrowers = [quota for quota in top.subtree() if any(quota.own_idle)]
+        borrowers = list(_borrowing(top))
         borrowers.sort(key=lambda quota: (_rank(Branch(top), quota, resource), quota.tin))
         ranked.append([quota.id for quota in borrowers])
     for taken in range(1, min(max(map(len, ranked), default=0), QUOTAS_IN_TURN)):
@@ -153,6 +153,15 @@ def _sharing_quotas(quota: Quota) -> Iterator[Quota]:
         return
     for child in quota.children:
         yield from _sharing_quotas(child)
+
+
+def _borrowing(quota: Quota) -> Iterator[Quota]:
+    """Yield the quotas from here down whose own jobs run idle; only branches that borrow anything are looked into."""
+    if any(quota.own_idle):
+        yield quota
+    for child in quota.children:
+        if any(child.idle):
+            yield from _borrowing(child)
 
 
 def _by_share(parent: Quota, ranked: list[tuple[int, Quota, Job]]) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Is it certain, before victims are sought, that a search would find some?
+"""Is it certain, before victims are sought, that a search would find some, or none?
 
 Most jobs that could start are overtaken first (S8): then nobody needs to know whom they would have taken.
 """
@@ -55,6 +55,14 @@ def surely_found(request: Request, prospect: Prospect) -> bool:
     if not signature.binds():
         return True
     return not signature.bounded and not request.nodes_fit and _one_node_will_do(request, prospect)
+
+
+def surely_none(request: Request, prospect: Prospect) -> bool:
+    """Return True only if a search would find no victims for the request, nor for one that may take fewer units."""
+    above = (
+        request.quota.tree.surplus_units and request.short_of_quota
+    )  # more may go than frees the lowest quota (surplus_above.py)
+    return not prospect.rungs and not above and not bounded_by_pools(request.root)
 
 
 def _one_node_will_do(request: Request, prospect: Prospect) -> bool:

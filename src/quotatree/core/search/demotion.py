@@ -7,11 +7,14 @@ Without this, a quota full of old work and with new work running idle beside it 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 
+from quotatree.core.model.job import Idle
 from quotatree.core.model.quota import idle_room
 from quotatree.core.model.resources import GPU
+from quotatree.core.model.unit import UnitKind
 from quotatree.core.search.ladder import Found, cheapest_on_ladder, climb
-from quotatree.core.search.node_offer import TOP_RUNG
+from quotatree.core.search.node_offer import LADDER, TOP_RUNG
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.quota_cover import cheapest_cover, demoted_together
 from quotatree.core.search.trial import Proposal, Request, Trial, with_companions
@@ -45,6 +48,9 @@ def cheaper_by_turning_idle(request: Request, overlay: Overlay, found: Found | N
 def _turned(request: Request, overlay: Overlay, top: int) -> tuple[int, Proposal] | None:
     """Return the lowest rung up to `top` on which units that may all be turned idle free the quota, and those units."""
     turning = replace(request, demote_room=0)
+    lowest = _lowest_rung_with_enough(request, top)
+    if lowest is None:
+        return None
 
     def ask(rung: int) -> Proposal | None:
         found = cheapest_cover(Trial(turning, rung, overlay))
@@ -53,7 +59,27 @@ def _turned(request: Request, overlay: Overlay, top: int) -> tuple[int, Proposal
         all_may = len(demoted_together(found.units, request.now_ms)) == len(found.units)
         return found if all_may else None
 
-    return climb(range(1, top + 1), ask)
+    return climb(range(lowest, top + 1), ask)
+
+
+def _lowest_rung_with_enough(request: Request, top: int) -> int | None:
+    """Return the lowest rung from 1 to `top` up to which all that may be turned idle would free the quota; None if there is none.
+
+    Limits and protections are left aside, so there may still be no set. Mostly nobody may be turned idle: then no set is sought.
+    """
+    freed = [[0] * LADDER for _ in range(3)]
+    short = [i for i in range(3) if request.deficit[i] > 0 or request.inside[i] > 0]
+    for cls, entitled in request.signature.classes_in(request.state):
+        if not entitled.frees_quota or cls.kind not in (UnitKind.CORE, UnitKind.WANTED):
+            continue
+        for bucket in cls.buckets.values():
+            for *_, unit in bucket:
+                if unit.job.spec.idle is Idle.ALLOW and not unit.job.composite:
+                    for i in short:
+                        freed[i][entitled.rung] += unit.footprint[i]
+    totals = [(list(accumulate(freed[i])), max(request.deficit[i], request.inside[i])) for i in short]
+    enough = (rung for rung in range(1, top + 1) if all(total[rung] >= need for total, need in totals))
+    return next(enough, None)
 
 
 def _keeps_to_idle_room(request: Request, overlay: Overlay, places: Found) -> bool:
