@@ -6,6 +6,10 @@ root 12 ── a 6 (a.x 4, a.y 2)
 
 from __future__ import annotations
 
+from random import Random
+
+import pytest
+
 from quotatree.core.model.quota import (
     Quota,
     QuotaId,
@@ -13,6 +17,7 @@ from quotatree.core.model.quota import (
     has_loan,
     idle_room,
     loan,
+    most_room,
     own_share_key,
     protected,
     protected_below,
@@ -164,3 +169,23 @@ def test_no_loan_on_what_is_reserved_below_q8() -> None:
     assert world.plan() == []
     world.submit("mine", "team", 4)
     assert world.plan() == [("Start", "mine"), ("Start", "loan")], "what is reserved is in use now"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_is_more_than_the_most_room_has_none_q3_q8(seed: int) -> None:
+    """The bound may be too high where parts below the work are reserved, never too low."""
+    random = Random(seed)
+    world = World()
+    world.root(8)
+    for name, size, parent in (("a", 5, "r"), ("b", 3, "r"), ("a.x", 3, "a"), ("a.y", 2, "a")):
+        reserved = Resources(random.randint(0, size) * 1000)
+        world.quota(name, size, parent=parent, reserved=reserved)
+    for name in ("a", "b", "a.x", "a.y", "r"):
+        if random.random() < 0.7:
+            use(world.state, name, random.randint(0, 3))
+    for quota in world.state.quotas.values():
+        most = most_room(quota)[GPU]
+        assert most is not None
+        for wanted in range(1, 9):
+            if gpus(wanted)[GPU] > most:
+                assert shortage(quota, gpus(wanted)) is not None

@@ -302,6 +302,25 @@ def shortage(
     return None
 
 
+def most_room(quota: Quota) -> list[int | None]:
+    """Return how much regular work of each resource may fit on the path at most: what is more does not (Q3, Q8); None: any amount.
+
+    Of reserved parts only those count that the work is not below; `shortage` looks at all.
+    """
+    found: list[int | None] = [None, None, None]
+    below: Quota | None = None
+    reserving = quota.tree.shares_reserved
+    for above in quota.path:
+        for i, bound in above.named:
+            free = bound - above.used[i]
+            if reserving:
+                free -= above.kept_below[i] - (0 if below is None else below.kept[i])
+            known = found[i]
+            found[i] = free if known is None else min(known, free)
+        below = above
+    return found
+
+
 def deficit(
     quota: Quota, request: Resources, *, loan_allowed: bool = False, past_guard: bool = False,
     usage: Usage | None = None,

@@ -7,7 +7,7 @@ from collections.abc import Container
 
 from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.policy import Module
-from quotatree.core.model.quota import Quota, shortage
+from quotatree.core.model.quota import Quota, most_room, shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import Against, Work, could_claim, could_evict, policies_against, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min
@@ -148,7 +148,13 @@ def before_loan(ordering: Ordering, borrower: Job, without: Container[JobId] = (
     for quota in ordering.ready_within_min():
         if quota is parent or not parent.contains(quota) or borrower.quota.contains(quota):
             continue
+        most = most_room(quota)  # mostly a quota above has none, however many classes wait
         for cls, other in ordering.ready(quota):
+            if any(
+                room is not None and asked > max(0, room)
+                for asked, room in zip(cls.request, most, strict=True)
+            ):
+                continue
             if other.id in without or could_evict(borrower.quota, borrower.priority, work_of(other)):
                 continue
             if shortage(quota, cls.request) is None:
