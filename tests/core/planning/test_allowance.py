@@ -7,17 +7,18 @@ import pytest
 from benchmarks.hard_worlds import LATER, any_lower
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import EndlessPlan
 from quotatree.core.explanation import preview
 from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
-from quotatree.core.model.policy import ChildLevel, Priorities, Scope
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope
 from quotatree.core.planning import allowance
 from quotatree.core.planning import plan as plan_module
 from quotatree.core.planning.outcome import Overtaken
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
-from tests.core.building import ALL, child, cluster, root, self_level, submit
+from tests.core.building import ALL, child, cluster, gpus, root, self_level, submit
 
 URGENT = [JobId(f"urgent-{number}") for number in range(3)]
 
@@ -125,3 +126,61 @@ def test_a_preview_looks_at_the_plans_that_follow_at_once_x3(monkeypatch: pytest
     assert len(held) == 4
     assert [d.job for d in shown if isinstance(d, say.Hold)] == held
     assert len({d.job for d in shown if isinstance(d, say.Evict)}) == 4
+
+
+def surplus_to_come(reserved: int = 0) -> State:
+    """A service that could have three replicas more than it wants, and jobs of four shapes that find no room in their quota."""
+    state = cluster(8, root(8), child("a", 4), child("b", 4, reserved=gpus(reserved)), nodes=1)
+    submit(state, "full", "b", (1, 4000), priority=5)
+    plan(state, 0)
+    for cpu_milli in range(1, 5):
+        group = ReplicaGroup(1, Shape(1000, cpu_milli, 0))
+        apply(state, ev.JobSubmitted(JobSpec(JobId(f"waits-{cpu_milli}"), "b", (group,), 0, priority=5)), 0)
+    plan(state, 0)
+    submit(state, "service", "a", (1, 1000), now_ms=1, max_replicas=4, module=Module.EAS)
+    return state
+
+
+def test_surplus_replicas_are_charged_with_the_classes_that_wait_p12(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first surplus of a tree is a right for all who wait: where many do, one replica is started in each plan (A4)."""
+    monkeypatch.setattr(allowance, "FEW_CLASSES", 0)
+    monkeypatch.setattr(allowance, "LOOKS_AT_MOST", 1)
+    state = surplus_to_come()
+    service = state.jobs[JobId("service")]
+    for replicas in range(1, 5):
+        again = restore(snapshot(state))
+        made = plan(state, 1)
+        assert made == plan(again, 1), "where it ends does not depend on what was remembered (A8)"
+        assert made.next_wakeup_ms == 1
+        assert service.running_replicas == replicas
+    assert plan(state, 1).next_wakeup_ms != 1
+
+
+@pytest.mark.parametrize(
+    ("reserved", "times"), [(0, allowance.GIVING_WAY), (1, allowance.GIVING_WAY * allowance.RESERVED)]
+)
+def test_a_look_is_charged_with_more_where_surplus_or_reserved_parts_make_it_harder(
+    monkeypatch: pytest.MonkeyPatch, reserved: int, times: int
+) -> None:
+    """A4: four classes wait; a second surplus replica is no new right for them, so each is charged with little."""
+    monkeypatch.setattr(allowance, "FEW_CLASSES", 0)
+    state = surplus_to_come(reserved)
+    plan(state, 1)
+    service = state.jobs[JobId("service")]
+    assert service.running_replicas == 4
+    spent = allowance.Allowance((service.quota.tree,))
+    before = spent._looks_left
+    spent.charge_surplus(service)
+    assert before - spent._looks_left == 4 * allowance.WITHOUT * times
+
+
+def test_those_who_were_overtaken_are_charged_where_only_a_search_tells_that_they_could_start_s8() -> None:
+    state = surplus_to_come()
+    service = state.jobs[JobId("service")]
+    spent = allowance.Allowance((service.quota.tree,))
+    before = spent._looks_left
+    spent.charge(service, victims=True, overtaken=3)
+    assert spent._looks_left == before, "no surplus stands there yet"
+    plan(state, 1)
+    spent.charge(service, victims=True, overtaken=3)
+    assert before - spent._looks_left == 3 * allowance.ONE_OVERTAKEN

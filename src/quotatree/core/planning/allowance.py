@@ -33,10 +33,17 @@ WITH_VICTIMS: Final = 64
 WITH_HELP: Final = 16
 WITHOUT: Final = 2
 """What each class that waits is charged with after a decision: the effort of each, in proportion."""
+GIVING_WAY: Final = 2
+RESERVED: Final = 3
+"""How many times the effort of a look is where surplus or idle work may give way, and where parts are reserved: more steps of P4
+search, and sets are checked against bounds."""
 ONE_JOB: Final = 400
 """What a start without victims is charged with, or a job that is first told why it waits: its shape may need an index of all nodes."""
 ONE_SET: Final = 32
 """What each set of victims is charged with that a branch and bound tried (search/branching.py)."""
+ONE_OVERTAKEN: Final = 4_000
+"""What each job is charged with that was overtaken for another one, where surplus or idle work stands: only a search tells that it
+could start (search/certainty.py)."""
 WITH_LOAN: Final = 64
 """What each quota is charged with, after a start onto a loan, whose waiting jobs may claim it back and were tried before (S8)."""
 ATTEMPTS_AT_MOST: Final = 1_000_000
@@ -67,14 +74,16 @@ class Allowance:
             if self._attempts > ATTEMPTS_AT_MOST:
                 raise EndlessPlan(self._attempts, tuple(self._last))
 
-    def charge(self, job: Job, *, victims: bool = False, sets: int = 0) -> None:
+    def charge(self, job: Job, *, victims: bool = False, sets: int = 0, overtaken: int = 0) -> None:
         """Charge a regular start or hold that was decided for this job.
 
-        `victims`: others were evicted or turned idle for it; `sets`: how many sets of victims were tried for it one by one.
+        `victims`: others were evicted or turned idle for it; `sets`: how many sets of victims were tried for it one by one;
+        `overtaken`: how many could have started, and gave way to one another until it was this job's turn (S8).
         """
         if victims:
             self._left -= len(takers_waiting(work_of(job), ZERO))
-            self._look(sets * ONE_SET)
+            searched = overtaken if overtaken and self._anybody_gives_way() else 0
+            self._look(sets * ONE_SET + searched * ONE_OVERTAKEN)
         else:
             beside = len(takers_waiting(work_of(job), ZERO)) if has_loan(job.quota) else 0
             self._look(ONE_JOB + beside * WITH_LOAN)
@@ -85,6 +94,11 @@ class Allowance:
         """Charge an idle start, or what was taken for one, that was decided for this job."""
         helps = self._helps_others(job.quota.tree) or sharing_from(job.quota) is not None
         self._look(self._classes() * (WITH_HELP if helps else WITHOUT))
+
+    def charge_surplus(self, job: Job) -> None:
+        """Charge a surplus replica that was started for this job: where it is the first, it is a right for all others (P12)."""
+        helps = self._helps_others(job.quota.tree) or job.quota.tree.surplus_units == 1
+        self._look(self._classes() * (WITH_VICTIMS if helps else WITHOUT))
 
     def charge_told(self) -> None:
         """Charge that a job was tried for the first time since it waits, and is told why it goes on waiting."""
@@ -100,13 +114,23 @@ class Allowance:
         before, self._versions[number] = self._versions[number], tree.version
         return before != tree.version
 
+    def _anybody_gives_way(self) -> bool:
+        """Return whether surplus or idle work stands in these trees."""
+        return any(tree.surplus_units or tree.idle_units for tree in self._trees)
+
     def _look(self, effort: int) -> None:
         self._looks_left -= effort
         self.used_up = self._left <= 0 or self._looks_left <= 0
 
     def _classes(self) -> int:
-        """Return how many classes beyond a few wait in these trees, as of the first time that this was asked."""
+        """Return how many classes beyond a few wait in these trees, as of the first time that this was asked, times what makes a look
+        at each of them harder now."""
         if self._waiting is None:
             waiting = [len(quota.queue.classes) for tree in self._trees for quota in tree.waiting.values()]
             self._waiting = max(0, sum(waiting) - FEW_CLASSES)
-        return self._waiting
+        found = self._waiting
+        if found and self._anybody_gives_way():
+            found *= GIVING_WAY
+        if found and any(tree.shares_reserved for tree in self._trees):
+            found *= RESERVED
+        return found

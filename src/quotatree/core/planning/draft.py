@@ -62,8 +62,10 @@ class Draft:
 
     # -- going on ----------------------------------------------------------------------------------------------
 
-    def add(self, job: Job, outcome: Decided) -> None:
+    def add(self, job: Job, outcome: Decided, overtaken: int = 0) -> None:
         """Add what was decided for a job, or go back if that took what was given out in this plan.
+
+        `overtaken`: how many jobs could have started, and gave way to one another until it was this job's turn.
 
         Nothing is started only to be evicted. Trying rivals first ensures that, but for chains that no order foresees: then
         the plan goes back to where the victim was started, and goes on without that start.
@@ -76,7 +78,7 @@ class Draft:
                     self._barred.add(started)  # nor can it be started last
                 self.postponed[started] = job.id
                 return
-        self._record(job, outcome)
+        self._record(job, outcome, overtaken)
 
     def note_place(self, job: Job, claim: Claim) -> None:
         """Note that a job is about to be started, so that the plan can go back to this point."""
@@ -106,7 +108,7 @@ class Draft:
         found = [wait for wait in self._waits.values() if jobs[wait.job].told is wait.reason]
         return sorted(found, key=lambda wait: (jobs[wait.job].spec.submitted_ms, wait.job))
 
-    def _record(self, job: Job, outcome: Decided) -> None:
+    def _record(self, job: Job, outcome: Decided, overtaken: int) -> None:
         before = self._here(outcome.before)
         for decision in outcome.decisions:
             if isinstance(decision, say.PLACINGS):
@@ -114,7 +116,7 @@ class Draft:
         self.decisions += outcome.decisions
         for victim in outcome.stopped:
             self._stopped.setdefault(victim.unit.job.id, victim)
-        self.allowance.charge(job, victims=bool(outcome.taken), sets=outcome.sets)
+        self.allowance.charge(job, victims=bool(outcome.taken), sets=outcome.sets, overtaken=overtaken)
         self.ordering.left(job)
 
     # -- going back --------------------------------------------------------------------------------------------

@@ -70,6 +70,7 @@ class Leftovers:
                     # and told why they wait (P12).
                     if state.limits or tree.surplus_units == 1:
                         draft.ordering.touch(job.quota)
+                    draft.allowance.charge_surplus(job)
                     return True
             state.remember_surplus(job, tree.version)
         return False

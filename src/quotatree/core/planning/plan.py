@@ -232,7 +232,7 @@ class _Planner(Surroundings):
         if isinstance(outcome, Failed):
             self._remember(cls, job, outcome.failure)
             return False
-        self._draft.add(job, outcome)
+        self._draft.add(job, outcome, self._chain.overtaken())
         return True
 
     def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
