@@ -60,7 +60,7 @@ def rival_of(
         found = [
             first
             for quota, surplus in takers.items()
-            if (first := _first_taker(ordering, quota, surplus, job, claims, without)) is not None
+            if (first := _first_taker(ordering, quota, surplus, job, claims, against, without)) is not None
         ]
         if found:
             return ordering.first_of(found)
@@ -92,14 +92,20 @@ def _first_taker(
     surplus: Resources | None,
     job: Job,
     claims: Claims,
+    against: Against,
     without: Container[JobId],
 ) -> Candidate | None:
     """Return the first job that may be tried at a quota and could evict this one, or None.
 
-    `surplus`: what leaves for a claim of theirs; None: they have no claims.
+    `surplus`: what leaves for a claim of theirs; None: they have no claims. `against`: the quotas whose policies name this job.
     """
     victim = work_of(job)
-    able = [p for p in ordering.ready_priorities(quota) if could_evict(quota, p, victim)]
+    able: list[int] = []
+    if quota.contains(victim.quota):
+        able = [p for p in ordering.ready_priorities(quota) if could_evict(quota, p, victim)]
+    elif quota in against.beside:  # only a higher priority takes from a sibling (P1)
+        higher = [p for p in ordering.ready_priorities(quota) if p > victim.priority]
+        able = [p for p in higher if could_evict(quota, p, victim)]
     if not able and surplus is None:
         return None
     for cls, other in ordering.ready(quota):
