@@ -1,4 +1,5 @@
-"""Where it is certain that there are victims, a search finds some, whatever bounds limit what may be taken together (S8, Q8)."""
+"""Where it is certain that there are victims, a search finds some, and where it is certain that there are none, none, whatever
+bounds limit what may be taken together (S8, Q8, P15)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ import pytest
 from quotatree.core.model.policy import ChildLevel, Priorities, Scope
 from quotatree.core.model.resources import Resources
 from quotatree.core.planning import attempt
-from quotatree.core.search.certainty import Prospect, prospect_of, surely_found
+from quotatree.core.search import ladder, solvers
+from quotatree.core.search.certainty import Prospect, prospect_of, surely_found, surely_none
+from quotatree.core.search.node_offer import TOP_RUNG
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.quota_cover import too_little_may_go
+from quotatree.core.search.trial import Trial
 from quotatree.core.search.victims import Found, NotFound, Request, search
 from tests.core.building import ALL, MINUTE, World, self_level
 
@@ -62,6 +68,39 @@ def test_what_is_certain_is_found(reserved: bool, monkeypatch: pytest.MonkeyPatc
         crowded(Random(seed), reserved).plan()
     assert met["with bounds" if reserved else "without"] > 10
     assert not reserved or met["found all the same"]
+
+
+@pytest.mark.parametrize("reserved", [False, True])
+def test_who_certainly_has_no_victims_finds_none(reserved: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Q8: too little is certain where those who may go alone are too few. Then a search that does not ask this finds nobody, either."""
+    met: Counter[str] = Counter()
+
+    def never(trial: Trial) -> bool:
+        del trial
+        return False
+
+    def in_full(request: Request) -> Found | NotFound:
+        with pytest.MonkeyPatch.context() as patch:
+            for asking in (ladder, solvers):
+                patch.setattr(asking, "too_little_may_go", never)
+            return search(request)
+
+    def checked(request: Request, prospect: Prospect | None = None) -> Found | NotFound:
+        found = in_full(request)
+        too_little = too_little_may_go(Trial(request, TOP_RUNG, Overlay(request.state)))
+        certain = surely_none(request, prospect_of(request))
+        met["too little"] += too_little
+        met["none"] += certain
+        met["found"] += isinstance(found, Found)
+        assert not isinstance(found, Found) or not (too_little or certain)
+        return search(request, prospect)
+
+    monkeypatch.setattr(attempt, "search", checked)
+    for seed in range(60):
+        crowded(Random(seed), reserved).plan()
+    assert met["found"] > 10
+    assert met["none"] > 10
+    assert (met["too little"] > 10) is reserved
 
 
 def test_nothing_is_certain_where_bounds_may_forbid_it() -> None:

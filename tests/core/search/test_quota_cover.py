@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from quotatree.core import decisions as say
+from quotatree.core import events as ev
 from quotatree.core.model.policy import ChildLevel, Priorities, Scope, Strategy
-from quotatree.core.model.resources import Resources
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.planning.plan import plan
 from quotatree.core.search import quota_cover
 from quotatree.core.search.knapsack import Item, cover
@@ -133,3 +135,48 @@ def test_no_table_is_made_of_those_who_may_not_go_q8(monkeypatch: pytest.MonkeyP
     assert len(taken) == 3
     assert all(name.startswith("free") for name in taken)
     assert set(asked) == {4}
+
+
+def test_too_little_is_enough_once_less_is_reserved_q8() -> None:
+    """All work of `b` is reserved, so `waits` has nobody to take, which is noted. A change that is taken back changes nothing."""
+    world = World(nodes=2, gpus=4)
+    world.root(8)
+    world.quota("a", 4, self_level=self_level(6, 5, Scope.SIBLINGS), strategy=Strategy.TRAVERSE)
+    world.quota("b", 4, reserved=Resources(4000))
+    for number in range(4):
+        world.run(f"b-{number}", "b", 1, priority=3)
+    world.run("old", "a", 4, priority=9)
+    world.submit("waits", "a", 2, priority=7)
+    assert world.plan() == []
+    less = ev.QuotaUpdated(child("b", 4, reserved=Resources(2000)))
+    world.state.begin()
+    world.event(less)
+    world.state.rollback()
+    world.submit("waits too", "a", 2, priority=8)
+    assert world.plan() == []
+    world.event(less)
+    assert world.plan() == [("Evict", "b-0"), ("Evict", "b-1"), ("Hold", "waits too")]
+
+
+def test_a_sibling_lends_once_its_min_is_lower_p15() -> None:
+    """One GPU of `c` may be claimed and none of `b`, who is at its min, until that is lower."""
+    world = World(nodes=2, gpus=4)
+    world.root(8)
+    for name, least in (("a", 3), ("b", 3), ("c", 1)):
+        world.quota(name, least, self_level=self_level(9, 1, Scope.SIBLINGS), strategy=Strategy.TRAVERSE)
+    world.run("root", "r", 2)
+    world.run("old", "a", 1, priority=9)
+    for number in range(3):
+        world.run(f"b-{number}", "b", 1, priority=3)
+    for number in range(2):
+        world.run(f"c-{number}", "c", 1, priority=3)
+    world.submit("claims", "a", 2, priority=5)
+    assert world.plan() == []
+    lower = ev.QuotaScaled(QuotaId("b"), Bounds(2000), mode=ev.ScaleMode.LAZY)
+    world.state.begin()
+    world.event(lower)
+    world.state.rollback()
+    world.submit("claims too", "a", 2, priority=6)
+    assert world.plan() == []
+    world.event(lower)
+    assert world.plan() == [("Evict", "b-1"), ("Evict", "c-0"), ("Hold", "claims too")]

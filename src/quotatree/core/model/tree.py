@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from quotatree.core.model.quota import Quota, QuotaId
     from quotatree.core.model.rights import Against
 
+Changes = tuple[int, int, int]
+"""What differs whenever something stands elsewhere than before (`State.all_changes`)."""
+
 
 @dataclass(slots=True, eq=False)
 class Tree:
@@ -28,6 +31,11 @@ class Tree:
     """Rises whenever quotas of the tree come, go or are declared otherwise; a rollback sets it back."""
     against: dict[tuple[int, Module], Against] = field(default_factory=dict)
     """Quotas whose policies name work of a priority and module; filled when asked, emptied when `rights` change."""
+    above_min: dict[QuotaId, tuple[Changes, list[Quota]]] = field(default_factory=dict)
+    """By quota: its children that are above their min; as of these changes, emptied when `rights` change (search/eligible.py)."""
+    too_little: dict[tuple[object, ...], tuple[Changes, int, int]] = field(default_factory=dict)
+    """What searches had on offer in all, where it was too little: as of these changes and this time; emptied when `rights` change
+    (search/quota_cover.py)."""
     closed: list[Quota] | None = None
     """The topmost quotas that do not lend (I2); None: not asked for since `rights` changed."""
     sharing: list[Quota] | None = None

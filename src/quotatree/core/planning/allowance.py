@@ -34,7 +34,7 @@ WITH_HELP: Final = 16
 WITHOUT: Final = 2
 """What each class that waits is charged with after a decision: the effort of each, in proportion."""
 GIVING_WAY: Final = 2
-RESERVED: Final = 3
+RESERVED: Final = 6
 """How many times the effort of a look is where surplus or idle work may give way, and where parts are reserved: more steps of P4
 search, and sets are checked against bounds."""
 ONE_JOB: Final = 400

@@ -91,7 +91,7 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     in_own_min = _in_own_min(claimant)
     if in_own_min and quota.tree.loans and fits_own_min(quota, claimant.request):
         asked_for = tuple(i for i in range(3) if claimant.request[i])
-        clauses = return_clauses(work_of(claimant.job), _what_is_short(claimant), asked_for)
+        clauses = return_clauses(claimant.state, work_of(claimant.job), _what_is_short(claimant), asked_for)
         if clauses:
             one_by_one.append((Step.RETURN, clauses))
     own = own_clause(quota, priority)

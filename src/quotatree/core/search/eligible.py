@@ -276,7 +276,9 @@ def sibling_clauses(quota: Quota, priority: int, above_min_only: bool) -> tuple[
     )
 
 
-def return_clauses(claimant: Work, short: list[int], asked_for: tuple[int, ...]) -> tuple[Clause, ...]:
+def return_clauses(
+    state: State, claimant: Work, short: list[int], asked_for: tuple[int, ...]
+) -> tuple[Clause, ...]:
     """Return the clauses of P15: regular work of equal or lower priority in siblings that are above their min, down to it.
 
     `short`: the resources that are short; a sibling counts if the claimant may claim part of its loan in one of them.
@@ -294,9 +296,24 @@ def return_clauses(claimant: Work, short: list[int], asked_for: tuple[int, ...])
             down_to_min=True,
             asked_for=asked_for,
         )
-        for s in quota.siblings()
+        for s in _above_min_beside(state, quota)
         if any((over := loan(s, i)) and over > kept_from(s, claimant, i) for i in short)
     )
+
+
+def _above_min_beside(state: State, quota: Quota) -> list[Quota]:
+    """Return the siblings that are above their min. Those of one parent are looked for once in a state, however many jobs wait."""
+    parent = quota.parent
+    if parent is None:
+        return []
+    noted = quota.tree.above_min
+    known = noted.get(parent.id)
+    if known is None or known[0] != state.all_changes:
+        known = noted[parent.id] = (
+            state.all_changes,
+            [child for child in parent.children if has_loan(child)],
+        )
+    return [s for s in known[1] if s is not quota]
 
 
 def all_of(quota: Quota, rule: Code, above_min_only: bool) -> tuple[Clause, ...]:

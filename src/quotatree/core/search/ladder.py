@@ -16,7 +16,7 @@ from quotatree.core.search.node_index import node_view
 from quotatree.core.search.node_offer import LADDER, TOP_RUNG
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import grouped
-from quotatree.core.search.quota_cover import demoted_together
+from quotatree.core.search.quota_cover import demoted_together, too_little_may_go
 from quotatree.core.search.solvers import solve
 from quotatree.core.search.trial import Proposal, Request, Trial, left_after, without_implied
 
@@ -103,7 +103,8 @@ def highest_rung(request: Request, units: Iterable[Unit]) -> int:
 def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
     """Return, in ascending order, the rungs that have units and up to which all units together would be enough (P7).
 
-    Protections are left aside, so a rung that is returned may still have no lawful set.
+    Protections are left aside, so a rung that is returned may still have no lawful set. Where it is certain that none has one, the last
+    is returned alone, and nodes are not looked at.
     """
     present = [False] * LADDER
     freed = [[0] * LADDER for _ in range(3)]
@@ -131,6 +132,8 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
     rungs = [p for p in range(min(LADDER, request.highest + 1)) if present[p] and _enough(totals, p)]
     if not rungs or request.nodes_fit:
         return rungs
+    if too_little_may_go(Trial(request, rungs[-1], overlay)):
+        return rungs[-1:]
     reached = _reached_on_nodes(request, overlay)
     return [p for p in rungs if _enough(reached, p)]
 

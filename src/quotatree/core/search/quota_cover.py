@@ -49,12 +49,41 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
     if trial.protections is not None:
         # Whoever may not go alone may not go with others, either.
         items = [item for item in items if trial.may_go_alone(item[1])]
-        if sum([unit.footprint[main] for _, unit in items]) < left[main]:
+        total = sum([unit.footprint[main] for _, unit in items])
+        if total < left[main]:
+            _note_total(trial, main, total)
             return None
     found = _exact_if_lawful(trial, items, left, main) if len(short) == 1 else None
     if found is not None:
         return found
     return _greedy(trial, items, left)
+
+
+def too_little_may_go(trial: Trial) -> bool:
+    """Return True only if no set frees the quota: all units together that may go alone are less than what is short (Q8, P15).
+
+    A search over nodes learns this only after it has filled them, in every way that it knows.
+    """
+    left = trial.quota_left()
+    short = [i for i in range(3) if left[i] > 0]
+    if trial.protections is None or not short:
+        return False
+    main = GPU if GPU in short else short[0]
+    missing = left[main]
+    if missing > _known_total(trial, main):
+        return True
+    for cls, entitled in trial.signature.classes_in(trial.state):
+        if not entitled.frees_quota or entitled.rung > trial.rung:
+            continue
+        for bucket in cls.buckets.values():
+            for *_, unit in bucket:
+                if entitled.honours_min_runtime and unit.protected_until_ms > trial.now_ms:
+                    continue
+                missing -= unit.footprint[main] if trial.may_go_alone(unit) else 0
+                if missing <= 0:
+                    return False
+    _note_total(trial, main, left[main] - missing)
+    return True
 
 
 def may_be_demoted(unit: Unit, besides: int = 0) -> bool:
@@ -96,7 +125,7 @@ def _known_total(trial: Trial, main: int) -> int:
 
     It was noted by a search that found too little, so that the next ones, for other amounts, need not go through them again.
     """
-    noted = trial.state.index_table("too little").get((trial.signature.key, trial.rung, main))
+    noted = trial.signature.quota.tree.too_little.get(_key_of_total(trial, main))
     if noted is None or trial.taken or trial.overlay.off:
         return UNBOUNDED
     seen, now_ms, total = noted
@@ -106,7 +135,11 @@ def _known_total(trial: Trial, main: int) -> int:
 def _note_total(trial: Trial, main: int, total: int) -> None:
     if trial.signature.key and not trial.taken and not trial.overlay.off:
         noted = (trial.state.all_changes, trial.now_ms, total)
-        trial.state.index_table("too little")[trial.signature.key, trial.rung, main] = noted
+        trial.signature.quota.tree.too_little[_key_of_total(trial, main)] = noted
+
+
+def _key_of_total(trial: Trial, main: int) -> tuple[object, ...]:
+    return (trial.signature.key, trial.rung, main, trial.protections is not None)
 
 
 def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:

@@ -13,7 +13,7 @@ from quotatree.core.search.exhaustive import cheapest_of_few
 from quotatree.core.search.gang import cheapest_for_gang
 from quotatree.core.search.one_replica import cheapest_for_one
 from quotatree.core.search.placement import Wanted, find_places, grouped, orders_of
-from quotatree.core.search.quota_cover import cheapest_cover
+from quotatree.core.search.quota_cover import cheapest_cover, too_little_may_go
 from quotatree.core.search.trial import (
     NOTHING,
     PlaceTrial,
@@ -29,6 +29,8 @@ def solve(trial: Trial) -> Proposal | None:
     """Return the cheapest set that the solver for this request finds up to the trial's rung, or None."""
     if trial.request.nodes_fit:
         return cheapest_cover(trial)
+    if too_little_may_go(trial):
+        return None
     shapes = grouped(trial.request.wanted)
     if len(shapes) == 1:
         return _one_shape(trial)

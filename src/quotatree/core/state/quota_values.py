@@ -74,7 +74,8 @@ class QuotaValues(Facts):
 
     def _set_rights(self, tree: Tree, rights: int) -> None:
         tree.rights, tree.closed, tree.sharing = rights, None, None
-        tree.against.clear()
+        for noted in (tree.against, tree.above_min, tree.too_little):
+            noted.clear()
 
     def set_times(self, quota: Quota, min_runtime_ms: int, preemption_delay_ms: int) -> None:
         """Set the times that the quota declares or inherits (P11)."""
