@@ -3,7 +3,7 @@ need none (P3)?"""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 
 from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.policy import Module
@@ -40,7 +40,7 @@ class Claims:
 
 
 def rival_of(
-    ordering: Ordering, job: Job, request: Resources, without: Container[JobId] = ()
+    ordering: Ordering, job: Job, request: Resources, without: Collection[JobId] = ()
 ) -> Candidate | None:
     """Return a waiting job that could evict this one and may be tried now, or None; topmost quotas first (S8).
 
@@ -48,6 +48,7 @@ def rival_of(
     """
     victim = work_of(job)
     against = policies_against(victim)
+    left_out = {*without, job.id}
     for above in reversed(victim.quota.path):
         takers: dict[Quota, Resources | None] = {}
         if above.parent is not None and (against.beside or would_borrow(above, request)):
@@ -57,11 +58,12 @@ def rival_of(
         if not takers:
             continue
         claims = Claims(victim, request)
-        found = [
-            first
-            for quota, surplus in takers.items()
-            if (first := _first_taker(ordering, quota, surplus, job, claims, against, without)) is not None
-        ]
+        found: list[Candidate] = []
+        for quota, surplus in takers.items():
+            able = _able(ordering, quota, victim, against)
+            first = _first_taker(ordering, quota, able, surplus, claims, left_out)
+            if first is not None:
+                found.append(first)
         if found:
             return ordering.first_of(found)
     return None
@@ -86,30 +88,32 @@ def _takers_beside(
     return takers
 
 
+def _able(ordering: Ordering, quota: Quota, victim: Work, against: Against) -> list[int]:
+    """Return the priorities of the jobs that may be tried at a quota and whose policies let them take this work (P1, P2)."""
+    if quota.contains(victim.quota):
+        return [p for p in ordering.ready_priorities(quota) if could_evict(quota, p, victim)]
+    if quota not in against.beside:
+        return []
+    higher = [p for p in ordering.ready_priorities(quota) if p > victim.priority]
+    return [p for p in higher if could_evict(quota, p, victim)]
+
+
 def _first_taker(
     ordering: Ordering,
     quota: Quota,
+    able: list[int],
     surplus: Resources | None,
-    job: Job,
     claims: Claims,
-    against: Against,
-    without: Container[JobId],
+    left_out: Collection[JobId],
 ) -> Candidate | None:
-    """Return the first job that may be tried at a quota and could evict this one, or None.
+    """Return the first job that may be tried at a quota and is able to evict, by its priority or by a claim; None if there is none.
 
-    `surplus`: what leaves for a claim of theirs; None: they have no claims. `against`: the quotas whose policies name this job.
+    `surplus`: what leaves for a claim of theirs; None: they have no claims.
     """
-    victim = work_of(job)
-    able: list[int] = []
-    if quota.contains(victim.quota):
-        able = [p for p in ordering.ready_priorities(quota) if could_evict(quota, p, victim)]
-    elif quota in against.beside:  # only a higher priority takes from a sibling (P1)
-        higher = [p for p in ordering.ready_priorities(quota) if p > victim.priority]
-        able = [p for p in higher if could_evict(quota, p, victim)]
     if not able and surplus is None:
         return None
     for cls, other in ordering.ready(quota):
-        if other is job or other.id in without:
+        if other.id in left_out:
             continue
         if cls.priority in able or (
             surplus is not None and claims.by(other) and fits_own_min(quota, cls.request, surplus)
