@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection
 
 import pytest
 
@@ -105,7 +105,7 @@ def test_the_rival_is_the_one_that_a_look_at_everybody_finds_s8(
     found_by_index = rivals.rival_of
 
     def compared(
-        ordering: Ordering, job: Job, request: Resources, without: Container[JobId] = ()
+        ordering: Ordering, job: Job, request: Resources, without: Collection[JobId] = ()
     ) -> Candidate | None:
         nonlocal asked
         asked += 1
@@ -125,7 +125,7 @@ def test_the_rival_is_the_one_that_a_look_at_everybody_finds_s8(
 
 
 def look_at_everybody(
-    ordering: Ordering, job: Job, request: Resources, without: Container[JobId]
+    ordering: Ordering, job: Job, request: Resources, without: Collection[JobId]
 ) -> Candidate | None:
     """Return what `rival_of` does, by asking every waiting job of the tree."""
     victim, state = work_of(job), ordering._state
