@@ -82,6 +82,11 @@ def check_quotas(state: State) -> None:
         mine = [p for p in model.pieces() if model.jobs[p.job].quota == quota.id]
         assert quota.used == used[quota.id], quota.id
         assert quota.idle == idle[quota.id], quota.id
+        below = [
+            p for p in model.pieces()
+            if (p.kind, p.claim) == ("surplus", Claim.REGULAR) and quota.id in model.path(model.jobs[p.job].quota)
+        ]  # fmt: skip
+        assert quota.surplus == [sum(p.size[i] for p in below) for i in range(3)], quota.id
         for claim, own in ((Claim.REGULAR, quota.own_used), (Claim.IDLE, quota.own_idle)):
             assert own == [sum(p.size[i] for p in mine if p.claim is claim) for i in range(3)], quota.id
         guard = model.guards.get(model.root(quota.id))

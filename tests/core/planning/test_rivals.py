@@ -128,11 +128,11 @@ def look_at_everybody(
     ordering: Ordering, job: Job, request: Resources, without: Collection[JobId]
 ) -> Candidate | None:
     """Return what `rival_of` does, by asking every waiting job of the tree."""
-    victim, state = work_of(job), ordering._state
+    victim = work_of(job)
     found: list[Candidate] = []
     for quota in job.quota.tree.waiting.values():
         ready = ordering.ready(quota)
-        surplus = room_within_min(state, quota, ready)
+        surplus = room_within_min(quota, ready)
         for cls, other in ready:
             if other is job or other.id in without:
                 continue

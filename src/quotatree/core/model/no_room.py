@@ -30,13 +30,15 @@ class NoRoom(NamedTuple):
 
     def holds(self, tree: Tree, ready_version: int) -> bool:
         """Return whether every failure still holds, as `WaitClass.still_fails` says of each."""
-        if tree.rights != self.rights or tree.surplus_units:
+        if tree.rights != self.rights:
             return False
         if self.ready_version is not None and self.ready_version != ready_version:
             return False
         for quota, resource, least, without_loans in self.short:
             bound = quota.min[resource]
-            if bound is None or bound - quota.used[resource] >= least or (without_loans and tree.loans):
+            if bound is None or (without_loans and tree.loans):
+                return False
+            if bound - quota.used[resource] + quota.surplus[resource] >= least:
                 return False
         return True
 

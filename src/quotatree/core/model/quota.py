@@ -114,6 +114,8 @@ class Quota:
     """The part of `used` that is of its own jobs."""
     own_by_priority: dict[int, list[int]] = field(default_factory=dict)
     """The same by the priority of those jobs; a priority may be missing or 0."""
+    surplus: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """The part of `used` that is of surplus replicas: it gives way to regular work that fits then (P12)."""
     idle: list[int] = field(default_factory=lambda: [0, 0, 0])
     """What idle claims of its subtree use now."""
     own_idle: list[int] = field(default_factory=lambda: [0, 0, 0])
@@ -168,6 +170,11 @@ class Shortage(NamedTuple):
     resource: int
     wanted: int
     free: int
+
+
+def surplus_may_do(short: Shortage) -> bool:
+    """Return whether the quota would have room if all surplus in it and below it left (P12)."""
+    return short.free + short.quota.surplus[short.resource] >= short.wanted
 
 
 class Usage(Protocol):
@@ -380,6 +387,13 @@ def charge(quota: Quota, amount: Resources, sign: int, idle: bool) -> None:
             above.used[i] += step
         if quota.tree.shares_reserved:
             _follow_use(quota, i)
+
+
+def charge_surplus(quota: Quota, amount: Resources, sign: int) -> None:
+    """Count (sign 1) or discount (sign -1) surplus replicas along the path of their quota, beside `charge`."""
+    for above in quota.path:
+        for i, units in enumerate(amount):
+            above.surplus[i] += sign * units
 
 
 def followed_down(quota: Quota) -> tuple[list[int | None], bool]:

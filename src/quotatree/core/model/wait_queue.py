@@ -46,8 +46,8 @@ class Failure(NamedTuple):
     """Why a class could not start, and the facts this rests on: as long as they hold, trying it again is in vain.
 
     `version` is the tree's version at the time: while it is the same, nothing happened that may help. `short`: after such a
-    thing, only room in that quota can help, as long as `rights` of the tree are the same and no surplus and no loan gives
-    new ones; None: anything may help. `change`: it rests on everything, so any change of the state makes it void; None: it
+    thing, only room in that quota can help, or surplus in it that gives way, as long as `rights` of the tree are the same and
+    no loan gives new ones; None: anything may help. `change`: it rests on everything, so any change of the state makes it void; None: it
     does not. `retry_at_ms`: the time from which it does not count; None: there is none.
     """
 
@@ -99,16 +99,16 @@ class WaitClass:
         if failure.short is not None and failure.rights == tree.rights:
             quota, i, wanted, _ = failure.short
             bound = quota.min[i]
-            return bound is not None and bound - quota.used[i] < wanted and self._only_room_helps(quota)
+            most = None if bound is None else bound - quota.used[i] + quota.surplus[i]
+            return most is not None and most < wanted and self._only_room_helps(quota)
         return False
 
     def _only_room_helps(self, full: Quota) -> bool:
-        """Return whether there is neither surplus to give way nor a loan to be returned, which would be new rights.
+        """Return whether there is no loan to be returned, which would be a new right.
 
         A return (P15) is only for jobs that fit their own quota; a promotion takes no victims, so only room helps it.
         """
-        tree = self.quota.tree
-        return not tree.surplus_units and (self.promotes or full is self.quota or not tree.loans)
+        return self.promotes or full is self.quota or not self.quota.tree.loans
 
     def queue_priority(self, submitted_ms: int, now_ms: int, aging_interval_ms: int, ages: bool) -> int:
         """Return the priority of a job in its queue: it rises with waiting to at most 6; from 7 on it is the job's (S4, S5).

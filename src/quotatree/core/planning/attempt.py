@@ -13,7 +13,7 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import settle_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed
-from quotatree.core.model.quota import QuotaId, Shortage
+from quotatree.core.model.quota import QuotaId, Shortage, surplus_may_do
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, total_footprint
@@ -37,6 +37,7 @@ from quotatree.core.state import State
 NOBODY: Final = Found((), 0, 0, 0)
 FITS_FREE: Final = because(Code.FitsFree)
 NO_IDLE_HELPS: Final = why_nobody(Step.IDLE, Why.NOBODY_ELIGIBLE)
+NO_SURPLUS_HELPS: Final = why_nobody(Step.LOAN, Why.NOBODY_ELIGIBLE)
 
 
 class Attempt:
@@ -91,8 +92,8 @@ class Attempt:
         self._not_enough(
             Step.FREE, self._claimant.why_short(short) if short is not None else self._claimant.why_no_place()
         )
-        if short is not None and not self._quota.tree.surplus_units:  # idle borrowers free no quota
-            if self._quota.tree.idle_units:
+        if short is not None and not surplus_may_do(short):  # idle borrowers free no quota
+            if self._quota.tree.idle_units or self._quota.tree.surplus_units:
                 self._not_enough(Step.IDLE, NO_IDLE_HELPS)
         elif found := self._with_victims(Step.IDLE, (), loan_allowed=False):
             return found
@@ -121,7 +122,7 @@ class Attempt:
         if short is not None:
             why_short = self._claimant.why_short(short)
             self._not_enough(Step.FREE, why_short)
-            found = self._surplus_in_the_way()
+            found = self._surplus_in_the_way(short)
             if found is None:
                 if not self._claimant.may_borrow() or self._claimant.shortage(True) is not None:
                     # A loan may become possible, also once the quota shrinks no more (Q5): then not only room in it helps.
@@ -142,9 +143,9 @@ class Attempt:
         taken = () if found is None else found.units
         return Decided((*evictions, promoted), self._before, tuple(self._tried), taken)
 
-    def _surplus_in_the_way(self) -> Found | None:
+    def _surplus_in_the_way(self, short: Shortage) -> Found | None:
         """Return the surplus whose leaving gives a promotion its room in the quotas; None if there is none."""
-        if not self._quota.tree.surplus_units:
+        if not surplus_may_do(short):
             return None
         found = search(self._asked_for_quota_alone())
         return found if isinstance(found, Found) else None
@@ -222,7 +223,9 @@ class Attempt:
         short = self._claimant.shortage(True)
         if short is not None:
             self._not_enough(Step.LOAN, self._claimant.why_short(as_it_is or short))
-            if not self._quota.tree.surplus_units:  # idle borrowers free no quota
+            if not surplus_may_do(short):  # idle borrowers free no quota
+                if self._quota.tree.surplus_units:
+                    self._not_enough(Step.LOAN, NO_SURPLUS_HELPS)
                 return None
             return self._with_victims(Step.LOAN, (), loan_allowed=True)
         found = self._on_free(Step.LOAN, why_on_loan(self._claimant))

@@ -367,7 +367,7 @@ class Ordering:
             self._unmeasured = {}
             for quota in unmeasured:
                 waits = quota.id in quota.tree.waiting
-                found = room_within_min(self._state, quota, self.ready(quota)) if waits else None
+                found = room_within_min(quota, self.ready(quota)) if waits else None
                 quotas.put_within(quota, found)
         return quotas.within()
 

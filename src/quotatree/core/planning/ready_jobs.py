@@ -11,15 +11,13 @@ from bisect import insort
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from quotatree.core.model.job import Claim, Job, JobId
+from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.no_room import NoRoom
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import ZERO, Resources
-from quotatree.core.model.unit import UnitKind
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.planning.attempt_facts import fits_own_min
-from quotatree.core.state import State
 
 Entry = tuple[WaitClass, Job]
 
@@ -126,22 +124,12 @@ class ReadyQuotas:
         return self._within
 
 
-def room_within_min(state: State, quota: Quota, jobs: list[Entry]) -> Resources | None:
+def room_within_min(quota: Quota, jobs: list[Entry]) -> Resources | None:
     """Return the surplus below a quota that leaves for its jobs (P12), if one of these then fits the quota's own min; else None."""
     if not jobs:
         return None
-    surplus = _surplus(state, quota) if quota.tree.surplus_units else ZERO
+    surplus = Resources(*quota.surplus) if quota.tree.surplus_units else ZERO
     for cls, _ in jobs:
         if fits_own_min(quota, cls.request, surplus):
             return surplus
     return None
-
-
-def _surplus(state: State, quota: Quota) -> Resources:
-    """Return what regular surplus uses in the quota and below it."""
-    found = [0, 0, 0]
-    for cls in state.classes_giving_way(quota.root):
-        if cls.kind is UnitKind.SURPLUS and cls.claim is Claim.REGULAR and quota.contains(cls.quota):
-            for i in range(3):
-                found[i] += cls.standing[i]
-    return Resources(*found)

@@ -102,7 +102,7 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     below = (everybody_below,) if everybody_below is not None else ()
     # Victims in siblings free nothing in the job's own quota: without a right to a loan it must have room, or others must make it.
     has_room = in_own_min or claimant.may_borrow()
-    makes_room = own is not None or bool(below) or quota.tree.surplus_units > 0
+    makes_room = own is not None or bool(below) or any(quota.surplus)
     siblings = sibling_clauses(quota, priority, above_min_only=False) if has_room or makes_room else ()
     return Preempting(claimant, tuple(one_by_one), clauses, below, siblings)
 

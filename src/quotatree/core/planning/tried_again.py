@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quotatree.core.model.quota import Shortage
+from quotatree.core.model.quota import Shortage, surplus_may_do
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.wait_queue import Failure
 from quotatree.core.planning.claimant import Claimant
@@ -49,6 +49,6 @@ def _depends_on_tree(claimant: Claimant, short: Shortage) -> bool:
     quota = claimant.quota
     reserved_matters = quota.tree.shares_reserved and short.quota is not quota
     return bool(
-        quota.tree.surplus_units or may_borrow(quota, claimant.job.priority) or quota.shrinking or reserved_matters
+        surplus_may_do(short) or may_borrow(quota, claimant.job.priority) or quota.shrinking or reserved_matters
         or not claimant.past_guard or preempting_steps(claimant)
     )  # fmt: skip

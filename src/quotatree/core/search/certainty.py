@@ -16,6 +16,7 @@ from quotatree.core.search.node_index import node_view
 from quotatree.core.search.one_replica import items_of
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools
+from quotatree.core.search.surplus_above import lacking_above
 from quotatree.core.search.trial import Request, Trial
 
 NODES_LOOKED_AT: Final = 2
@@ -59,10 +60,11 @@ def surely_found(request: Request, prospect: Prospect) -> bool:
 
 def surely_none(request: Request, prospect: Prospect) -> bool:
     """Return True only if a search would find no victims for the request, nor for one that may take fewer units."""
-    above = (
-        request.quota.tree.surplus_units and request.short_of_quota
-    )  # more may go than frees the lowest quota (surplus_above.py)
-    return not prospect.rungs and not above and not bounded_by_pools(request.root)
+    return (
+        not prospect.rungs
+        and not any(lacking_above(request))  # else more may go than frees the lowest quota
+        and not bounded_by_pools(request.root)
+    )
 
 
 def _one_node_will_do(request: Request, prospect: Prospect) -> bool:

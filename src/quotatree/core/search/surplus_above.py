@@ -43,19 +43,28 @@ def better_with_surplus_above(request: Request, overlay: Overlay, found: Found |
     return replace(offer, least=min(offer.least, found.least), higher=found.higher)
 
 
+def lacking_above(request: Request) -> list[int]:
+    """Return how much more of each resource the quotas above lack than the lowest one that is short; 0 where no surplus stands."""
+    if not request.quota.tree.surplus_units or not any(request.deficit):
+        return [0, 0, 0]
+    lowest = deficit_at(
+        request.signature.short_at, request.quota, request.amount, past_guard=request.past_guard
+    )
+    return [most - here for most, here in zip(request.deficit, lowest, strict=True)]
+
+
 def _surplus_beside(request: Request) -> list[Unit]:
     """Return surplus that is not below the lowest quota that is short: the cheapest, as much as those above it lack more.
 
     Empty where none of them lacks more.
     """
-    if not request.quota.tree.surplus_units or not any(request.deficit):
+    more = lacking_above(request)
+    if not any(more):
         return []
     signature, now_ms = request.signature, request.now_ms
-    lowest = deficit_at(signature.short_at, request.quota, request.amount, past_guard=request.past_guard)
-    more = [most - here for most, here in zip(request.deficit, lowest, strict=True)]
     units = [
         unit
-        for cls, entitled in (signature.classes_in(request.state) if any(more) else ())
+        for cls, entitled in signature.classes_in(request.state)
         if entitled.rule is Code.SurplusGivesWay and not entitled.frees_quota
         for bucket in cls.buckets.values()
         for *_, unit in bucket

@@ -11,7 +11,7 @@ from typing import Any
 
 from quotatree.core.model.job import Claim, Job, Placed
 from quotatree.core.model.policy import Module
-from quotatree.core.model.quota import Quota, charge, followed_down, loan_on_path
+from quotatree.core.model.quota import Quota, charge, charge_surplus, followed_down, loan_on_path
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, total_footprint
 from quotatree.core.state.facts import limits_on
 from quotatree.core.state.leaving import LeavingChanges
@@ -146,6 +146,7 @@ class UnitChanges(ProtectionChanges, LeavingChanges, QuotaValues):
                 mate.idle_units += sign * len(units)
         elif cls.kind is UnitKind.SURPLUS:
             tree.surplus_units += sign * len(units)
+            charge_surplus(quota, footprint, sign)
         if len(tree.root.spec.draws) > 1:
             for place in [place for unit in units for place in unit.places]:
                 pool = self.nodes[place.node].spec.pool
