@@ -12,7 +12,8 @@ from quotatree.core.model.policy import ChildLevel, Priorities, Scope, Strategy
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.planning.plan import plan
-from quotatree.core.search import quota_cover
+from quotatree.core.search import quota_cover, solvers
+from quotatree.core.search.gang import cheapest_for_gang
 from quotatree.core.search.knapsack import Item, cover
 from quotatree.core.search.trial import Proposal, Trial
 from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
@@ -180,3 +181,31 @@ def test_a_sibling_lends_once_its_min_is_lower_p15() -> None:
     assert world.plan() == []
     world.event(lower)
     assert world.plan() == [("Evict", "b-1"), ("Evict", "c-0"), ("Hold", "claims too")]
+
+
+def test_no_node_is_looked_at_where_reserved_parts_leave_too_little_together_q8(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of eight jobs may go, but only two of them: a gang of three has nobody to take. A gang of two has."""
+    looked: list[object] = []
+
+    def noted(*asked: Any) -> Any:
+        looked.append(asked)
+        return cheapest_for_gang(*asked)
+
+    monkeypatch.setattr(solvers, "cheapest_for_gang", noted)
+    world = World(nodes=2)
+    world.root(16)
+    world.quota("high", 2, self_level=self_level(6, 5, Scope.LEVEL), strategy=Strategy.TRAVERSE)
+    world.quota("low", 14, reserved=Resources(6000))
+    world.run("old", "high", 2, priority=9)
+    world.run("full", "low", 6, priority=9)
+    for number in range(8):
+        world.run(f"low-{number}", "low", 1, priority=1 + number % 5)
+    world.event(ev.QuotaUpdated(child("low", 14, reserved=Resources(12_000))))
+    world.submit("three", "high", 1, 3, priority=7)
+    assert world.plan() == []
+    assert not looked
+    world.submit("two", "high", 1, 2, priority=7)
+    assert [name for what, name in world.plan() if what == "Hold"] == ["two"]
+    assert looked

@@ -34,13 +34,17 @@ def cheapest_subset(
     than `known`.
 
     `begin`: where to begin, by what it costs at least. A core takes its surplus along. Exact unless the effort of the search is
-    used up.
+    used up; of what a node has, the first beginning is always looked at.
     """
     units = sorted((s.unit for s in shares), key=lambda u: (trial.cost_of(u), -u.started_ms, u.name))
-    best = known
-    for beginning in begin:
+    best, effort = known, trial.request.effort
+    for number, beginning in enumerate(begin):
         if best is not None and beginning.least > best.cost:
             break
+        if number:  # all units are looked at once more before the first set is tried
+            if effort.left <= 0:
+                break
+            effort.left -= len(units)
         best = Branching(trial, node, shape, units, beginning.units, complete=complete, best=best).best()
     return None if best is known else best
 

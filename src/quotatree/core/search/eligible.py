@@ -391,6 +391,16 @@ class Protections:
             for quota, sizes, returned in bounded.values()
         )
 
+    def most_of(self, quota: Quota, resource: int) -> tuple[Quota, int] | None:
+        """Return a quota on the path of this one that keeps a reserved part of a resource from the taker, and how much of it may
+        go in all (Q8); None if there is none."""
+        outside = self._outside.get(quota.id) or self._look_at(quota)
+        for above in outside.reserving:
+            reserved = above.spec.reserved[resource]
+            if reserved:
+                return above, max(0, self._usage.used(above)[resource] - reserved)
+        return None
+
     def _look_at(self, quota: Quota) -> _Outside:
         """Return, and remember, the quotas on the path of this one that the taker is not in."""
         above = [level for level in quota.path if not level.contains(self._taker)]

@@ -8,14 +8,16 @@ the superfluous put back.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from heapq import heappush, heappushpop
 from typing import Final
 
 from quotatree.core.model.job import Idle
+from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import GPU, ZERO, Resources
-from quotatree.core.model.unit import Unit, UnitKind, eviction_cost, total_footprint
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind, eviction_cost, total_footprint
+from quotatree.core.search.eligible import Entitled
 from quotatree.core.search.knapsack import Item, cover, cover_both
 from quotatree.core.search.trial import NOTHING, Proposal, Trial, with_companions
 
@@ -60,7 +62,8 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
 
 
 def too_little_may_go(trial: Trial) -> bool:
-    """Return True only if no set frees the quota: all units together that may go alone are less than what is short (Q8, P15).
+    """Return True only if no set frees the quota: all units together that may go alone, from quotas with reserved parts no more
+    than they may lose, are less than what is short (Q8, P15).
 
     A search over nodes learns this only after it has filled them, in every way that it knows.
     """
@@ -72,18 +75,30 @@ def too_little_may_go(trial: Trial) -> bool:
     missing = left[main]
     if missing > _known_total(trial, main):
         return True
+    left_of: dict[Quota, int] = {}  # what quotas with reserved parts may still lose
     for cls, entitled in trial.signature.classes_in(trial.state):
         if not entitled.frees_quota or entitled.rung > trial.rung:
             continue
-        for bucket in cls.buckets.values():
-            for *_, unit in bucket:
-                if entitled.honours_min_runtime and unit.protected_until_ms > trial.now_ms:
-                    continue
-                missing -= unit.footprint[main] if trial.may_go_alone(unit) else 0
-                if missing <= 0:
-                    return False
+        bound = trial.protections.most_of(cls.quota, main)
+        most = missing if bound is None else left_of.setdefault(*bound)
+        before = missing
+        for unit in _unprotected(trial, cls, entitled):
+            if missing <= before - most:
+                break
+            missing -= min(unit.footprint[main] if trial.may_go_alone(unit) else 0, most - before + missing)
+            if missing <= 0:
+                return False
+        if bound is not None:
+            left_of[bound[0]] -= before - missing
     _note_total(trial, main, left[main] - missing)
     return True
+
+
+def _unprotected(trial: Trial, cls: UnitClass, entitled: Entitled) -> Iterator[Unit]:
+    for bucket in cls.buckets.values():
+        for *_, unit in bucket:
+            if not entitled.honours_min_runtime or unit.protected_until_ms <= trial.now_ms:
+                yield unit
 
 
 def may_be_demoted(unit: Unit, besides: int = 0) -> bool:
