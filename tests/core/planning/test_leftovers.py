@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import count
+from random import Random
+
+import pytest
+
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.job import Idle, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
 from quotatree.core.model.policy import Module, Strategy
 from quotatree.core.model.quota import AmountLimit, QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
+from quotatree.core.planning.leftovers import Leftovers
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
 from tests.core.building import World, submit
@@ -38,3 +44,36 @@ def test_surplus_stays_within_the_amount_limits_w3() -> None:
     job = world.submit("service", "r", 1, 8, module=Module.EAS, subjects=("user:ann",))
     world.plan()
     assert len(job.core_indexes) + len(job.extras) == 4
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_who_gets_surplus_is_the_same_whether_or_not_the_order_is_kept_s9(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After every decision the order starts again from the top (S9); it is kept only where that comes to the same."""
+    kept = _surplus_of(seed)
+    fresh = count()
+    monkeypatch.setattr(Leftovers, "_as_of", lambda _: (next(fresh), 0, 0))
+    assert _surplus_of(seed) == kept
+    assert len(kept) > 3
+
+
+def _surplus_of(seed: int) -> list[tuple[str, str]]:
+    random = Random(seed)
+    world = World(nodes=3)
+    world.root(24)
+    for name in ("a", "b"):
+        world.quota(name, 12, fair_idle=random.random() < 0.3)
+    found: list[tuple[str, str]] = []
+    for number in range(12):
+        module = random.choice((Module.EAS, Module.DLC))
+        most = {"min_replicas": 1, "max_replicas": random.randint(2, 4)} if module is Module.EAS else {}
+        idle = random.choice((Idle.NEVER, Idle.NEVER, Idle.ALLOW, Idle.ONLY))
+        quota, gpus = random.choice("abr"), random.choice((0.25, 0.5, 1, 2))
+        world.submit(
+            f"j{number}", quota, gpus, min(2, len(most)) or 1, module=module, idle=idle,
+            priority=random.randint(1, 9), **most,
+        )  # fmt: skip
+        if number % 3 == 2:
+            found += world.plan(number)
+    return found

@@ -39,8 +39,12 @@ RESERVED: Final = 6
 search, and sets are checked against bounds."""
 ONE_JOB: Final = 400
 """What a start without victims is charged with, or a job that is first told why it waits: its shape may need an index of all nodes."""
+ONE_SURPLUS: Final = 200
+"""What a surplus replica is charged with: its shape has an index already."""
 ONE_SET: Final = 32
 """What each set of victims is charged with that a branch and bound tried (search/branching.py)."""
+SEVERAL_SHAPES: Final = 10_000
+"""What each replica of a gang of several shapes is charged with that took victims: they are sought and packed in several orders."""
 ONE_OVERTAKEN: Final = 4_000
 """What each job is charged with that was overtaken for another one, where surplus or idle work stands: only a search tells that it
 could start (search/certainty.py)."""
@@ -83,7 +87,8 @@ class Allowance:
         if victims:
             self._left -= len(takers_waiting(work_of(job), ZERO))
             searched = overtaken if overtaken and self._anybody_gives_way() else 0
-            self._look(sets * ONE_SET + searched * ONE_OVERTAKEN)
+            shapes = SEVERAL_SHAPES * job.core_replicas if len(job.spec.groups) > 1 else 0
+            self._look(sets * ONE_SET + searched * ONE_OVERTAKEN + shapes)
         else:
             beside = len(takers_waiting(work_of(job), ZERO)) if has_loan(job.quota) else 0
             self._look(ONE_JOB + beside * WITH_LOAN)
@@ -98,7 +103,7 @@ class Allowance:
     def charge_surplus(self, job: Job) -> None:
         """Charge a surplus replica that was started for this job: where it is the first, it is a right for all others (P12)."""
         helps = self._helps_others(job.quota.tree) or job.quota.tree.surplus_units == 1
-        self._look(self._classes() * (WITH_VICTIMS if helps else WITHOUT))
+        self._look(ONE_SURPLUS + self._classes() * (WITH_VICTIMS if helps else WITHOUT))
 
     def charge_told(self) -> None:
         """Charge that a job was tried for the first time since it waits, and is told why it goes on waiting."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import evict_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
@@ -16,6 +18,16 @@ from quotatree.core.planning.outcome import Decided
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.placement import find_places
 
+_AsOf = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class _Line:
+    """Those who could use surplus, the first of them last: thousands of services may get a replica each in one plan."""
+
+    as_of: _AsOf
+    last_first: list[Job]
+
 
 class Leftovers:
     """The second and the third round of one plan."""
@@ -23,6 +35,8 @@ class Leftovers:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, and the last change by then
+        self._line: _Line | None = None
+        self._nobody_misses: _AsOf | None = None  # as of then no job could have a wanted replica idle
 
     def hope(self, cls: WaitClass) -> None:
         """Note that a class did not preempt, since it can start idle (P4)."""
@@ -56,8 +70,13 @@ class Leftovers:
     def start_surplus(self) -> bool:
         """Start one surplus replica on what is left over (P12); return False if no job can have one."""
         draft, state = self._draft, self._draft.state
-        for job in short_of_surplus(state, draft.trees):
-            root, tree = job.quota.root, job.quota.tree
+        as_of = self._as_of()
+        line = self._line
+        if line is None or line.as_of != as_of:
+            line = self._line = _Line(as_of, short_of_surplus(state, draft.trees)[::-1])
+        while line.last_first:
+            job = line.last_first[-1]
+            root, tree, version = job.quota.root, job.quota.tree, job.quota.tree.version
             taken = {*job.core_indexes, *job.extras, *job.leaving}
             free = [i for i in range(job.spec.most_replicas) if i not in taken]
             shape = job.spec.groups[0].shape
@@ -71,9 +90,26 @@ class Leftovers:
                     if state.limits or tree.surplus_units == 1:
                         draft.ordering.touch(job.quota)
                     draft.allowance.charge_surplus(job)
+                    if version == tree.version:
+                        self._go_on(line, job)
                     return True
-            state.remember_surplus(job, tree.version)
+            state.remember_surplus(job, version)
+            line.last_first.pop()
         return False
+
+    def _as_of(self) -> _AsOf:
+        """Return what differs after every decision, and whenever one was taken back."""
+        draft = self._draft
+        return draft.returns, len(draft.decisions), draft.state.change
+
+    def _go_on(self, line: _Line, job: Job) -> None:
+        """Keep the order of those who could use surplus, now that this first one of them has got a replica: nobody else's place
+        has changed, and nobody misses a wanted one who did not before."""
+        if job.running_replicas >= job.spec.most_replicas:
+            line.last_first.pop()
+        before, line.as_of = line.as_of, self._as_of()
+        if self._nobody_misses == before:
+            self._nobody_misses = line.as_of
 
     def _took_fairly(self, job: Job) -> bool:
         """Let a waiting borrower take from one that has more than its share (I4); return whether anything was decided.
@@ -105,8 +141,13 @@ class Leftovers:
 
     def _grow_idle(self) -> bool:
         """Start replicas that a running job is missing, if it may have them idle; return False if no job can (I1, P12)."""
-        draft = self._draft
-        for job in short_of_idle(draft.state, draft.trees):
+        draft, as_of = self._draft, self._as_of()
+        if self._nobody_misses == as_of:
+            return False
+        missing = short_of_idle(draft.state, draft.trees)
+        if not missing:
+            self._nobody_misses = as_of
+        for job in missing:
             if draft.is_put_off(job, Claim.IDLE):
                 continue
             found = idle_start(draft.state, job)
