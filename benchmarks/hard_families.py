@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchmarks import hard_queues as queues
+from benchmarks import hard_services as services
 from benchmarks import hard_worlds as worlds
 from quotatree.core import State
 
@@ -44,4 +45,8 @@ FAMILIES: Final = (
     Family("n services growing onto loans", queues.growing_onto_loans, 62, 250),
     Family("n siblings, surplus and loans", queues.surplus_and_loans, 62, 250),
     Family("n roots on one pool", queues.roots_on_one_pool, 30, 120),
+    Family("n services with surplus", services.services_with_surplus, 1_000, 4_000),
+    Family("n borrowers beside surplus", services.fair_borrowers_and_surplus, 60, 240),
+    Family("n gangs over reserved work", services.gangs_over_reserved_work, 250, 1_000),
+    Family("n gangs of two shapes", services.gangs_of_two_shapes, 15, 60),
 )
