@@ -37,7 +37,7 @@ HEADINGS: Final = {
 # code: when it appears
 WHEN: Final = {
     "FitsFree": "`start`: quota and devices were free; nobody was touched.",
-    "AfterIdleBorrowers": "`start` or `hold` after idle borrowers, or surplus replicas of the own quota, were told to leave. No policy is needed.",
+    "AfterIdleBorrowers": "`start` or `hold` after idle borrowers, or surplus replicas of the tree, were told to leave. No policy is needed.",
     "OnLoan": "`start` beyond the own min, never beyond an ancestor's, without a victim.",
     "AfterPreemption": "`start` or `hold` after regular work was evicted; the ledger's entry names each victim and its cost.",
     "HoldComplete": "`start` of a held job on its promised places.",
@@ -45,7 +45,7 @@ WHEN: Final = {
     "FitsIdle": "`start` on an idle claim, in the second round of a plan; regular work may take it back at any time.",
     "SurplusFits": "`grow`: one more replica beyond those the job wants, in the last round of a plan.",
     "Promoted": "`promote`: quota has room for a job that runs idle; nothing restarts.",
-    "CoreGrows": "`promote`: `min_replicas` was raised and running surplus covers it, or part of it.",
+    "CoreGrows": "`promote`: `min_replicas` was raised, and replicas that run beyond the core cover it, or part of it; nothing restarts.",
     "WaitsForLeaving": "`hold` without victims: the job fits as soon as those who are leaving already have left. `explain` says it of every held job.",
     "StarvationGuard": "`hold` without places and without an end: quota and nodes are kept for the longest-waiting head of a tree.",
     "SelfLevelOwn": "`evict` by the self-level policy of the quota, from the quota itself.",
@@ -55,7 +55,7 @@ WHEN: Final = {
     "TakenInTurn": "`evict` by the right of a job that would have been stopped and started again in one plan: it stays, and its preemptor, which has no such right, starts where the victim was.",
     "FairShare": "`evict` of an `idle: only` claim for a waiting borrower. Not counted as a preemption.",
     "IdleTakenBack": "`evict` of an idle claim. Not counted as a preemption.",
-    "SurplusGivesWay": "`shrink`, for a waiting job of the same quota with equal or higher priority. Not counted as a preemption.",
+    "SurplusGivesWay": "`shrink`, for any waiting regular request of the tree that fits once it has left; no policy is needed and no priority is looked at. Not counted as a preemption.",
     "Demoted": "`demote`: a victim with `idle: allow` runs on, because only quota was short. It costs nothing.",
     "ScaleReclaim": "`evict` at the moment a quota is scaled down, or gives capacity away, in mode `reclaim`.",
     "LoanReturnedByHand": "`evict` when an admin returns a loan.",
@@ -106,12 +106,12 @@ WHEN: Final = {
 
 STEPS: Final = {
     "FREE": "start at once, or on places that others are leaving already",
-    "IDLE": "take idle borrowers, and surplus replicas of the own quota, back",
+    "IDLE": "take idle borrowers and surplus replicas of the tree back",
     "LOAN": "go beyond the own min, on what siblings do not use",
     "RETURN": "take what siblings have above their min, for a job that fits its own min",
     "OWN": "evict by self-level, from the own quota",
-    "DESCENDANTS": "evict by child-level, from below",
     "SIBLINGS_ABOVE_MIN": "evict from quotas below and beside that are above their min, down to it",
+    "DESCENDANTS": "evict by child-level, from below",
     "SIBLINGS": "evict by self-level, from all siblings and what is below them",
 }
 
@@ -127,7 +127,8 @@ reason's `facts`; the last column links the [rules](rules.md) behind it. There i
 STEPS_HEAD: Final = """## Steps
 
 What a waiting job tries, least disruptive first (P4); each step may use everything of the steps before it. `step` of a start or
-hold says which one worked, and `tried` why those before it did not. [Preemption](../explanation/preemption.md) explains them.
+hold says which one worked, and `tried` why those before it did not. The last three are one step: there the highest priority touched
+decides first, among equals their order here, and then the cost. [Preemption](../explanation/preemption.md) explains them.
 
 | step | told as | what it adds |
 |---|---|---|

@@ -238,7 +238,7 @@ SETTINGS: Final = (
     Setting("loop.longest_retry", _positive_ms, '"10s"', "and the longest pause between tries"),
     Setting("loop.most_in_batch", _at_least_one, "250", "at most so many commands, and so many reports, in one commit"),
     Setting("loop.most_waiting", _at_least_one, "20000", "more requests than that waiting for the loop are turned away"),
-    Setting("planner.aging_interval", as_duration_ms, '"10m"', "a waiting job counts one priority more after each (S5); 0s: never"),
+    Setting("planner.aging_interval", as_duration_ms, '"10m"', "a waiting job counts one priority more in its queue after each, up to 6 (S4); 0s: never"),
     Setting("planner.balance_timeout", as_duration_ms, '"5m"', "strategy balance: how long a head may block (S3)"),
     Setting("planner.starvation_guard", as_duration_ms, '"1h"', "after which wait capacity is kept for a head (S10); 0s: never"),
     Setting("planner.eas_outage", as_duration_ms, '"1h"', "what the outage of a service is charged with (P6)"),

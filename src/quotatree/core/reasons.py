@@ -27,7 +27,7 @@ class Code(Enum):
     FitsIdle = "no regular room, but {free} is used by nobody"
     SurplusFits = "replica beyond what it wants fits in min and on free devices"
     Promoted = "its turn came: the idle claim becomes regular in place"
-    CoreGrows = "surplus replicas that already run become part of the larger core"
+    CoreGrows = "replicas that already run become part of the larger core"
     WaitsForLeaving = "its places are promised; {leaving} job(s) still have to leave them"
     StarvationGuard = "has waited {waited} as head; what becomes free on its places is kept for it"
     # evictions
@@ -199,6 +199,6 @@ class Step(Enum):
     LOAN = "loan on siblings' unused capacity"
     RETURN = "return of loans"
     OWN = "own quota"
-    DESCENDANTS = "descendants"
     SIBLINGS_ABOVE_MIN = "siblings above their min"
+    DESCENDANTS = "descendants"
     SIBLINGS = "siblings"
