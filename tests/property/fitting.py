@@ -173,15 +173,14 @@ def quota_fits(
         for i, bound in enumerate(model.quotas[above].min):
             if bound is None or not request[i]:
                 continue
-            spoken_for = sum(unmet(model, c, i, used, quota, request[i]) for c in model.children(above))
+            spoken_for = sum(unmet(model, c, i, used, quota) for c in model.children(above))
             promised = kept[i] if above in kept_for else 0
             if used[above][i] + request[i] + spoken_for + promised > bound:
                 return False
     return True
 
 
-def unmet(model: Model, quota: str, i: int, used: dict[str, list[int]], taker: str, added: int) -> int:
-    """Return the part of what is reserved at `quota` or below that is still unused once `added` runs at `taker` (Q8)."""
-    extra = added if quota in model.path(taker) else 0
-    own = model.quotas[quota].spec.reserved[i] - used[quota][i] - extra
-    return max(0, own, sum(unmet(model, c, i, used, taker, added) for c in model.children(quota)))
+def unmet(model: Model, quota: str, i: int, used: dict[str, list[int]], taker: str) -> int:
+    """Return the unused part of what is reserved at `quota` or below, but for quotas that the taker is in or below (Q8)."""
+    own = 0 if quota in model.path(taker) else model.quotas[quota].spec.reserved[i] - used[quota][i]
+    return max(0, own, sum(unmet(model, c, i, used, taker) for c in model.children(quota)))

@@ -21,6 +21,7 @@ from quotatree.core.model.quota import (
     own_share_key,
     protected,
     protected_below,
+    protected_from,
     share_key,
     shortage,
     squeezed,
@@ -89,6 +90,18 @@ def test_reserved_is_kept_from_ancestors_and_siblings_only() -> None:
     assert protected(a, GPU) == 1000
 
 
+def test_a_part_reserved_too_late_does_not_keep_its_own_quota_out() -> None:
+    """Q8: `root` stands on part of what is then reserved for `a`. What is left is for `a` and below, not for others."""
+    state = tree(a={"reserved": gpus(5)})
+    use(state, "root", 9)
+    assert shortage(state.quotas[QuotaId("a")], gpus(3)) is None
+    assert shortage(state.quotas[QuotaId("a.x")], gpus(3)) is None
+    short = shortage(state.quotas[QuotaId("b")], gpus(1))
+    assert short is not None
+    assert (short.quota.id, short.free) == ("root", -2000)
+    assert most_room(state.quotas[QuotaId("a.x")])[GPU] == 3000
+
+
 class Supposed:
     """One quota, with all above it, uses so much less than it does; it is not known what the others would use."""
 
@@ -117,7 +130,7 @@ def test_what_is_reserved_by_quotas_that_nothing_happens_to_is_not_counted_anew(
     root, y = state.quotas[QuotaId("root")], state.quotas[QuotaId("a.y")]
     assert protected_below(root, GPU) == 1000 + 2000
     assert protected_below(root, GPU, usage=Supposed(y, gpus(2))) == 3000 + 2000
-    assert protected_below(root, GPU, 1000, y, Supposed(y, gpus(2))) == 2000 + 2000
+    assert protected_from(y, root, GPU, Supposed(y, gpus(2))) == 1000 + 2000, "its own part is not kept from it"
 
 
 def test_idle_room_leaves_out_what_is_not_lent() -> None:

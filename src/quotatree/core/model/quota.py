@@ -234,29 +234,32 @@ def squeezed(quota: Quota, resource: int) -> int:
     return max(0, bound - quota.used[resource] - max(0, min(room_above)))
 
 
-def protected(
-    quota: Quota, resource: int, added: int = 0, added_below: Quota | None = None, usage: Usage | None = None
-) -> int:
-    """Return how much must be kept free for the part of `reserved`, here and below, that is not in use yet (Q8).
-
-    `added` is counted as used by `added_below` and every quota on its path; it need not be in this subtree.
-    """
-    on_path = added_below is not None and quota.contains(added_below)
-    used = quota.used if usage is None else usage.used(quota)
-    missing = quota.spec.reserved[resource] - used[resource] - (added if on_path else 0)
-    return max(0, missing, protected_below(quota, resource, added, added_below, usage))
+def protected(quota: Quota, resource: int, usage: Usage | None = None) -> int:
+    """Return how much must be kept free for the part of `reserved`, here and below, that is not in use yet (Q8)."""
+    if usage is None:
+        return quota.kept[resource]
+    missing = quota.spec.reserved[resource] - usage.used(quota)[resource]
+    return max(0, missing, protected_below(quota, resource, usage))
 
 
-def protected_below(
-    quota: Quota, resource: int, added: int = 0, added_below: Quota | None = None, usage: Usage | None = None
-) -> int:
-    """Return the sum of `protected` of the children. Only those are looked at that have `added` or another use by `usage`."""
+def protected_below(quota: Quota, resource: int, usage: Usage | None = None) -> int:
+    """Return the sum of `protected` of the children. Only those are looked at that have another use by `usage`."""
     total = quota.kept_below[resource]
-    others = dict.fromkeys(usage.changed_children(quota)) if usage is not None else {}
-    if added_below is not None and added_below is not quota and quota.contains(added_below):
-        others[added_below.path[added_below.depth - quota.depth - 1]] = None
-    for child in others:
-        total += protected(child, resource, added, added_below, usage) - child.kept[resource]
+    for child in usage.changed_children(quota) if usage is not None else ():
+        total += protected(child, resource, usage) - child.kept[resource]
+    return total
+
+
+def protected_from(quota: Quota, above: Quota, resource: int, usage: Usage | None = None) -> int:
+    """Return how much must be kept free at a quota on the path of `quota` when work of `quota` starts (Q8).
+
+    Of reserved parts only those count that the work is not below: a quota's own part is there for it.
+    """
+    total = protected_below(quota, resource, usage)
+    level = quota
+    while level is not above and level.parent is not None:
+        total += protected_below(level.parent, resource, usage) - protected(level, resource, usage)
+        level = level.parent
     return total
 
 
@@ -303,28 +306,23 @@ def shortage(
             if not past_guard:
                 free -= above.shadow[i]
             if reserving:
-                free -= protected_below(above, i, wanted, quota, usage)
+                free -= protected_from(quota, above, i, usage)
             if wanted > free:
                 return Shortage(above, i, wanted, free)
     return None
 
 
 def most_room(quota: Quota) -> list[int | None]:
-    """Return how much regular work of each resource may fit on the path at most: what is more does not (Q3, Q8); None: any amount.
-
-    Of reserved parts only those count that the work is not below; `shortage` looks at all.
-    """
+    """Return how much regular work of each resource may fit on the path at most: what is more does not (Q3, Q8); None: any amount."""
     found: list[int | None] = [None, None, None]
-    below: Quota | None = None
     reserving = quota.tree.shares_reserved
     for above in quota.path:
         for i, bound in above.named:
             free = bound - above.used[i]
             if reserving:
-                free -= above.kept_below[i] - (0 if below is None else below.kept[i])
+                free -= protected_from(quota, above, i)
             known = found[i]
             found[i] = free if known is None else min(known, free)
-        below = above
     return found
 
 
@@ -358,7 +356,7 @@ def deficit_at(
         if not past_guard:
             over += above.shadow[i]
         if quota.tree.shares_reserved:
-            over += protected_below(above, i, request[i], quota, usage)
+            over += protected_from(quota, above, i, usage)
         short[i] = max(0, over)
     return Resources(*short)
 

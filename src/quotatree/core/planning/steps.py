@@ -146,7 +146,7 @@ def _in_own_min(claimant: Claimant) -> bool:
     for i, bound in quota.named:
         kept = 0 if claimant.past_guard else quota.shadow[i]
         if quota.tree.shares_reserved:
-            kept += protected_below(quota, i, request[i], quota)
+            kept += protected_below(quota, i)
         if request[i] and quota.used[i] + request[i] + kept > bound:
             return False
     return True
