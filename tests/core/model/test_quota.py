@@ -130,7 +130,9 @@ def test_what_is_reserved_by_quotas_that_nothing_happens_to_is_not_counted_anew(
     root, y = state.quotas[QuotaId("root")], state.quotas[QuotaId("a.y")]
     assert protected_below(root, GPU) == 1000 + 2000
     assert protected_below(root, GPU, usage=Supposed(y, gpus(2))) == 3000 + 2000
-    assert protected_from(y, root, GPU, Supposed(y, gpus(2))) == 1000 + 2000, "its own part is not kept from it"
+    assert protected_from(y, root, GPU, Supposed(y, gpus(2))) == 1000 + 2000, (
+        "its own part is not kept from it"
+    )
 
 
 def test_idle_room_leaves_out_what_is_not_lent() -> None:

@@ -46,6 +46,28 @@ def test_surplus_stays_within_the_amount_limits_w3() -> None:
     assert len(job.core_indexes) + len(job.extras) == 4
 
 
+def test_no_surplus_is_started_only_to_be_taken_for_a_smaller_share() -> None:
+    """S8, I4: one more replica would give `wide` a share that `owner`, which waits for three GPUs, could take all of it for."""
+    state = State()
+    for name, gpus in (("n0", 4), ("n1", 5)):
+        apply(state, ev.NodeJoined(NodeSpec(name, gpus=gpus)), 0)
+    draws = (("default", Bounds(9000)),)
+    apply(state, ev.QuotaCreated(QuotaSpec(QuotaId("r"), draws=draws, fair_idle=True)), 0)
+    for name, parent, gpus in (("a", "r", 6), ("a.x", "a", 1), ("a.y", "a", 5)):
+        apply(state, ev.QuotaCreated(QuotaSpec(QuotaId(name), QuotaId(parent), Bounds(gpus * 1000))), 0)
+    submit(state, "regular", "a.y", (2, 2000))
+    submit(state, "owner", "r", (3, 1000), idle=Idle.ONLY)
+    submit(state, "wide", "a.x", (2, 1000), now_ms=1, min_replicas=2, max_replicas=3, idle=Idle.ONLY)
+    submit(state, "short", "r", (3, 1000), now_ms=2)
+    plan(state, 2)
+    assert state.jobs[JobId("wide")].running
+    apply(state, ev.JobEnded(JobId("short")), 5)
+    submit(state, "one", "r", (1, 1000), now_ms=5)
+    made = plan(state, 5)
+    assert [(type(d).__name__, d.job) for d in made.decisions] == [("Start", "one")]
+    assert plan(state, 5).decisions == ()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_who_gets_surplus_is_the_same_whether_or_not_the_order_is_kept_s9(
     seed: int, monkeypatch: pytest.MonkeyPatch

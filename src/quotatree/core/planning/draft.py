@@ -8,7 +8,7 @@ from quotatree.core import decisions as say
 from quotatree.core.changes.effects import Stopped
 from quotatree.core.changes.preemption_count import count_preemption, count_preemptions
 from quotatree.core.model.job import Claim, Job, JobId, Phase
-from quotatree.core.model.unit import UnitKind
+from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.planning.allowance import Allowance
 from quotatree.core.planning.net_effect import keep_running
 from quotatree.core.planning.ordering import Ordering
@@ -17,8 +17,8 @@ from quotatree.core.reasons import Reason
 from quotatree.core.state import State
 from quotatree.core.state.undo_log import Mark
 
-_Started = tuple[JobId, Claim]
-"""A start or a hold of a job in this plan."""
+_Started = tuple[JobId, Claim | UnitKind]
+"""A start or a hold of a job in this plan, by its claim, or a surplus replica of it."""
 
 
 class _Placing(NamedTuple):
@@ -71,8 +71,8 @@ class Draft:
         the plan goes back to where the victim was started, and goes on without that start.
         """
         for unit in outcome.taken if self._placed else ():
-            started = (unit.job.id, unit.cls.claim)
-            if started in self._placed:
+            started = self._started(unit)
+            if started is not None:
                 self._go_back(self._placed[started])
                 if started in self.postponed:
                     self._barred.add(started)  # nor can it be started last
@@ -80,13 +80,23 @@ class Draft:
                 return
         self._record(job, outcome, overtaken)
 
-    def note_place(self, job: Job, claim: Claim) -> None:
-        """Note that a job is about to be started, so that the plan can go back to this point."""
-        self._placed[job.id, claim] = self._here()
+    def _started(self, unit: Unit) -> _Started | None:
+        """Return what of a unit that goes was started in this plan, or goes with it: its run, or a surplus replica; None: nothing."""
+        name, kind = unit.job.id, unit.cls.kind
+        if kind is not UnitKind.SURPLUS and (name, unit.cls.claim) in self._placed:
+            return name, unit.cls.claim
+        takes_surplus = kind in (UnitKind.CORE, UnitKind.SURPLUS)
+        return (
+            (name, UnitKind.SURPLUS) if takes_surplus and (name, UnitKind.SURPLUS) in self._placed else None
+        )
 
-    def is_put_off(self, job: Job, claim: Claim) -> bool:
+    def note_place(self, job: Job, what: Claim | UnitKind) -> None:
+        """Note that a job is about to be started, or gets surplus, so that the plan can go back to this point."""
+        self._placed.setdefault((job.id, what), self._here())
+
+    def is_put_off(self, job: Job, what: Claim | UnitKind) -> bool:
         """Return whether a start is not to be made now, since another job would evict it."""
-        started = (job.id, claim)
+        started = (job.id, what)
         return (started in self.postponed and not self.last) or started in self._barred
 
     def tell(self, job: Job, reason: Reason) -> None:

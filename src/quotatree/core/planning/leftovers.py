@@ -8,6 +8,7 @@ from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import evict_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
 from quotatree.core.model.resources import resources_text
+from quotatree.core.model.unit import UnitKind
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.extra_replicas import short_of_idle, short_of_surplus, surplus_allowed
@@ -80,9 +81,10 @@ class Leftovers:
             taken = {*job.core_indexes, *job.extras, *job.leaving}
             free = [i for i in range(job.spec.most_replicas) if i not in taken]
             shape = job.spec.groups[0].shape
-            if free and surplus_allowed(state, job):
+            if free and not draft.is_put_off(job, UnitKind.SURPLUS) and surplus_allowed(state, job):
                 places = find_places(state, root, [(free[0], shape)], now=True, avoid=tree.guard_nodes)
                 if places is not None:
+                    draft.note_place(job, UnitKind.SURPLUS)
                     draft.decisions.append(effects.start_surplus(state, job, places[0], draft.now_ms))
                     # It may have put waiting jobs over a limit: positions are counted anew (S3). And the first surplus
                     # of a tree gives its other jobs a right that they did not have: those that failed are tried again,

@@ -293,8 +293,9 @@ class _Planner(Surroundings):
             if cls.failed is not None and cls.failed.reason.code is Code.WouldBeTaken:
                 found[cls.quota.id, cls.key] = cls.failed.reason
         placed = {decision.job for decision in draft.decisions if isinstance(decision, say.PLACINGS)}
-        for (job_id, _), preemptor in draft.postponed.items():
-            left_out = None if job_id in placed else jobs[job_id].quota.queue.of_job.get(job_id)
+        for (job_id, what), preemptor in draft.postponed.items():
+            waits = isinstance(what, Claim) and job_id not in placed
+            left_out = jobs[job_id].quota.queue.of_job.get(job_id) if waits else None
             if left_out is not None:
                 found[left_out.quota.id, left_out.key] = because(Code.WouldBeTaken, preemptor=preemptor)
         return found
