@@ -8,7 +8,8 @@ from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Claim, Idle, Phase
-from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope
+from quotatree.core.model.node import NodeSpec
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import GPU_SECOND
 from quotatree.core.planning import attempt as one_attempt
@@ -124,6 +125,30 @@ def test_what_victims_cost_without_the_ladder_is_asked_only_of_those_that_go(
     taken = [("Evict", evicted[0]), ("Evict", evicted[1]), ("Hold", "top")]
     assert world.plan() == [*taken, ("Evict", evicted[2]), ("Evict", evicted[3]), ("Hold", "high")]
     assert asked == [{*evicted[:2]}, {*evicted[2:]}]
+
+
+def test_surplus_that_goes_with_a_core_counts_without_the_ladder_too_p5() -> None:
+    """P13: before a loan the surplus of `service` would leave by itself. Its core goes, and takes it along: 40 GPU-seconds more."""
+    world = World(nodes=2, gpus=2)
+    world.event(ev.NodeJoined(NodeSpec("n2", gpus=3)))
+    world.root(7)
+    takes = (
+        SelfLevel(Priorities(9, 9), Priorities(6, 8), ALL, Scope.OWN),
+        SelfLevel(Priorities(9, 9), Priorities(1, 5), frozenset({Module.DLC}), Scope.SIBLINGS),
+    )
+    world.quota("a", 5, self_level=SelfLevels(takes))
+    for name, quota in (("x", "r"), ("y", "r")):
+        world.submit(name, quota, 1)
+    world.submit("low", "a", 1, 2)
+    world.submit("service", "a", 1, 2, priority=8, min_replicas=2, max_replicas=4)
+    plan(world.state, 0)
+    world.now_ms = 1000
+    world.submit("new", "a", 2, priority=9)
+    (held,) = (d for d in plan(world.state, 1000).decisions if isinstance(d, say.Hold))
+    assert held.preemption is not None
+    assert [(v.job, len(v.replicas)) for v in held.preemption.victims] == [("service", 3)]
+    assert held.preemption.cost == (41 * 2 * 128 + 40) * GPU_SECOND
+    assert held.preemption.cost_without_ladder == held.preemption.cost
 
 
 @pytest.mark.parametrize("scope", [Scope.LEVEL, Scope.SIBLINGS])

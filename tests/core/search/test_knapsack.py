@@ -7,11 +7,12 @@ from random import Random
 
 import pytest
 
+from quotatree.core.model.policy import Module
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.unit import Unit
 from quotatree.core.search import knapsack
 from quotatree.core.search.knapsack import Item, cover, cover_both
-from quotatree.core.search.trial import Effort
+from quotatree.core.search.trial import Effort, implied
 from tests.core.building import World
 
 
@@ -44,6 +45,41 @@ def test_a_cover_costs_as_little_as_any_set(seed: int) -> None:
     assert (None if found is None else found.cost) == cheapest(inside, beside, least, amount)
     found = cover(items, GPU, amount)
     assert (None if found is None else found.cost) == cheapest([], items, 0, amount)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_core_goes_with_the_other_replicas_of_its_job_or_not_at_all_p12(seed: int) -> None:
+    """P5: each set is a cheapest one of all in which no replica goes beside its core. The core's cost has theirs."""
+    random = Random(seed)
+    world = World(nodes=4)
+    world.root(32)
+    services = [
+        world.run(f"s{number}", "r", random.randint(1, 2), random.randint(2, 4), module=Module.EAS)
+        for number in range(2)
+    ]
+    singles = [world.run(f"j{number}", "r", random.randint(1, 3)) for number in range(3)]
+    items = [(random.randint(1, 9), job.core) for job in singles if job.core is not None]
+    wholes: dict[Unit, int] = {}
+    for job in services:
+        assert job.core is not None
+        extras = [(random.randint(1, 9), unit) for unit in job.extras.values()]
+        items += extras
+        items.append((random.randint(1, 9) + sum(cost for cost, _ in extras), job.core))
+        wholes[job.core] = sum(unit.footprint[GPU] for unit in (job.core, *job.extras.values()))
+    amount = random.randint(1, 16) * 1000
+    lawful = [
+        chosen
+        for chosen in chain.from_iterable(combinations(items, size) for size in range(len(items) + 1))
+        if not any(implied(unit, [u for _, u in chosen]) for _, unit in chosen)
+        and sum(wholes.get(unit, unit.footprint[GPU]) for _, unit in chosen) >= amount
+    ]
+    found = cover(items, GPU, amount, wholes=wholes)
+    assert (None if found is None else found.cost) == min(
+        (sum(cost for cost, _ in chosen) for chosen in lawful), default=None
+    )
+    if found is not None:
+        assert not any(implied(unit, found.units) for unit in found.units)
+        assert sum(wholes.get(unit, unit.footprint[GPU]) for unit in found.units) >= amount
 
 
 def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
-from quotatree.core.model.policy import ChildLevel, Priorities, Scope, Strategy
+from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, Strategy
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.planning.plan import plan
@@ -41,6 +41,20 @@ def test_a_reserved_part_elsewhere_makes_no_victim_dearer_p5(reserved: int) -> N
     world.now_ms = 100 * MINUTE
     world.submit("big", "a", 4, priority=9)
     assert world.plan() == [("Evict", "y"), ("Start", "big")]
+
+
+def test_a_whole_service_goes_where_it_is_cheaper_than_a_replica_of_it_and_another_job_p5() -> None:
+    """P12: the core takes the other replica along, so it frees both GPUs that are short; each of them is of priority 9."""
+    world = World(gpus=9)
+    world.root(5, child_level=ChildLevel(Priorities(6, 9), ALL))
+    world.quota("a", 2)
+    world.quota("b", 3)
+    world.run("top", "r", 2)
+    world.run("service", "a", 1, 2, priority=9, module=Module.EAS)
+    world.run("train", "b", 1, priority=8)
+    world.now_ms = 180 * MINUTE
+    world.submit("new", "r", 2)
+    assert world.plan() == [("Evict", "service"), ("Start", "new")]
 
 
 def test_a_cover_leaves_out_who_may_not_go_and_is_still_the_cheapest() -> None:

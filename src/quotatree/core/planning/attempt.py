@@ -135,8 +135,8 @@ class Attempt:
         evictions: tuple[say.Decision, ...] = ()
         if found is not None:
             request = self._asked_for_quota_alone()
-            without = cost_without_ladder(found)
-            preemption, evictions = self._evict(Step.IDLE, request.signature, found, without)
+            saving = found.cost - cost_without_ladder(found)
+            preemption, evictions = self._evict(Step.IDLE, request.signature, found, saving)
         numbers = [i for i, _ in self._claimant.wanted]
         promoted = effects.promote(self._state, self._job, numbers, self._now_ms, why, preemption)
         effects.clear_guard(self._state, self._job)
@@ -343,10 +343,10 @@ class Attempt:
     def _take(self, step: Step, request: Request, found: Found) -> Decided | Overtaken:
         if self._overtaken(found.units):
             return Overtaken()
-        without = cost_without_ladder(found)
+        saving = found.cost - cost_without_ladder(found)
         if self._given_way.gone:
             self._given_way.let_stay(request, found, self._before)
-        preemption, evictions = self._evict(step, request.signature, found, without)
+        preemption, evictions = self._evict(step, request.signature, found, saving)
         reason = why_started(step, found, preemption.victims)
         places = self._claimant.soonest_places()
         if places is None:
@@ -357,32 +357,32 @@ class Attempt:
         return Decided((*evictions, begun), self._before, tried, taken, tuple(self._stopped), sets)
 
     def _evict(
-        self, step: Step, signature: Signature, found: Found, without_ladder: int
+        self, step: Step, signature: Signature, found: Found, saving: int
     ) -> tuple[say.Preemption, tuple[say.Decision, ...]]:
         """Evict the units that were found, or turn them idle; return the entry of the ledger and what was decided.
 
-        `without_ladder`: what they would have cost without the priority ladder (P5).
+        `saving`: how much less others would have cost without the priority ladder (P5).
         """
         taken = take(self._claimant, signature, found, self._now_ms)
         self._stopped += taken.stopped
         settle_all(self._state, (*self._given_way.units, *found.units), self._now_ms)
-        ledger = self._ledger(step, taken.victims, found, without_ladder)
+        ledger = self._ledger(step, taken.victims, found, saving)
         return ledger, (*self._given_way.evictions, *taken.decided)
 
-    def _ledger(
-        self, step: Step, victims: list[say.VictimCost], found: Found, without_ladder: int
-    ) -> say.Preemption:
-        """Return the entry of the ledger: these victims, and the surplus that gave way before a loan."""
+    def _ledger(self, step: Step, victims: list[say.VictimCost], found: Found, saving: int) -> say.Preemption:
+        """Return the entry of the ledger: these victims, and the surplus that gave way before a loan.
+
+        That surplus, and what of it goes with a core after all, would have gone for other victims as well.
+        """
         before = self._given_way.victims
-        extra = sum(victim.cost for victim in before)
-        cost = extra + sum(v.cost for v in victims)
+        cost = sum(victim.cost for victim in (*before, *victims))
         return say.Preemption(
             preemptor=self._job.id,
             step=step,
             victims=(*before, *victims),
             demoted=tuple(u.job.id for u in found.units if u in found.demoted),
             cost=cost,
-            cost_without_ladder=min(cost, extra + without_ladder),
+            cost_without_ladder=cost - saving,
             highest_priority=found.highest,
             tried=tuple(self._tried),
         )

@@ -16,12 +16,28 @@ from typing import Final
 from quotatree.core.model.job import Idle
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import GPU, ZERO, Resources
-from quotatree.core.model.unit import Unit, UnitClass, UnitKind, eviction_cost, total_footprint
+from quotatree.core.model.unit import (
+    Unit,
+    UnitClass,
+    UnitKind,
+    companions,
+    eviction_cost,
+    total_footprint,
+)
 from quotatree.core.search.eligible import Entitled
-from quotatree.core.search.knapsack import Item, cover, cover_both
-from quotatree.core.search.trial import NOTHING, Proposal, Trial, with_companions
+from quotatree.core.search.knapsack import Item, Wholes, cover, cover_both
+from quotatree.core.search.trial import (
+    NOTHING,
+    Proposal,
+    Trial,
+    implied,
+    quota_freed_by,
+    with_companions,
+)
 
 UNBOUNDED: Final = 1 << 200
+WHOLES_LOOKED_AT: Final = 64
+"""So many units of a bucket beyond those that could be needed are looked at for cores that take other replicas along."""
 
 SCALE: Final = 840 * 840
 """Ratios are compared as integers, in units of one part in SCALE."""
@@ -44,14 +60,14 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
     if left[main] > _known_total(trial, main):
         return None
     items = _prefixes(trial, left, main)
-    total = sum([unit.footprint[main] for _, unit in items])
+    total = _most_freed(trial, items, main)
     if total < left[main]:
         _note_total(trial, main, total)
         return None
     if trial.protections is not None:
         # Whoever may not go alone may not go with others, either.
         items = [item for item in items if trial.may_go_alone(item[1])]
-        total = sum([unit.footprint[main] for _, unit in items])
+        total = _most_freed(trial, items, main)
         if total < left[main]:
             _note_total(trial, main, total)
             return None
@@ -168,6 +184,7 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
     demotes = trial.request.demote_room >= 0
     several = sum(1 for amount in left if amount > 0) > 1 or any(trial.request.inside)
     every_one = trial.protections is not None or several
+    elastic = bool(trial.request.quota.tree.elastic)
     items: list[Item] = []
     cheapest: dict[int, list[int]] = {}  # by size: costs, negated, of as many units as would do alone
     for cls, entitled in signature.classes_in(trial.state):
@@ -180,22 +197,57 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
             if interval_ms is not None:
                 start = bisect_right(bucket, now_ms % interval_ms, key=lambda entry: entry[0])
             count = 0
+            beyond = 0  # units looked at after as many as could be needed
             would_do = cheapest.setdefault(amount, []) if amount and not every_one and not demotes else None
             for k in range(len(bucket)):
                 unit = bucket[start - 1 - k][3] if interval_ms is not None else bucket[k][3]
                 if unit in gone or (entitled.honours_min_runtime and unit.protected_until_ms > now_ms):
                     continue
-                if would_do and len(would_do) == enough and unit.cost(now_ms) > -would_do[0]:
-                    break
+                if beyond or (would_do and len(would_do) == enough and unit.cost(now_ms) > -would_do[0]):
+                    beyond += 1
+                    if not elastic or beyond > WHOLES_LOOKED_AT:
+                        break
+                whole = elastic and _takes_along(unit)
+                if beyond and not whole:
+                    continue
                 free = demotes and may_be_demoted(unit)
                 cost = 0 if free else eviction_cost(unit, now_ms)
                 items.append((cost, unit))
+                if whole:
+                    continue
                 count += not free
                 if would_do is not None:
                     (heappush if len(would_do) < enough else heappushpop)(would_do, -cost)
                 if count >= enough:
-                    break
+                    beyond = 1
+                    if not elastic:
+                        break
     return items
+
+
+def _takes_along(unit: Unit) -> bool:
+    """Return whether other units go with this one: the replicas of its job beyond the core, or a hold for more of them."""
+    return unit.cls.kind is UnitKind.CORE and unit.job.composite
+
+
+def _freed_by(trial: Trial, unit: Unit, but: Collection[Unit] = ()) -> Resources:
+    """Return what it frees in the quotas if this unit goes with all it takes along, without what some of these free already."""
+    if not _takes_along(unit):
+        return unit.footprint
+    pieces = [unit, *[piece for piece in companions(unit) if piece not in but]]
+    return quota_freed_by(trial.signature, pieces)
+
+
+def _most_freed(trial: Trial, items: list[Item], main: int) -> int:
+    """Return at least as much as all items free together, with replicas that may only go with their core."""
+    return sum([unit.footprint[main] for _, unit in items]) + sum(_wholes(trial, items, main).values())
+
+
+def _wholes(trial: Trial, items: list[Item], main: int) -> Wholes:
+    """Return the cores among the items that take along what frees the resource, too, each with how much it frees in all."""
+    gone = {*trial.taken, *trial.overlay.off}
+    freed = {unit: _freed_by(trial, unit, gone)[main] for _, unit in items if _takes_along(unit)}
+    return {unit: amount for unit, amount in freed.items() if amount > unit.footprint[main]}
 
 
 def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, int]:
@@ -208,7 +260,7 @@ def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, in
 
 def _exact_if_lawful(trial: Trial, items: list[Item], left: Resources, main: int) -> Proposal | None:
     """Solve without protections; return that only if it satisfies them."""
-    found = cover(items, main, left[main], trial.request.cells)
+    found = cover(items, main, left[main], trial.request.cells, _wholes(trial, items, main))
     return None if found is None else _lawful(trial, items, left, ZERO, found)
 
 
@@ -243,7 +295,8 @@ def _greedy(trial: Trial, items: list[Item], left: Resources) -> Proposal | None
 
     def key(item: Item) -> tuple[int, int, int, tuple[str, int]]:
         cost, unit = item
-        useful = sum(min(SCALE, unit.footprint[i] * SCALE // left[i]) for i in short)
+        frees = _freed_by(trial, unit)
+        useful = sum(min(SCALE, frees[i] * SCALE // left[i]) for i in short)
         return (cost * SCALE // max(1, useful), cost, -unit.started_ms, unit.name)
 
     chosen: list[Unit] = []
@@ -251,13 +304,14 @@ def _greedy(trial: Trial, items: list[Item], left: Resources) -> Proposal | None
     for _, unit in sorted(items, key=key):
         if all(missing[i] <= 0 for i in short):
             break
-        if not any(missing[i] > 0 and unit.footprint[i] for i in short):
+        frees = _freed_by(trial, unit, chosen)
+        if implied(unit, chosen) or not any(missing[i] > 0 and frees[i] for i in short):
             continue
         if trial.protections is not None and not trial.protections.allow(with_companions([*chosen, unit])):
             continue
         chosen.append(unit)
         for i in short:
-            missing[i] -= unit.footprint[i]
+            missing[i] -= frees[i]
     if any(missing[i] > 0 for i in short):
         return None
     return _minimal(trial, items, left, chosen)
@@ -291,7 +345,8 @@ def _cover_with_inside(trial: Trial, left: Resources, inside: Resources) -> Prop
 
 def _both(trial: Trial, items: list[Item], left: Resources, inside: Resources, main: int) -> Proposal | None:
     """Solve for one resource without protections; return that only if it satisfies them."""
-    found = cover_both(*_split(trial, items), main, inside[main], left[main], trial.request.cells)
+    wholes = _wholes(trial, items, main)
+    found = cover_both(*_split(trial, items), main, inside[main], left[main], trial.request.cells, wholes)
     return None if found is None else _lawful(trial, items, left, inside, found)
 
 
