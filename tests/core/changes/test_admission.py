@@ -8,7 +8,7 @@ import pytest
 
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
 from tests.core.building import World
 
@@ -60,3 +60,16 @@ def test_a_refusal_names_what_binds_and_the_node_that_comes_nearest_s11(
     found = refusal(three_nodes(), shape)
     assert found[:2] == (field, value)
     assert said in found[2]
+
+
+def test_no_job_is_adopted_on_a_device_that_a_replica_is_still_leaving_r3() -> None:
+    world = World(gpus=2)
+    world.root(2)
+    world.submit("old", "r", 1)
+    world.plan()
+    world.event(ev.JobCancelled(JobId("old")))
+    there = Placed(0, 0, (0,), Shape(1000, 0, 0))
+    with pytest.raises(Refused, match="taken already"):
+        world.run("new", "r", 1, places=(there,))
+    world.event(ev.JobLeft(JobId("old")))
+    assert world.run("new", "r", 1, places=(there,)).running

@@ -125,16 +125,17 @@ def check_places(state: State, job: Job, places: tuple[Placed, ...]) -> None:
         if node.state is NodeState.LOST:
             raise Refused("place", node.spec.name, "R5", "the node is lost")
         _check_devices(node, place)
+        free, free_cpu, free_memory = node.left(True)  # without what is still leaving
         milli = min(place.shape.gpu_milli, WHOLE_GPU)
         for device in place.devices:
             before = taken.get((place.node, device), 0)
-            if node.free[device] - before < milli:
+            if free[device] - before < milli:
                 raise Refused("place", f"{node.spec.name}:{device}", "R3", "the device is taken already")
             taken[(place.node, device)] = before + milli
         cpu, memory = together.get(place.node, (0, 0))
         cpu, memory = cpu + place.shape.cpu_milli, memory + place.shape.memory_mib
-        if (place.shape.cpu_milli and cpu > node.free_cpu) or (
-            place.shape.memory_mib and memory > node.free_memory
+        if (place.shape.cpu_milli and cpu > free_cpu) or (
+            place.shape.memory_mib and memory > free_memory
         ):
             raise Refused("place", node.spec.name, "R3", "its CPU or memory is taken already")
         together[place.node] = (cpu, memory)
