@@ -134,9 +134,7 @@ def check_places(state: State, job: Job, places: tuple[Placed, ...]) -> None:
             taken[(place.node, device)] = before + milli
         cpu, memory = together.get(place.node, (0, 0))
         cpu, memory = cpu + place.shape.cpu_milli, memory + place.shape.memory_mib
-        if (place.shape.cpu_milli and cpu > free_cpu) or (
-            place.shape.memory_mib and memory > free_memory
-        ):
+        if (place.shape.cpu_milli and cpu > free_cpu) or (place.shape.memory_mib and memory > free_memory):
             raise Refused("place", node.spec.name, "R3", "its CPU or memory is taken already")
         together[place.node] = (cpu, memory)
 
