@@ -160,6 +160,7 @@ def _reached_on_nodes(request: Request, overlay: Overlay) -> list[tuple[list[int
     found = []
     for shape, indexes in grouped(request.wanted).items():
         by_share = len(indexes) > 1
+        request.patience.look_at_nodes()
         index = node_view(overlay, request.signature, shape, request.root, by_share, request.now_ms)
         total = index.total_without(request.avoid) if request.avoid else index.total
         found.append((total, len(indexes)))

@@ -46,10 +46,12 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
     fruitless = tied = 0
 
     def on_node(node: Node) -> Proposal | None:
-        items = items_of(trial, index, node, shape)
-        if not items.may_be_better(best):
-            return None
-        return cheapest_on_node(trial, node, shape, items, complete, best)
+        items, found = items_of(trial, index, node, shape), None
+        if items.may_be_better(best):
+            found = cheapest_on_node(trial, node, shape, items, complete, best)
+        if found is None:  # a set on the first node is found in any case
+            request.patience.spend(1 + len(items.shares) + 2 * len(items.begin))
+        return found
 
     with closing(index.cheapest_first(trial.rung, now_ms, request.avoid)) as stream:
         for bound, node_number in stream:
@@ -72,6 +74,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
             found = None if lawful is not None and lawful.excludes(node, shape) else on_node(node)
             if found is not None and (best is None or found < best):
                 best, fruitless = found, 0
+                request.patience.found()
             elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
                 break
     return best
