@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchmarks import hard_queues as queues
+from benchmarks import hard_searches as searches
 from benchmarks import hard_services as services
 from benchmarks import hard_worlds as worlds
 from quotatree.core import State
@@ -49,4 +50,7 @@ FAMILIES: Final = (
     Family("n borrowers beside surplus", services.fair_borrowers_and_surplus, 60, 240),
     Family("n gangs over reserved work", services.gangs_over_reserved_work, 250, 1_000),
     Family("n gangs of two shapes", services.gangs_of_two_shapes, 15, 60),
+    Family("n shapes over reserved shares", searches.cpu_over_reserved_shares, 50, 1_000),
+    Family("n shapes just beyond reserved", searches.cpu_just_beyond_reserved, 12, 500),
+    Family("n borrowers of whole nodes", searches.borrowers_of_whole_nodes, 50, 1_000),
 )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from benchmarks.hard_searches import borrowers_of_whole_nodes
+from benchmarks.hard_worlds import LATER
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.explanation import explain
@@ -11,8 +15,10 @@ from quotatree.core.model.job import Claim, Idle, JobId
 from quotatree.core.model.policy import Scope
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds
+from quotatree.core.planning import fair_idle
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
+from quotatree.core.search.placement import find_places
 from tests.core.building import World, self_level
 
 
@@ -171,3 +177,25 @@ def test_a_regular_job_takes_from_several_where_one_has_too_little_i3() -> None:
     taken = [job[0] for kind, job in world.plan() if kind == "Evict"]
     assert len(taken) == 6, "no more than it needs, chosen by P5 among the two"
     assert set(taken) == {"a", "b"}
+
+
+def test_borrowers_who_take_in_vain_look_for_places_a_few_times_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A4: each put one unit after the other aside, and asked for places after each."""
+    asked = 0
+
+    def counted(*args: Any, **rest: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return find_places(*args, **rest)
+
+    state = borrowers_of_whole_nodes(20)
+    monkeypatch.setattr(fair_idle, "find_places", counted)
+    made = plan(state, LATER)
+    assert all(isinstance(d, say.Wait) for d in made.decisions)
+    assert asked <= 3 * 20
+
+
+def test_each_looks_at_fewer_units_where_more_classes_wait() -> None:
+    few, many = borrowers_of_whole_nodes(4), borrowers_of_whole_nodes(200)
+    assert fair_idle.units_looked_at(few.roots[0].tree) == fair_idle.UNITS_LOOKED_AT
+    assert fair_idle.units_looked_at(many.roots[0].tree) == fair_idle.ALL_LOOKED_AT // 200

@@ -55,9 +55,9 @@ def test_nodes_that_are_full_are_not_looked_at() -> None:
     ("shape", "looked_at"),
     [
         (Shape(1000, 4000, 0), 2),
-        (Shape(2000, 4000, 0), 2),
+        (Shape(2000, 4000, 0), 1),
         (Shape(2000, 9000, 0), 0),  # nine CPUs are free only beside a single GPU
-        (Shape(1000, 9000, 0), 2),
+        (Shape(1000, 9000, 0), 1),
         (Shape(500, 9001, 0), 0),
         (Shape(3000, 0, 0), 0),
     ],

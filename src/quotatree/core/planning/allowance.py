@@ -22,6 +22,7 @@ from quotatree.core.model.rights import work_of
 from quotatree.core.model.tree import Tree
 from quotatree.core.planning.fair_idle import sharing_from
 from quotatree.core.planning.rivals import takers_waiting
+from quotatree.core.planning.turns import turns_of
 
 CHARGED_AT_MOST: Final = 500
 """What the decisions of one plan may be charged with before it ends."""
@@ -59,7 +60,9 @@ TOLD: Final = 8
 class Allowance:
     """What a plan for trees that share pools has left to spend; at least one decision is always made."""
 
-    __slots__ = ("_attempts", "_last", "_left", "_looks_left", "_trees", "_versions", "_waiting", "used_up")
+    __slots__ = (
+        "_attempts", "_last", "_left", "_looks_left", "_trees", "_versions", "_waiting", "turns", "used_up",
+    )  # fmt: skip
 
     def __init__(self, trees: tuple[Tree, ...]) -> None:
         self._trees = trees
@@ -69,6 +72,7 @@ class Allowance:
         self._attempts = 0
         self._last: list[JobId] = []
         self.used_up = False
+        self.turns = turns_of(trees)
 
     def count_attempt(self, job: Job) -> None:
         """Count that a job is tried; raise EndlessPlan if jobs were tried so often that the plan would not end."""
@@ -93,16 +97,19 @@ class Allowance:
             beside = len(takers_waiting(work_of(job), ZERO)) if has_loan(job.quota) else 0
             self._look(ONE_JOB + beside * WITH_LOAN)
         if self._helps_others(job.quota.tree) or victims:
+            self.turns.helped += 1
             self._look(self._classes() * (WITH_VICTIMS if victims else WITH_HELP))
 
     def charge_idle(self, job: Job) -> None:
         """Charge an idle start, or what was taken for one, that was decided for this job."""
         helps = self._helps_others(job.quota.tree) or sharing_from(job.quota) is not None
+        self.turns.helped += helps
         self._look(self._classes() * (WITH_HELP if helps else WITHOUT))
 
     def charge_surplus(self, job: Job) -> None:
         """Charge a surplus replica that was started for this job: where it is the first, it is a right for all others (P12)."""
         helps = self._helps_others(job.quota.tree) or job.quota.tree.surplus_units == 1
+        self.turns.helped += helps
         self._look(ONE_SURPLUS + self._classes() * (WITH_VICTIMS if helps else WITHOUT))
 
     def charge_told(self) -> None:
@@ -111,6 +118,7 @@ class Allowance:
 
     def charge_return(self, undone: int) -> None:
         """Charge that the plan went back, by so many decisions, which may be made again; it ends after the next one at the earliest."""
+        self.turns.helped += 1
         self._looks_left -= self._classes() * WITH_HELP * max(1, undone)
 
     def _helps_others(self, tree: Tree) -> bool:

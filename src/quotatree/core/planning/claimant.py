@@ -9,6 +9,7 @@ from quotatree.core.model.rights import may_borrow
 from quotatree.core.planning.attempt_facts import passes_guard, why_short
 from quotatree.core.planning.no_place import why_no_place
 from quotatree.core.reasons import Reason
+from quotatree.core.search.patience import Patience
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
 
@@ -17,13 +18,15 @@ class Claimant:
     """A waiting job, and the replicas of it that are asked for.
 
     `request`: what they ask of quotas; `wanted`: what they ask of nodes. `past_guard`: it may use what a guard keeps (S10); `avoid`:
-    nodes that it may not use, since they are kept for a guarded job.
+    nodes that it may not use, since they are kept for a guarded job. `patience`: what searches for it may spend in vain.
     """
 
-    __slots__ = ("_lacks", "avoid", "job", "past_guard", "quota", "request", "root", "state", "wanted")
+    __slots__ = (
+        "_lacks", "avoid", "job", "past_guard", "patience", "quota", "request", "root", "state", "wanted",
+    )  # fmt: skip
 
-    def __init__(self, state: State, job: Job, replicas: list[int]) -> None:
-        self.state, self.job = state, job
+    def __init__(self, state: State, job: Job, replicas: list[int], patience: Patience) -> None:
+        self.state, self.job, self.patience = state, job, patience
         self.quota, self.root = job.quota, job.quota.root
         self.request, self.wanted = total_request(job, replicas), job.shaped(replicas)
         self.past_guard = passes_guard(state, job)

@@ -6,23 +6,29 @@ of that quota, or its own jobs. A branch's share of a resource is what it uses a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from heapq import merge
 from typing import Final, NamedTuple, TypeVar
 
 from quotatree.core.model.job import Claim, Idle, Job, least_asked_for, total_request
-from quotatree.core.model.quota import Quota, QuotaId, weights
-from quotatree.core.model.resources import Resources
+from quotatree.core.model.quota import Quota, QuotaId, idle_room, weights
+from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
+from quotatree.core.planning.turns import classes_waiting
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.placement import find_places
+from quotatree.core.search.placement import bounded_by_pools, find_places
 from quotatree.core.search.trial import implied, let_stay, with_companions
 from quotatree.core.state import State
 
 UNITS_LOOKED_AT: Final = 128
 """Most units of one branch that a search looks at, largest share and least cost first: its effort is bounded."""
+ALL_LOOKED_AT: Final = 8_192
+"""Most units that the searches of all classes that wait look at together, in one branch each; each looks at a few in any case."""
+FEW_LOOKED_AT: Final = 8
+BRANCHES_KEPT: Final = 512
+"""Of so many branches it is remembered who borrows there."""
 QUOTAS_IN_TURN: Final = 8
 """Most quotas that are taken from one after the other, before all borrowers are looked at together."""
 INFINITE: Final = 1 << 62
@@ -92,9 +98,10 @@ def fair_take(state: State, job: Job, now_ms: int) -> FairTake | None:
     if top is None or (job.leaving and not job.running):
         return None
     need = _Need(state, job)
-    if need.met(Overlay(state)):
+    if need.over_own_limit() or need.met(Overlay(state)):
         return None
     short = need.short()
+    least = need.least(short)
     path = job.quota.path
     for parent in reversed(path[: path.index(top) + 1]):
         mine = branch_below(parent, job.quota)
@@ -102,10 +109,19 @@ def fair_take(state: State, job: Job, now_ms: int) -> FairTake | None:
         if None in after or INFINITE in after:
             continue  # its weight is 0, or it names none
         for other in _largest_first(parent, mine, short[0]):
-            found = _from(need, other, short, after, now_ms)
+            found = _from(need, other, least, after, now_ms)
             if found is not None:
                 return FairTake(found, parent)
     return None
+
+
+def units_looked_at(tree: Tree) -> int:
+    """Return how many units of one branch a search looks at: fewer where more classes wait that may search, too.
+
+    It depends on the state alone: what was searched in vain is not charged to a plan (A8).
+    """
+    part = ALL_LOOKED_AT // max(1, classes_waiting(tree.together))
+    return max(FEW_LOOKED_AT, min(UNITS_LOOKED_AT, part))
 
 
 def fair_order(waiting: list[T], quota_of: Callable[[T], Quota], job_of: Callable[[T], Job]) -> list[T]:
@@ -211,6 +227,27 @@ class _Need:
             is not None
         )
 
+    def plain(self) -> bool:
+        """Return whether places are found wherever more is free than where some are: not so of several shapes, or in shared pools."""
+        return len(self.job.spec.groups) == 1 and not bounded_by_pools(self.job.quota.root)
+
+    def over_own_limit(self) -> bool:
+        """Return whether its quota may not borrow so much: nobody else's leaving changes that (I2)."""
+        quota = self.job.quota
+        limit = quota.spec.idle_limit_milli
+        return limit is not None and self.request[GPU] > 0 and quota.own_idle[GPU] + self.request[GPU] > limit
+
+    def least(self, short: list[int]) -> dict[int, int]:
+        """Return how much of each resource that is short must leave at least: as much as the job asks for, and as the idle room lacks.
+
+        What leaves makes that room larger by no more than it had.
+        """
+        quota, capacity = self.job.quota, dict(self.job.quota.root.named)
+        return {
+            i: self.request[i] - (min(0, idle_room(quota, capacity[i], i)) if i in capacity else 0)
+            for i in short
+        }
+
     def short(self) -> list[int]:
         """Return the resources that the idle room has too little of; if places are what is short, the first it asks for."""
         refusal = [
@@ -233,19 +270,27 @@ def _largest_first(parent: Quota, mine: Branch, resource: int) -> list[Branch]:
 
 
 def _from(
-    need: _Need, other: Branch, short: list[int], after: list[int | None], now_ms: int
+    need: _Need, other: Branch, least: dict[int, int], after: list[int | None], now_ms: int
 ) -> tuple[Unit, ...] | None:
-    """Return the units to take from one branch, or None if no lawful set is found."""
+    """Return the units to take from one branch, or None if no lawful set is found.
 
-    def still_above(taken: list[int]) -> bool:
-        left = [other.share(i, -taken[i]) for i in short]
+    `least`: what must go at least, of each resource that is short; `after`: the job's own share of each then.
+    """
+
+    def still_above(taken: Mapping[int, int]) -> bool:
+        left = [other.share(i, -taken[i]) for i in least]
         return all(a is not None and b is not None and a < b for a, b in zip(after, left, strict=True))
 
-    if not still_above([0, 0, 0]):
+    if not still_above(least):
         return None
-    candidates = _borrowers(need.state, other, short[0], now_ms)[:UNITS_LOOKED_AT]
-    trial = _Taking(need, short)
+    most = units_looked_at(other.quota.tree)
+    candidates = _known_borrowers(need.state, other, next(iter(least)), now_ms)[:most]
+    if need.plain() and not _Taking.all_of(need, least, candidates).enough():  # nor are some of them
+        return None
+    trial = _Taking(need, least)
     for unit in candidates:
+        if trial.too_small(unit):
+            continue
         trial.take(unit)
         if trial.enough():
             break
@@ -259,36 +304,55 @@ def _from(
             return None
         let_stay(list(trial.taken), lambda unit: eviction_cost(unit, now_ms), trial.spare)
     units = tuple(sorted((u for u in trial.taken if not implied(u, trial.taken)), key=lambda u: u.name))
-    return units if still_above(trial.sum()) else None
+    return units if still_above(dict(enumerate(trial.sum()))) else None
 
 
 class _Taking:
     """Units that have been taken so far, on an overlay of the state."""
 
-    def __init__(self, need: _Need, short: list[int]) -> None:
-        self._need, self._short = need, short
+    def __init__(self, need: _Need, least: dict[int, int]) -> None:
+        self._need, self._least = need, least
         self._overlay = Overlay(need.state)
         self.taken: dict[Unit, list[Unit]] = {}  # each with what goes along with it
+        self._sum = [0, 0, 0]
+
+    @classmethod
+    def all_of(cls, need: _Need, least: dict[int, int], units: list[Unit]) -> _Taking:
+        """Return a trial that has taken all these units."""
+        trial = cls(need, least)
+        for unit in units:
+            trial.take(unit)
+        return trial
+
+    def too_small(self, unit: Unit) -> bool:
+        """Return whether a unit, with all it takes along, is less than what must go at least: alone it is not enough."""
+        pieces = with_companions([unit])
+        return any(sum([piece.footprint[i] for piece in pieces]) < least for i, least in self._least.items())
 
     def take(self, unit: Unit) -> None:
         along = [piece for piece in with_companions([unit]) if piece not in self._overlay.off]
         for piece in along:
             self._overlay.take(piece)
+            self._count(piece, 1)
         self.taken[unit] = along
 
     def give_back(self, unit: Unit) -> None:
         for piece in self.taken.pop(unit):
             self._overlay.give_back(piece)
+            self._count(piece, -1)
+
+    def _count(self, piece: Unit, sign: int) -> None:
+        for i in range(3):
+            self._sum[i] += sign * piece.footprint[i]
 
     def sum(self) -> list[int]:
-        return [
-            sum(piece.footprint[i] for pieces in self.taken.values() for piece in pieces) for i in range(3)
-        ]
+        """Return how much of each resource all that goes has."""
+        return list(self._sum)
 
     def enough(self) -> bool:
         """Return whether the units are no smaller in sum than the job in what is short, and it fits without them."""
-        total, request = self.sum(), self._need.request
-        return all(total[i] >= request[i] for i in self._short) and self._need.met(self._overlay)
+        total = self._sum
+        return all(total[i] >= least for i, least in self._least.items()) and self._need.met(self._overlay)
 
     def spare(self, unit: Unit) -> bool:
         """Give a unit back if the others are enough without it (P8); return whether they are."""
@@ -297,6 +361,17 @@ class _Taking:
             return True
         self.take(unit)
         return False
+
+
+def _known_borrowers(state: State, branch: Branch, resource: int, now_ms: int) -> list[Unit]:
+    """Return what `_borrowers` does, worked out once in a state, however many jobs wait."""
+    table, seen = state.index_table("borrowers"), (state.all_changes, now_ms)
+    key = (branch.quota.id, branch.own, resource)
+    known: tuple[object, list[Unit]] | None = table.get(key)
+    if known is None or known[0] != seen:
+        state.keep_indexes("borrowers", BRANCHES_KEPT)
+        known = table[key] = (seen, _borrowers(state, branch, resource, now_ms))
+    return known[1]
 
 
 def _borrowers(state: State, branch: Branch, resource: int, now_ms: int) -> list[Unit]:

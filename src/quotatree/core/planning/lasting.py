@@ -27,10 +27,13 @@ from quotatree.core.planning.rivals import takers_waiting
 from quotatree.core.state import State
 
 
-def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_ms: int) -> JobId | None:
+def who_would_take_it_back(
+    state: State, job: Job, taken: tuple[Unit, ...], now_ms: int, around: Surroundings | None = None
+) -> JobId | None:
     """Return a waiting job that could now start by evicting this one, which has just taken these units; or None.
 
-    Only where it took regular work, or an idle job that could be regular. A transaction must be open.
+    Only where it took regular work, or an idle job that could be regular. A transaction must be open. `around`: what tells how much
+    each of them may spend; None: as without a plan.
     """
     if not taken or not any(_matters(unit) for unit in taken):
         return None
@@ -47,7 +50,9 @@ def who_would_take_it_back(state: State, job: Job, taken: tuple[Unit, ...], now_
                 continue
             if other.id not in victims and _could_take_all(quota, other.priority, taken):
                 continue  # it could not start on all that either
-            if _starts_by_evicting(state, Candidate(quota, cls, other), job, now_ms):
+            if _starts_by_evicting(
+                state, Candidate(quota, cls, other), job, now_ms, around or Surroundings()
+            ):
                 return other.id
     return None
 
@@ -79,11 +84,13 @@ def _could_take_all(quota: Quota, priority: int, taken: tuple[Unit, ...]) -> boo
     )
 
 
-def _starts_by_evicting(state: State, candidate: Candidate, victim: Job, now_ms: int) -> bool:
+def _starts_by_evicting(
+    state: State, candidate: Candidate, victim: Job, now_ms: int, around: Surroundings
+) -> bool:
     """Return whether the candidate would start now and take the victim for it; the state stays as it is."""
     mark = state.mark()
     try:
-        outcome = attempt(state, candidate.job, candidate.cls, now_ms, Surroundings(), patient=False)
+        outcome = attempt(state, candidate.job, candidate.cls, now_ms, around, patient=False)
     finally:
         state.rollback_to(mark)
     return isinstance(outcome, Decided) and any(unit.job is victim for unit in outcome.taken)

@@ -28,6 +28,7 @@ from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.rest import at_rest, waking_times
 from quotatree.core.planning.rivals import before_loan, rival_of
 from quotatree.core.planning.starvation_guard import look_after_guards, place_guards
+from quotatree.core.planning.turns import turns_of
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
 
@@ -111,14 +112,24 @@ def put_off(state: State, now_ms: int, trees: tuple[Tree, ...]) -> PutOff:
         state.rollback()
 
 
+def _was_cut_short(cls: WaitClass) -> bool:
+    """Return whether jobs of a class wait for which victims were not sought to the end."""
+    return bool(cls.members and cls.failed is not None and cls.failed.cut_short)
+
+
 class _Planner(Surroundings):
     def __init__(self, draft: Draft) -> None:
+        super().__init__(draft.allowance.turns)
         self._draft, self._state, self._now_ms = draft, draft.state, draft.now_ms
         self._holds = HeldJobs(draft)
         self._leftovers = Leftovers(draft)
         self._chain = Chain()
         self._left_out: list[WaitClass] = []  # of postponed starts: the next plan tries them again
         self._resting_on_all: list[WaitClass] = []  # their failures: any change makes them void
+        self._cut_short: dict[
+            WaitClass, int
+        ] = {}  # victims were not sought to the end, after so many decisions
+        self._look_further: int | None = None  # when another plan may seek further for them
 
     @property
     def decisions(self) -> list[say.Decision]:
@@ -130,6 +141,7 @@ class _Planner(Surroundings):
         for tree in draft.trees:
             if tree.loans:
                 self._state.set_loans(tree, any(map(has_loan, tree.numbered)))
+        self._forget_turns()
         draft.decisions += look_after_guards(self._state, draft.ordering, self._now_ms)
         holds.expire()
         while True:
@@ -146,10 +158,23 @@ class _Planner(Surroundings):
                 break
         draft.ordering.close(early=draft.allowance.used_up)
         self._leftovers.forget_hopes()
-        for cls in self._left_out:
+        self._look_further = self._when_to_look_further()
+        for cls in (*self._left_out, *self._cut_short):
             self._state.remember(cls, None)
         draft.settle_victims()
         draft.decisions += draft.news()
+
+    def _forget_turns(self) -> None:
+        """Let jobs be tried at once that waited for their turn, if none is needed any more or it may come at another time."""
+        draft, turns = self._draft, self._draft.allowance.turns
+        rounds = turns.rounds() if turns.in_a_hurry(len(self._state.nodes)) else 0
+        for tree in draft.trees:
+            for quota in tree.waiting.values():
+                for cls in quota.queue.classes.values():
+                    cut_short = 0 if cls.failed is None else cls.failed.cut_short
+                    if cut_short and (cut_short != rounds or cls.priority >= turns.foremost):
+                        self._state.remember(cls, None)
+                        draft.ordering.touch(quota)
 
     def _round(self) -> bool:
         """Make one decision; return False when no job can be helped any more, or none may be in this plan.
@@ -242,7 +267,9 @@ class _Planner(Surroundings):
             outcome = attempt(state, job, cls, self._now_ms, self)
             if not isinstance(outcome, Decided):
                 return outcome
-            preemptor = who_would_take_it_back(state, job, outcome.taken, self._now_ms)
+            preemptor = who_would_take_it_back(
+                state, job, outcome.taken, self._now_ms, Surroundings(self._draft.allowance.turns)
+            )
             if preemptor is None:
                 return outcome
             state.rollback_to(outcome.before)
@@ -278,6 +305,10 @@ class _Planner(Surroundings):
         self._state.remember(cls, failure)
         if failure.change is not None:
             self._resting_on_all.append(cls)
+        if failure.cut_short and failure.retry_at_ms is None:
+            self._cut_short[cls] = self._draft.allowance.turns.helped
+        else:
+            self._cut_short.pop(cls, None)
         if failure.reason.code is Code.StopsAtIdle:
             self._leftovers.hope(cls)
         self._draft.ordering.drop(cls)
@@ -300,6 +331,28 @@ class _Planner(Surroundings):
                 found[left_out.quota.id, left_out.key] = because(Code.WouldBeTaken, preemptor=preemptor)
         return found
 
+    def _when_to_look_further(self) -> int | None:
+        """Return when victims may be sought further for jobs that were cut short and still wait; None: never, or there are none.
+
+        At once, if the next plan begins with larger parts: this one had helped others before it tried them, or fewer wait now.
+        """
+        draft, turns = self._draft, self._draft.allowance.turns
+        cut = [helped for cls, helped in self._cut_short.items() if _was_cut_short(cls)]
+        if not cut and not turns.in_a_hurry(len(self._state.nodes)):
+            return None
+        after = turns_of(draft.trees)
+        if any(not isinstance(decision, say.Wait) for decision in draft.decisions):
+            if cut and (any(cut) or after.classes < turns.classes):
+                return self._now_ms
+            nodes = len(self._state.nodes)
+            if turns.in_a_hurry(nodes) and (
+                not after.in_a_hurry(nodes)
+                or after.rounds() < turns.rounds()
+                or after.foremost < turns.foremost
+            ):
+                return self._now_ms
+        return turns.next_ms(self._now_ms) if cut else None
+
     def wakeups(self) -> list[int]:
         """Return the times, in ms, at which a plan may decide more though nothing happens: now, if starts were put off or
         the plan ended before all had their turn."""
@@ -308,5 +361,8 @@ class _Planner(Surroundings):
             return [self._now_ms]
         if draft.postponed and any(not isinstance(decision, say.Wait) for decision in draft.decisions):
             return [self._now_ms]
-        expiring = [time_ms for time_ms in self._holds.wakeups() if time_ms > self._now_ms]
+        if self._look_further is not None and self._look_further <= self._now_ms:
+            return [self._now_ms]
+        expiring = [] if self._look_further is None else [self._look_further]
+        expiring += [time_ms for time_ms in self._holds.wakeups() if time_ms > self._now_ms]
         return expiring + waking_times(self._state, draft.ordering, self._now_ms)

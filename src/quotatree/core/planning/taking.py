@@ -62,6 +62,7 @@ def search_request(
         loan_allowed=loan_allowed,
         past_guard=claimant.past_guard,
         gives_way=gives_way,
+        patience=claimant.patience,
     )
 
 

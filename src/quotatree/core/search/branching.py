@@ -86,13 +86,15 @@ class Branching:
         if not self._could.fits(self._shape):
             return self._best
         self._offer(*self._cheapest_first())
-        effort = self._trial.request.effort
+        effort, patience = self._trial.request.effort, self._trial.request.patience
+        patience.spend(1 + len(self._units) // 2)
         decided: list[bool] = []  # whether each unit, up to the one looked at, was taken
         cost = sum(self._trial.cost_of(u) for u in self._begin)
         deeper = True
         while effort.left > 0:
             if deeper:
                 effort.left -= 1
+                patience.spend(1)
                 deeper = self._promising(len(decided), cost)
             if deeper:
                 position = len(decided)
@@ -154,6 +156,7 @@ class Branching:
             found = self._complete(found)
         if found is not None and (self._best is None or found < self._best):
             self._best = found
+            self._trial.request.patience.found()
 
     def _cheapest_first(self) -> tuple[list[Unit], int]:
         """Return the cheapest units that are enough together, without those that are superfluous, and their cost."""

@@ -16,6 +16,7 @@ from quotatree.core.search.node_index import node_view
 from quotatree.core.search.one_replica import items_of
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools
+from quotatree.core.search.solvers import no_node_may_be_freed
 from quotatree.core.search.surplus_above import lacking_above
 from quotatree.core.search.trial import Request, Trial
 
@@ -72,6 +73,8 @@ def _one_node_will_do(request: Request, prospect: Prospect) -> bool:
     overlay, (rung, *_) = prospect
     ((_, shape),) = request.wanted
     trial = Trial(request, rung, overlay)
+    if no_node_may_be_freed(trial):
+        return False
     index = node_view(overlay, request.signature, shape, request.root, False, request.now_ms)
     with closing(index.cheapest_first(rung, request.now_ms, request.avoid)) as stream:
         for _, number in islice(stream, NODES_LOOKED_AT):

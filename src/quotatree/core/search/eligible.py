@@ -401,6 +401,20 @@ class Protections:
                 return above, max(0, self._usage.used(above)[resource] - reserved)
         return None
 
+    def reserving(self, unit: Unit) -> Quota | None:
+        """Return the lowest quota on the path of a unit that keeps a reserved part from the taker; None if there is none, or the unit
+        may leave whatever is reserved (Q8)."""
+        if unit.cls.claim is Claim.IDLE:
+            return None
+        outside = self._outside.get(unit.cls.quota.id) or self._look_at(unit.cls.quota)
+        return outside.reserving[0] if outside.reserving else None
+
+    def may_lose(self, quota: Quota) -> tuple[int | None, int | None, int | None]:
+        """Return how much of each resource may leave a quota with a reserved part; None: as much as it has (Q8)."""
+        used, reserved = self._usage.used(quota), quota.spec.reserved
+        gpu, cpu, memory = (max(0, used[i] - reserved[i]) if reserved[i] else None for i in range(3))
+        return gpu, cpu, memory
+
     def _look_at(self, quota: Quota) -> _Outside:
         """Return, and remember, the quotas on the path of this one that the taker is not in."""
         above = [level for level in quota.path if not level.contains(self._taker)]

@@ -79,6 +79,7 @@ class _Few:
             return
         unit = self._units[position]
         self._steps_left -= 1
+        self._trial.request.patience.spend(2 * len(self._gone))
         for slots in self._gone:
             slots.give_back(unit)
         if self._enough():
@@ -116,6 +117,7 @@ class _Few:
             if not self._fits(found.units):
                 return
         self._best = found
+        self._trial.request.patience.found()
 
 
 @dataclass(slots=True)

@@ -78,6 +78,7 @@ class GangSearch(SlotTrial):
                     self.reset()
                     self._by_slot = by_slot
                     if self._construct(rule, quota_first):
+                        self.request.patience.found()
                         best = self._better(best)
                     if not self._spanning:
                         break
@@ -162,8 +163,10 @@ class GangSearch(SlotTrial):
                 offer(node_index)  # fewer slots are wanted now than when this way was computed
                 continue
             units = way.units
-            if self.protections is not None and not self.lawful(units):
-                continue
+            if self.protections is not None:
+                self.request.patience.spend(1 + len(self.taken) // 8)
+                if not self.lawful(units):
+                    continue
             self.take_all(units)
             for other in dict.fromkeys([index for unit in units for index in unit.nodes]):
                 if other != node_index and other not in self._avoid:
@@ -192,6 +195,7 @@ class GangSearch(SlotTrial):
         When counting by slot, they may give several slots, as many as are cheapest per slot.
         """
         self.looks += 1
+        self.request.patience.spend(2)
         node = self._nodes[node_index]
         shares = self._shares_of(node_index)
         left = shares
@@ -229,6 +233,7 @@ class GangSearch(SlotTrial):
         node = self._nodes[node_index]
         free = self._free_on(node_index)
         goal = free.slots(self.shape) + 1
+        self.request.patience.spend(1 + len(left))
         order = sorted(left, key=lambda s: (self._charge(s.unit, max(1, s.whole), rule), s.unit.name))
         chosen: dict[Unit, list[Share]] = {}
         for share in order:

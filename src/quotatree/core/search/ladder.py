@@ -17,7 +17,7 @@ from quotatree.core.search.node_offer import LADDER, TOP_RUNG
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import grouped
 from quotatree.core.search.quota_cover import demoted_together, too_little_may_go
-from quotatree.core.search.solvers import solve
+from quotatree.core.search.solvers import no_node_may_be_freed, solve
 from quotatree.core.search.trial import Proposal, Request, Trial, left_after, without_implied
 
 
@@ -132,7 +132,8 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
     rungs = [p for p in range(min(LADDER, request.highest + 1)) if present[p] and _enough(totals, p)]
     if not rungs or request.nodes_fit:
         return rungs
-    if too_little_may_go(Trial(request, rungs[-1], overlay)):
+    widest = Trial(request, rungs[-1], overlay)
+    if too_little_may_go(widest) or no_node_may_be_freed(widest):
         return rungs[-1:]
     reached = _reached_on_nodes(request, overlay)
     return [p for p in rungs if _enough(reached, p)]
@@ -159,6 +160,7 @@ def _reached_on_nodes(request: Request, overlay: Overlay) -> list[tuple[list[int
     found = []
     for shape, indexes in grouped(request.wanted).items():
         by_share = len(indexes) > 1
+        request.patience.look_at_nodes()
         index = node_view(overlay, request.signature, shape, request.root, by_share, request.now_ms)
         total = index.total_without(request.avoid) if request.avoid else index.total
         found.append((total, len(indexes)))

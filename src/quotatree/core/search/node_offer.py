@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Shape
-from quotatree.core.model.node import Node, Share
+from quotatree.core.model.node import Node
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, companions
@@ -75,14 +75,33 @@ class Material(NamedTuple):
     most: Most
 
 
+class OfRung(NamedTuple):
+    """What all units of one rung have on a node; `opened`: milli-GPU by shared device."""
+
+    whole: int
+    cpu_milli: int
+    memory_mib: int
+    opened: dict[int, int]
+
+
+class InFull(NamedTuple):
+    """The part of a node's offer that does not depend on the shape, where CPU, memory or parts of devices are wanted."""
+
+    rows: list[Row]
+    by_rung: dict[int, OfRung]
+    expires_ms: int | None
+    tie: Tie
+
+
 class Materials:
     """The material of every node for one signature, computed anew when the node has changed or it has expired."""
 
-    __slots__ = ("_by_share", "_known", "_signature", "_widest")
+    __slots__ = ("_by_share", "_in_full", "_known", "_signature", "_widest")
 
     def __init__(self, signature: Signature, by_share: bool) -> None:
         self._signature, self._by_share = signature, by_share
         self._known: dict[int, tuple[int, Material]] = {}
+        self._in_full: dict[int, tuple[int, InFull]] = {}
         self._widest: Widest | None = None
 
     def of(self, node: Node, now_ms: int) -> Material:
@@ -93,6 +112,16 @@ class Materials:
                 return known[1]
         made = _material(node, self._signature, now_ms, self._by_share)
         self._known[node.index] = (node.stamp, made)
+        return made
+
+    def in_full(self, node: Node, now_ms: int) -> InFull:
+        known = self._in_full.get(node.index)
+        if known is not None and known[0] == node.stamp:
+            expires = known[1].expires_ms
+            if expires is None or expires > now_ms:
+                return known[1]
+        made = _in_full(node, self._signature, now_ms, self._by_share)
+        self._in_full[node.index] = (node.stamp, made)
         return made
 
     def widest(self, nodes: list[Node], seen: object, now_ms: int) -> Widest:
@@ -157,7 +186,8 @@ def offer_of(
             whole, cpu_milli, memory_mib = known.most
             if wanted > whole or shape[1] > cpu_milli or shape[2] > memory_mib:
                 return Offer(1, [], NO_REACH, known.expires_ms, known.tie)
-        return _offer_in_full(node, shape, signature, now_ms, by_share)
+            return _offer_in_full(node, shape, by_share, materials.in_full(node, now_ms))
+        return _offer_in_full(node, shape, by_share, _in_full(node, signature, now_ms, by_share))
     if materials is None:
         rows, whole_free, expires, tie, _ = _material(node, signature, now_ms, by_share)
     else:
@@ -282,14 +312,22 @@ def _row(node: Node, unit: Unit, rung: int, gpus: int, now_ms: int, by_share: bo
     return (rung, gpus, at_zero, slope, end), due
 
 
-def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, by_share: bool) -> Offer:
+def _offer_in_full(node: Node, shape: Shape, by_share: bool, known: InFull) -> Offer:
     """Return the offer where CPU or memory count, or a fraction or no GPU is wanted.
 
     If a replica does not fit, at least one unit must go; the exact search finds which, so the bound is the cheapest unit.
     """
+    need = 0 if node.slots(shape, False) and not by_share else 1
+    if shape.whole_gpus and not node.shared:
+        short = shape.whole_gpus - (node.whole_free % shape.whole_gpus if by_share else node.whole_free)
+        need = max(need, short)
+    return Offer(need, known.rows, _reach_in_full(node, shape, known.by_rung), known.expires_ms, known.tie)
+
+
+def _in_full(node: Node, signature: Signature, now_ms: int, by_share: bool) -> InFull:
     expires: int | None = None
     rows: list[Row] = []
-    shares: list[tuple[int, Share]] = []
+    by_rung: dict[int, OfRung] = {}
     newest, first = 0, LAST_NAME
     for unit, share in node.units.items():
         entitled = signature.entitled(unit.cls)
@@ -298,16 +336,17 @@ def _offer_in_full(node: Node, shape: Shape, signature: Signature, now_ms: int, 
         if entitled.honours_min_runtime and unit.protected_until_ms > now_ms:
             expires = _sooner(expires, unit.protected_until_ms)
             continue
-        shares.append((entitled.rung, share))
+        whole, cpu, memory, opened = by_rung.get(entitled.rung) or (0, 0, 0, {})
+        for device, milli in share.fractions:
+            opened[device] = opened.get(device, 0) + milli
+        by_rung[entitled.rung] = OfRung(
+            whole + share.whole, cpu + share.cpu_milli, memory + share.memory_mib, opened
+        )
         row, due = _row(node, unit, entitled.rung, share.whole, now_ms, by_share)
         expires = _sooner(expires, due)
         rows.append((row[0], max(1, row[1]), row[2], row[3], row[4]))
         newest, first = max(newest, unit.started_ms), min(first, unit.name)
-    need = 0 if node.slots(shape, False) and not by_share else 1
-    if shape.whole_gpus and not node.shared:
-        short = shape.whole_gpus - (node.whole_free % shape.whole_gpus if by_share else node.whole_free)
-        need = max(need, short)
-    return Offer(need, rows, _reach_in_full(node, shape, shares), expires, (-newest, first))
+    return InFull(rows, by_rung, expires, (-newest, first))
 
 
 def _part(row: Row, pieces: int) -> Row:
@@ -315,32 +354,26 @@ def _part(row: Row, pieces: int) -> Row:
     return (rung, gpus, at_zero // pieces, slope // pieces, end)
 
 
-def _reach_in_full(node: Node, shape: Shape, shares: list[tuple[int, Share]]) -> tuple[int, ...]:
-    cpu, memory, whole = [0] * LADDER, [0] * LADDER, [0] * LADDER
-    opened: list[dict[int, int]] = [{} for _ in range(LADDER)]
-    for p, share in shares:
-        whole[p] += share.whole
-        cpu[p] += share.cpu_milli
-        memory[p] += share.memory_mib
-        for device, milli in share.fractions:
-            opened[p][device] = opened[p].get(device, 0) + milli
+def _reach_in_full(node: Node, shape: Shape, by_rung: dict[int, OfRung]) -> tuple[int, ...]:
     free = list(node.free)
     count = gone_whole = 0
     free_cpu, free_memory = node.free_cpu, node.free_memory
     reach: list[int] = []
     for p in range(LADDER):
-        if p and not (whole[p] or cpu[p] or memory[p] or opened[p]):
+        gone = by_rung.get(p)
+        if gone is not None:
+            gone_whole += gone.whole
+            free_cpu += gone.cpu_milli
+            free_memory += gone.memory_mib
+            for device, milli in gone.opened.items():
+                free[device] += milli
+        elif p:
             reach.append(reach[-1])
             continue
-        gone_whole += whole[p]
-        free_cpu += cpu[p]
-        free_memory += memory[p]
-        for device, milli in opened[p].items():
-            free[device] += milli
         if shape.gpu_milli >= WHOLE_GPU:
             count = (free.count(WHOLE_GPU) + gone_whole) // shape.whole_gpus
         elif shape.gpu_milli:
-            count = sum(f // shape.gpu_milli for f in free) + gone_whole * (WHOLE_GPU // shape.gpu_milli)
+            count = sum([f // shape.gpu_milli for f in free]) + gone_whole * (WHOLE_GPU // shape.gpu_milli)
         else:
             count = 1 << 30
         if shape.cpu_milli:

@@ -8,6 +8,7 @@ from typing import Final
 
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
+from quotatree.core.search.lawful_room import lawful_room
 from quotatree.core.search.node_index import NodeIndex, NodeView, node_view
 from quotatree.core.search.node_offer import Tie
 from quotatree.core.search.one_node import NodeItems, cheapest_on_node, items_on
@@ -41,7 +42,17 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
     best: Proposal | None = None
     floor: int | None = None if request.short_of_quota else 0
     complete = partial(_with_quota, trial) if floor is None else None
+    lawful = lawful_room(trial)
     fruitless = tied = 0
+
+    def on_node(node: Node) -> Proposal | None:
+        items, found = items_of(trial, index, node, shape), None
+        if items.may_be_better(best):
+            found = cheapest_on_node(trial, node, shape, items, complete, best)
+        if found is None:  # a set on the first node is found in any case
+            request.patience.spend(1 + len(items.shares) + 2 * len(items.begin))
+        return found
+
     with closing(index.cheapest_first(trial.rung, now_ms, request.avoid)) as stream:
         for bound, node_number in stream:
             if best is not None:
@@ -60,12 +71,10 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
                     if behind:
                         continue
             node = trial.overlay.node(node_number)
-            items = items_of(trial, index, node, shape)
-            found: Proposal | None = None
-            if items.may_be_better(best):
-                found = cheapest_on_node(trial, node, shape, items, complete, best)
+            found = None if lawful is not None and lawful.excludes(node, shape) else on_node(node)
             if found is not None and (best is None or found < best):
                 best, fruitless = found, 0
+                request.patience.found()
             elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
                 break
     return best

@@ -39,9 +39,11 @@ def find_places(
     if len(wanted) == 1 and overlay is None and not bounded_by_pools(root):  # nearly always
         return _one(state, state.nodes, free_index(state, wanted[0][1], root, now), wanted[0], now, avoid)
     overlay = overlay or Overlay(state)
+    rooms = _pool_rooms(overlay, root)
+    if rooms is not None and rooms.too_little_for([shape for _, shape in wanted]):
+        return None
     if len(wanted) == 1:
         shape = wanted[0][1]
-        rooms = _pool_rooms(overlay, root)
         if rooms is not None:
             avoid = avoid | rooms.closed(shape)
         return _one(state, overlay.nodes, free_view(overlay, shape, root, now), wanted[0], now, avoid)

@@ -41,7 +41,14 @@ class Room:
             or shape.memory_mib > memory_mib
         ):
             return []
-        return [nodes[index] for index in self._open]
+        cpu_milli, memory_mib = shape.cpu_milli, shape.memory_mib
+        return [
+            node
+            for index in self._open
+            if (node := nodes[index]).whole_free >= wanted
+            and node.free_cpu >= cpu_milli
+            and node.free_memory >= memory_mib
+        ]
 
     def refresh(self) -> None:
         """Catch up with the log of changes."""

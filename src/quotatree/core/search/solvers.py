@@ -11,6 +11,7 @@ from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.search.exhaustive import cheapest_of_few
 from quotatree.core.search.gang import cheapest_for_gang
+from quotatree.core.search.lawful_room import lawful_room
 from quotatree.core.search.one_replica import cheapest_for_one
 from quotatree.core.search.placement import Wanted, find_places, grouped, orders_of
 from quotatree.core.search.quota_cover import cheapest_cover, too_little_may_go
@@ -29,13 +30,21 @@ def solve(trial: Trial) -> Proposal | None:
     """Return the cheapest set that the solver for this request finds up to the trial's rung, or None."""
     if trial.request.nodes_fit:
         return cheapest_cover(trial)
-    if too_little_may_go(trial):
+    if too_little_may_go(trial) or no_node_may_be_freed(trial):
         return None
     shapes = grouped(trial.request.wanted)
     if len(shapes) == 1:
         return _one_shape(trial)
     counts = {shape: len(indexes) for shape, indexes in shapes.items()}
     return cheapest_of_few(trial, counts, _in_some_order(trial, shapes), partial(_fit_without, trial))
+
+
+def no_node_may_be_freed(trial: Trial) -> bool:
+    """Return True only if a replica of some shape finds no place whichever lawful set leaves (Q8)."""
+    room = lawful_room(trial)
+    return room is not None and any(
+        room.excludes_everywhere(shape) for shape in grouped(trial.request.wanted)
+    )
 
 
 def _in_some_order(trial: Trial, shapes: dict[Shape, list[int]]) -> Proposal | None:

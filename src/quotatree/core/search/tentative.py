@@ -70,6 +70,13 @@ class PoolRooms:
     def fits(self, node: Node, shape: Shape) -> bool:
         return shape.gpu_milli <= self._left[node.spec.pool]
 
+    def too_little_for(self, shapes: list[Shape]) -> bool:
+        """Return True only if replicas of these shapes cannot all stand within the root's parts of its pools, on whatever nodes."""
+        left = self._left.values()
+        if max([shape.gpu_milli for shape in shapes]) > max(left):
+            return True
+        return sum([shape.gpu_milli for shape in shapes]) > sum([max(0, part) for part in left])
+
     def charge(self, node: Node, shape: Shape, sign: int = 1) -> None:
         """Take what a replica on this node uses of its pool; a `sign` of -1 gives it back."""
         self._left[node.spec.pool] -= sign * shape.gpu_milli

@@ -20,6 +20,7 @@ from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, companions, eviction_cost, total_footprint
 from quotatree.core.search.eligible import Protections, Signature
 from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.patience import Patience
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State
 
@@ -27,6 +28,8 @@ BRANCHES: Final = 10_000
 """Sets that branch and bound may try in one search, whatever the number of nodes and rungs."""
 CELLS: Final = 200_000
 """Cells of tables for exact covers of a quota that one search may fill; beyond that it covers greedily (knapsack.py)."""
+PLACES: Final = 20
+"""What a look for places without some units costs, beside that of each replica (patience.py)."""
 PACKED: Final = 50
 """How many times one trial asks for places in which replicas of several shapes are packed."""
 
@@ -75,6 +78,9 @@ class Request:
         default_factory=lambda: Effort(BRANCHES)
     )  # of the whole search, all rungs together
     cells: Effort = field(default_factory=lambda: Effort(CELLS))  # likewise, for exact covers of a quota
+    patience: Patience = field(
+        default_factory=Patience
+    )  # of all searches of an attempt together, while they find nobody
 
     @property
     def root(self) -> Quota:
@@ -303,6 +309,7 @@ class PlaceTrial(Trial):
     def fits(self, wanted: Wanted | None = None) -> bool:
         """Return whether there are places for these replicas; None means all that the request wants."""
         request = self.request
+        request.patience.spend(PLACES + len(request.wanted))
         self._packed_left -= 1
         places = find_places(
             self.state, request.root, request.wanted if wanted is None else wanted, now=False, avoid=request.avoid,
