@@ -313,8 +313,10 @@ class Node:
     def vacate(self, units: list[Unit]) -> None:
         """Take these units away, none of them a hold, whose replicas leave from now on: `take_away` and `leave` in one."""
         free, leaving, leavers, index = self.free, self.leaving, self.leavers, self.index
+        standing = self.units
+        cpu = memory = shared = 0
         for unit in units:
-            _, _, fractions, cpu_milli, memory_mib = self.units.pop(unit)
+            _, _, fractions, cpu_milli, memory_mib = standing.pop(unit)
             job_id = unit.job.id
             for place in unit.places_on(index):
                 replica, _, devices, shape = place
@@ -323,11 +325,14 @@ class Node:
                     free[device] += milli
                     leaving[device] += milli
                 leavers[job_id, replica] = place
-            self.free_cpu += cpu_milli
-            self.free_memory += memory_mib
-            self.leaving_cpu += cpu_milli
-            self.leaving_memory += memory_mib
-            self.shared -= len(fractions)
+            cpu += cpu_milli
+            memory += memory_mib
+            shared += len(fractions)
+        self.free_cpu += cpu
+        self.free_memory += memory
+        self.leaving_cpu += cpu
+        self.leaving_memory += memory
+        self.shared -= shared
         self._changed()
 
     def leave(self, job_id: JobId, place: Placed, sign: int) -> None:

@@ -181,13 +181,15 @@ class Draft:
 
         They leave their queues now, so that they do not block other jobs.
         """
-        failed = False
+        failed, jobs = False, self.state.jobs
         for decision in list(self.decisions):
-            if not isinstance(decision, say.Evict) or not decision.counts or decision.job in self._settled:
+            if not isinstance(decision, say.Evict):
                 continue
-            job = self.state.jobs[decision.job]
+            job = jobs[decision.job]
             limit = job.spec.max_preemptions
-            if job.phase is Phase.WAITING and limit is not None and len(job.preempted_ms) + 1 > limit:
+            if limit is None or not decision.counts or job.id in self._settled:
+                continue
+            if job.phase is Phase.WAITING and len(job.preempted_ms) + 1 > limit:
                 self._settled.add(job.id)
                 self.decisions += count_preemption(self.state, job, self.now_ms)
                 self.ordering.touch(job.quota)
