@@ -116,6 +116,50 @@ def test_no_policy_is_named_where_none_would_help_x1() -> None:
     assert [one.text for one in told] == ["work worth 8 GPU in r ends, or r is scaled up"]
 
 
+def beside_an_empty_sibling(*policies: SelfLevel) -> World:
+    """`a` 8 is full of work of priority 2, `b` 8 beside it is empty."""
+    world = World(nodes=2)
+    world.root(16)
+    world.quota("a", 8, strategy=Strategy.TRAVERSE, self_level=SelfLevels.of(*policies))
+    world.quota("b", 8)
+    world.run("own", "a", 8, priority=2)
+    return world
+
+
+def test_a_policy_that_lets_it_start_on_a_loan_helps_without_a_victim_x1() -> None:
+    """P3: with scope level the job may stand on what b does not use; with scope own it would have to take `own`."""
+    world = beside_an_empty_sibling()
+    world.submit("waits", "a", 8, priority=8)
+    world.plan()
+    loan, victim = [one for one in explain(world.state, JobId("waits"), 0).helps if "policy" in one.text]
+    assert loan.text.startswith("a self-level policy on a (high 8-9, ")
+    assert loan.text.endswith(": it could start on a loan")
+    assert "scope own): 1 unit(s) would be evicted" in victim.text
+    assert loan.change == "policies"
+    assert loan.spec is not None
+    world.event(ev.QuotaUpdated(loan.spec))
+    assert world.plan() == [("Start", "waits")], "what was said is what happens (X0)"
+
+
+def test_a_loan_helps_where_no_lower_priority_runs_x1() -> None:
+    world = beside_an_empty_sibling()
+    world.submit("waits", "a", 8, priority=2)
+    world.plan()
+    (line,) = [one.text for one in explain(world.state, JobId("waits"), 0).helps if "policy" in one.text]
+    assert line.endswith("scope level): it could start on a loan")
+
+
+def test_a_job_that_may_borrow_already_is_not_told_that_a_loan_would_help_x1() -> None:
+    """The right is there, but b is not empty any more."""
+    world = beside_an_empty_sibling(replace(OWN, scope=Scope.LEVEL))
+    world.run("beside", "b", 8, priority=9)
+    world.submit("waits", "a", 8, priority=8)
+    world.plan()
+    lines = [one.text for one in explain(world.state, JobId("waits"), 0).helps if "policy" in one.text]
+    assert lines
+    assert not any("loan" in line for line in lines)
+
+
 def test_what_was_supposed_is_forgotten_x1() -> None:
     """A8: rights that were only supposed are in no index that a later plan uses."""
     world = full(OWN)

@@ -2,7 +2,7 @@
 
 The planner's own attempt is asked again with other policies of the job's quota, in a transaction that is rolled back. One
 change at a time is supposed, the smaller ones first; before any of them the widest policy of all, for if that does not
-help, none does. Changes that reach nobody new are not tried.
+help, none does. Changes that reach nobody new are not tried. A right to a loan may help without a victim (P3).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from quotatree.core.planning.attempt_facts import cost_text
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.outcome import Decided
 from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.reasons import Step
 from quotatree.core.sentences import Sentence, a_quota
 from quotatree.core.state import State
 
@@ -64,11 +65,29 @@ class Change(NamedTuple):
     spec: QuotaSpec
 
 
+class Begun(NamedTuple):
+    """How a job would start with other policies: by which step of P4, and whom it would take; None: nobody."""
+
+    step: Step
+    preemption: Preemption | None
+
+    @property
+    def text(self) -> str:
+        found = self.preemption
+        on_loan = "it could start on a loan" if self.step is Step.LOAN else ""
+        if found is None:
+            return on_loan
+        who = f"{len(found.victims)} unit(s) would be evicted, cost {cost_text(found.cost)} GPU-s"
+        if found.demoted:
+            who += f", {len(found.demoted)} job(s) turned idle"
+        return f"{on_loan}; {who}" if on_loan else who
+
+
 def wider_policies(state: State, job: Job, now_ms: int) -> tuple[Help, ...]:
     """Return the changes of the policies of the job's quota that would let it start now, with victims and cost in words.
 
-    At most one change of each policy, the smallest that helps; or that of both, if neither helps alone. Empty if no policy
-    would help. The state is unchanged.
+    Of each policy the smallest change that helps, or a change of both, if neither helps alone; before them, where a loan would do,
+    the smallest change that allows it. Empty if no policy would help. The state is unchanged.
     """
     if job.spec.idle is Idle.ONLY:
         return ()
@@ -78,11 +97,12 @@ def wider_policies(state: State, job: Job, now_ms: int) -> tuple[Help, ...]:
     if not own and not below:
         return ()
     both = _both(own, below)
-    widest = question.helped_by(both)
+    widest = question.begun_with(both)
     if widest is None:
         return ()
-    found = [helped for changes in (own, below) if (helped := question.first_that_helps(changes))]
-    return tuple(found) or (widest,)
+    lending = [change for change in own if question.lends(change)] if widest.preemption is None else []
+    found = [question.first_that_helps(changes) for changes in (lending, own, below)]
+    return tuple(dict.fromkeys(one for one in found if one is not None)) or (question.told(both, widest),)
 
 
 class _Question:
@@ -91,26 +111,36 @@ class _Question:
     def __init__(self, state: State, job: Job, now_ms: int) -> None:
         self._state, self._job, self._now_ms = state, job, now_ms
         self._attempts = 0
-        self._known: dict[object, Preemption | None] = {self._rights(job.quota.spec): None}
+        self._borrows = may_borrow(job.quota, job.priority)
+        self._known: dict[object, Begun | None] = {self._rights(job.quota.spec): None}
 
     def first_that_helps(self, changes: list[Change]) -> Help | None:
-        return next((told for change in changes if (told := self.helped_by(change)) is not None), None)
+        for change in changes:
+            begun = self.begun_with(change)
+            if begun is not None:
+                return self.told(change, begun)
+        return None
 
-    def helped_by(self, change: Change) -> Help | None:
-        """Return the change, in words with its victims and their cost; None if the job could not start with it."""
+    def told(self, change: Change, begun: Begun) -> Help:
+        text = Sentence(change.text, f": {begun.text}")
+        return Help(text, "policies", quota=self._job.quota.id, spec=change.spec)
+
+    def lends(self, change: Change) -> bool:
+        """Return whether the job may go beyond its quota's min with this change, which it may not without it (P3)."""
+        if self._borrows:
+            return False
+        with _Supposed(self._state, self._job.quota, change.spec):
+            return may_borrow(self._job.quota, self._job.priority)
+
+    def begun_with(self, change: Change) -> Begun | None:
+        """Return how the job would start with this change; None if it could not, or if too many changes were tried already."""
         rights = self._rights(change.spec)
         if rights not in self._known:
             if self._attempts >= ATTEMPTS:
                 return None
             self._attempts += 1
-            self._known[rights] = self._preemption(change.spec)
-        found = self._known[rights]
-        if found is None:
-            return None
-        who = f"{len(found.victims)} unit(s) would be evicted, cost {cost_text(found.cost)} GPU-s"
-        if found.demoted:
-            who += f", {len(found.demoted)} job(s) turned idle"
-        return Help(Sentence(change.text, f": {who}"), "policies", quota=self._job.quota.id, spec=change.spec)
+            self._known[rights] = self._begun(change.spec)
+        return self._known[rights]
 
     def _rights(self, spec: QuotaSpec) -> object:
         """Return a key that declarations share under which the job may take the same running work, and borrow or not."""
@@ -124,8 +154,8 @@ class _Question:
                 and could_evict(quota, priority, Work(cls.quota, cls.priority, cls.module))
             )
 
-    def _preemption(self, spec: QuotaSpec) -> Preemption | None:
-        """Return whom the job would take with these policies; None if it could not start, or not keep what it takes (S8)."""
+    def _begun(self, spec: QuotaSpec) -> Begun | None:
+        """Return how the job would start with these policies; None if it could not, not by them, or not keep what it takes (S8)."""
         state, job, now_ms = self._state, self._job, self._now_ms
         with _Supposed(state, job.quota, spec):
             cls = job.quota.queue.of_job[job.id]
@@ -135,7 +165,11 @@ class _Question:
             if who_would_take_it_back(state, job, outcome.taken, now_ms) is not None:
                 return None
             begun = outcome.decisions[-1]
-            return begun.preemption if isinstance(begun, Start | Hold) else None
+            if not isinstance(begun, Start | Hold):
+                return None
+            if begun.preemption is None and (self._borrows or begun.step is not Step.LOAN):
+                return None  # it could have started like that without them
+            return Begun(begun.step, begun.preemption)
 
 
 class _Supposed:
