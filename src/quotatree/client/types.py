@@ -459,8 +459,13 @@ class HelpOut(TypedDict):
 
 
 class HolderOut(TypedDict):
+    """Jobs of a quota that hold the capacity; `held` of them do not run yet: their places are promised
+    (P9).
+    """
+
     quota: str
     jobs: int
+    held: int
     gpus: float
     lowest_priority: int
     highest_priority: int

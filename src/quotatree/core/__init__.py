@@ -19,13 +19,13 @@ from quotatree.core.errors import Defect, QuotaTreeError, Refused
 from quotatree.core.explanation import (
     Explanation,
     Exposure,
-    Holder,
     Known,
     NodeGroup,
     explain,
     exposure,
     preview,
 )
+from quotatree.core.holders import Holder
 from quotatree.core.model.autoscale import (
     DOWN_AFTER_MS,
     MOST_TARGET,

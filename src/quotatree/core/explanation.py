@@ -10,10 +10,11 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
+from quotatree.core.holders import Holder, who_holds
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 from quotatree.core.model.quota import Quota, QuotaId, has_loan
-from quotatree.core.model.resources import GPU, ZERO, Bounds
+from quotatree.core.model.resources import ZERO, Bounds
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
 from quotatree.core.planning.fair_idle import sharing_from
 from quotatree.core.planning.plan import plan_through
@@ -22,17 +23,6 @@ from quotatree.core.sentences import Sentence, a_job, a_quota, a_subject
 from quotatree.core.state import State
 from quotatree.core.waiting_reasons import why_no_more, why_waiting
 from quotatree.core.wider_policy import Help, wider_policies
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """The running regular jobs of one quota that use capacity a waiting job needs, summed up without their names."""
-
-    quota: str
-    jobs: int
-    gpu_milli: int
-    lowest_priority: int
-    highest_priority: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +102,6 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         reasons = (because(Code.WaitsForLeaving, leaving=len(job.hold.waiting_on)),)
     elif job.core is not None and job.running_replicas < job.spec.most_replicas:
         reasons, tried = why_no_more(state, job, now_ms)
-    blocked = [r for r in reasons if r.code in (Code.OwnQuotaFull, Code.AncestorFull)]
-    full = [dict(r.facts)["quota"] for r in blocked]
     return Explanation(
         job=job.id,
         phase=job.phase,
@@ -121,7 +109,7 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         position=position,
         ahead=ahead,
         reasons=reasons,
-        holders=_holders(state, job, full),
+        holders=who_holds(state, reasons),
         nodes=_node_groups(state, job, reasons),
         tried=tried,
         helps=(*_what_helps(state, job, reasons, tried), *_wider_policies(state, job, reasons, now_ms)),
@@ -228,22 +216,6 @@ def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tu
             return len(ahead) + 1, tuple(ahead)
         ahead.append(other)
     return None, ()
-
-
-def _holders(state: State, job: Job, full: list[str]) -> tuple[Holder, ...]:
-    """Return the running regular jobs, by quota, in the subtree of the topmost quota that is full."""
-    if not full:
-        return ()
-    top = max((state.quotas[q] for q in state.quotas if q in full), key=lambda q: -q.depth)
-    found = []
-    for quota in top.subtree():
-        running = [j for j in quota.jobs.values() if j.core is not None and j.claim is Claim.REGULAR]
-        if running:
-            priorities = [j.priority for j in running]
-            found.append(
-                Holder(quota.id, len(running), quota.own_used[GPU], min(priorities), max(priorities))
-            )
-    return tuple(found)
 
 
 def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[NodeGroup, ...]:

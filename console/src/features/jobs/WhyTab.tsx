@@ -113,7 +113,7 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
           {told.holders.length === 0 ? <span className="dim">nobody</span> : null}
           {told.holders.map((one) => (
             <div key={one.quota}>
-              <QuotaRef id={one.quota} /> {count(one.jobs, "job")} {gpus(one.gpus)}{" "}
+              <QuotaRef id={one.quota} /> {count(one.jobs, "job")} {one.held > 0 ? `(${one.held} held) ` : ""}{gpus(one.gpus)}{" "}
               <span className="dim">
                 priority {one.lowest_priority === one.highest_priority ? one.lowest_priority : `${one.lowest_priority}-${one.highest_priority}`}
               </span>

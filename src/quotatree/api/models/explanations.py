@@ -15,8 +15,11 @@ from quotatree.core import GPU_SECOND, Help
 
 
 class HolderOut(TypedDict):
+    """Jobs of a quota that hold the capacity; `held` of them do not run yet: their places are promised (P9)."""
+
     quota: str
     jobs: int
+    held: int
     gpus: float
     lowest_priority: int
     highest_priority: int
@@ -104,6 +107,7 @@ def explanation_out(explained: Explained) -> ExplanationOut:
             {
                 "quota": holder.quota,
                 "jobs": holder.jobs,
+                "held": holder.held,
                 "gpus": holder.gpu_milli / 1000,
                 "lowest_priority": holder.lowest_priority,
                 "highest_priority": holder.highest_priority,
