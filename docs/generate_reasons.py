@@ -86,6 +86,8 @@ WHEN: Final = {
     "NoPolicy": "No step of P4 beyond the loan gives the job a right to anybody's work.",
     "NoEligibleVictims": "The search was skipped: not even all victims of the step together would help.",
     "NoLawfulSet": "Units are eligible, but no set of them was found whose places fit together, which leaves reserved parts and lenders' mins alone and, among descendants and siblings, touches no higher priority than another.",
+    "ReturnRefused": "The job fits its own min and a sibling is above its own, but that sibling's policy would let it take the job again at once. What is claimable is its loan without what such jobs of it use.",
+    "ReturnNotBelow": "A quota above lacks room because others beside it are above their min; a return is only for jobs that wait at the lender itself.",
     "PreemptionDelayed": "The job has not waited for the `preemption_delay` of its quota.",
     "StopsAtIdle": "A job with `idle: allow` fits as idle, so the steps with regular victims are not tried.",
     "IdleRoomShort": "Non-lending quotas and other idle work leave too little for an idle claim.",

@@ -32,7 +32,7 @@ HIDDEN: Final = "[hidden]"
 JOB_FACTS: Final = frozenset({"preemptor", "head", "stays"})
 PLAIN_FACTS: Final = frozenset(
     {
-        "cost", "count", "delay", "detail", "device", "fits", "free", "freed", "highest", "kept", "leaving", "left",
+        "claimable", "cost", "count", "delay", "detail", "device", "fits", "free", "freed", "highest", "kept", "leaving", "left",
         "limit", "loan", "losses", "min", "most", "pause", "priorities", "replicas", "rule", "running", "shape",
         "step", "strategy", "used", "victims", "waited", "wanted",
     }

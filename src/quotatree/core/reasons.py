@@ -74,6 +74,11 @@ class Code(Enum):
     NoPolicy = "no policy lets it take from anybody"
     NoEligibleVictims = "{step}: even with every eligible unit gone it would not fit"
     NoLawfulSet = "{step}: found no eligible units that are enough and leave reserved parts, mins and higher priorities alone"
+    ReturnRefused = (
+        "{quota} is {loan} above its min, but its jobs that use {kept} could take this one again by its self-level policy: "
+        "{claimable} of that may be claimed"
+    )
+    ReturnNotBelow = "quotas beside {quota} are above their min, but only jobs of {quota} itself may claim that, not those below it"
     PreemptionDelayed = "may preempt only after waiting {delay}; {left} left"
     StopsAtIdle = "runs on idle capacity rather than evict (idle: allow)"
     IdleRoomShort = "idle room of the tree is {free}, {wanted} wanted"
@@ -147,6 +152,8 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.NoPolicy: ("P1", "P2", "P15"),
     Code.NoEligibleVictims: ("P7",),
     Code.NoLawfulSet: ("Q8", "P15", "P4"),
+    Code.ReturnRefused: ("P15",),
+    Code.ReturnNotBelow: ("P15",),
     Code.PreemptionDelayed: ("P11",),
     Code.StopsAtIdle: ("P4", "I1"),
     Code.IdleRoomShort: ("I2",),
