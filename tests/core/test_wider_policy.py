@@ -160,6 +160,44 @@ def test_a_job_that_may_borrow_already_is_not_told_that_a_loan_would_help_x1() -
     assert not any("loan" in line for line in lines)
 
 
+def growing(*policies: SelfLevel, fills: int = 4) -> World:
+    """A service of which 2 of 6 replicas run, each of 4 GPUs, in a quota that `fills` jobs of priority 2 fill."""
+    world = World(nodes=3)
+    world.root(8 + 4 * fills, strategy=Strategy.TRAVERSE, self_level=SelfLevels.of(*policies))
+    for number in range(fills):
+        world.run(f"fill-{number}", "r", 4, priority=2)
+    world.run("service", "r", 4, 2, priority=7, module=Module.EAS)
+    world.event(ev.JobResized(JobId("service"), replicas=6))
+    assert world.plan() == []
+    return world
+
+
+def test_a_policy_is_named_for_a_running_service_that_misses_replicas_x1_p12() -> None:
+    world = growing()
+    (help_,) = [one for one in explain(world.state, JobId("service"), 0).helps if "policy" in one.text]
+    assert "scope own): 4 of 4 missing replica(s) could start; 4 unit(s) would be evicted" in help_.text
+    assert help_.spec is not None
+    world.event(ev.QuotaUpdated(help_.spec))
+    assert [decision for decision, _ in world.plan()] == ["Evict"] * 4 + ["Hold"]
+
+
+def test_a_policy_that_gives_a_service_only_some_of_what_it_misses_says_how_many_x1_p12() -> None:
+    world = growing(fills=3)
+    (line,) = [one.text for one in explain(world.state, JobId("service"), 0).helps if "policy" in one.text]
+    assert "3 of 4 missing replica(s) could start; 3 unit(s) would be evicted" in line
+
+
+def test_a_service_could_grow_onto_a_loan_x1_p3() -> None:
+    world = beside_an_empty_sibling()
+    world.run("service", "b", 4, priority=7, module=Module.EAS)
+    world.run("other", "b", 4, priority=9)
+    world.event(ev.JobEnded(JobId("own")))
+    world.event(ev.JobResized(JobId("service"), replicas=3))
+    assert world.plan() == []
+    (line,) = [one.text for one in explain(world.state, JobId("service"), 0).helps if "policy" in one.text]
+    assert line.endswith("scope level): 2 of 2 missing replica(s) could start on a loan")
+
+
 def test_what_was_supposed_is_forgotten_x1() -> None:
     """A8: rights that were only supposed are in no index that a later plan uses."""
     world = full(OWN)

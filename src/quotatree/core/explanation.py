@@ -11,7 +11,7 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
 from quotatree.core.holders import Holder, who_holds
-from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, asked_for, least_asked_for, total_request
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 from quotatree.core.model.quota import Quota, QuotaId, has_loan
 from quotatree.core.model.resources import ZERO, Bounds
@@ -270,9 +270,10 @@ def _scaled_up(quota: Quota, job: Job, text: str) -> Help:
     waits = job.quota.queue.of_job.get(job.id)
     if waits is None:
         return Help(text)
+    request = total_request(job, asked_for(job)) if waits.grows else waits.request
     wanted = Bounds(
         *(
-            None if bound is None else max(bound, quota.used[i] + waits.request[i])
+            None if bound is None else max(bound, quota.used[i] + request[i])
             for i, bound in enumerate(quota.min)
         )
     )
@@ -285,7 +286,8 @@ def _scaled_up(quota: Quota, job: Job, text: str) -> Help:
 
 
 def _wider_policies(state: State, job: Job, reasons: Sequence[Reason], now_ms: int) -> tuple[Help, ...]:
-    """Return which policies would let the job start; none if it is not tried, or waits for a right that it has."""
+    """Return which policies would let the job start, or have replicas that it misses (P12); none if it is not tried, or waits for a
+    right that it has."""
     unasked = (
         Code.BehindHead,
         Code.OverAmountLimit,
@@ -294,7 +296,8 @@ def _wider_policies(state: State, job: Job, reasons: Sequence[Reason], now_ms: i
         Code.NotYetTried,
         Code.LostAtStart,
     )
-    if job.phase is not Phase.WAITING or any(reason.code in unasked for reason in reasons):
+    cls = job.quota.queue.of_job.get(job.id)
+    if cls is None or cls.promotes or any(reason.code in unasked for reason in reasons):
         return ()
     return wider_policies(state, job, now_ms)
 

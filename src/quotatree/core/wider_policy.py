@@ -1,4 +1,5 @@
-"""Would a wider preemption policy let a waiting job start, which one, and whom would it cost (X1)?
+"""Would a wider preemption policy let a waiting job start, or a running one have replicas that it misses, which one, and whom
+would it cost (X1, P12)?
 
 The planner's own attempt is asked again with other policies of the job's quota, in a transaction that is rolled back. One
 change at a time is supposed, the smaller ones first; before any of them the widest policy of all, for if that does not
@@ -66,25 +67,34 @@ class Change(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """How a job would start with other policies: by which step of P4, and whom it would take; None: nobody."""
+    """How a job would start with other policies: by which step of P4, and whom it would take; None: nobody.
+
+    `replicas`: how many would start of those that a running job is `missing`, which is 0 for one that waits (P12).
+    """
 
     step: Step
     preemption: Preemption | None
+    replicas: int
+    missing: int
 
     @property
     def text(self) -> str:
-        found = self.preemption
-        on_loan = "it could start on a loan" if self.step is Step.LOAN else ""
-        if found is None:
-            return on_loan
-        who = f"{len(found.victims)} unit(s) would be evicted, cost {cost_text(found.cost)} GPU-s"
-        if found.demoted:
-            who += f", {len(found.demoted)} job(s) turned idle"
-        return f"{on_loan}; {who}" if on_loan else who
+        parts = []
+        if self.missing:
+            parts.append(f"{self.replicas} of {self.missing} missing replica(s) could start")
+        elif self.step is Step.LOAN:
+            parts.append("it could start")
+        if self.step is Step.LOAN:
+            parts[0] += " on a loan"
+        if self.preemption is not None:
+            found = self.preemption
+            who = f"{len(found.victims)} unit(s) would be evicted, cost {cost_text(found.cost)} GPU-s"
+            parts.append(who + (f", {len(found.demoted)} job(s) turned idle" if found.demoted else ""))
+        return "; ".join(parts)
 
 
 def wider_policies(state: State, job: Job, now_ms: int) -> tuple[Help, ...]:
-    """Return the changes of the policies of the job's quota that would let it start now, with victims and cost in words.
+    """Return the changes of the policies of the job's quota that would let it start or grow now, with victims and cost in words.
 
     Of each policy the smallest change that helps, or a change of both, if neither helps alone; before them, where a loan would do,
     the smallest change that allows it. Empty if no policy would help. The state is unchanged.
@@ -157,6 +167,7 @@ class _Question:
     def _begun(self, spec: QuotaSpec) -> Begun | None:
         """Return how the job would start with these policies; None if it could not, not by them, or not keep what it takes (S8)."""
         state, job, now_ms = self._state, self._job, self._now_ms
+        missing = job.missing_replicas
         with _Supposed(state, job.quota, spec):
             cls = job.quota.queue.of_job[job.id]
             outcome = attempt(state, job, cls, now_ms, Surroundings(), patient=False)
@@ -169,7 +180,7 @@ class _Question:
                 return None
             if begun.preemption is None and (self._borrows or begun.step is not Step.LOAN):
                 return None  # it could have started like that without them
-            return Begun(begun.step, begun.preemption)
+            return Begun(begun.step, begun.preemption, len(begun.replicas), missing)
 
 
 class _Supposed:
