@@ -1,6 +1,7 @@
 """Who holds the capacity that a waiting job needs (X1)?
 
-A job holds what its running replicas use, and what it was promised: quotas count a hold as if the job ran there (P9).
+A job holds what its running replicas use, and what it was promised: quotas count a hold as if the job ran there (P9). The
+units of a tree are kept by class, so that this costs as many steps as there are kinds of work, not jobs (A4).
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quotatree.core.model.job import Claim, Job
+from quotatree.core.model.job import Claim, JobId
 from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.resources import GPU
+from quotatree.core.model.unit import UnitClass, UnitKind
 from quotatree.core.reasons import Code, Reason
 from quotatree.core.state import State
-from quotatree.core.state.units import units_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +39,37 @@ def who_holds(state: State, reasons: Sequence[Reason]) -> tuple[Holder, ...]:
         return ()
     full = [state.quotas[QuotaId(dict(reason.facts)["quota"])] for reason in blocked]
     top = min(full, key=lambda quota: quota.depth)
-    return tuple(_holders(top))
+    return tuple(_holders(state, top, Claim.REGULAR))
 
 
-def _holders(top: Quota) -> Iterator[Holder]:
-    for quota in top.subtree():
-        found = [(job, held) for job in quota.jobs.values() if (held := _regular_gpu_milli(job)) is not None]
-        if found:
-            priorities = [job.priority for job, _ in found]
-            yield Holder(
-                quota=quota.id,
-                jobs=len(found),
-                held=sum(1 for job, _ in found if job.core is None),
-                gpu_milli=sum(gpu_milli for _, gpu_milli in found),
-                lowest_priority=min(priorities),
-                highest_priority=max(priorities),
-            )
+def _holders(state: State, top: Quota, claim: Claim) -> Iterator[Holder]:
+    by_quota: dict[Quota, list[UnitClass]] = {}
+    for cls in state.classes_below(top.root):
+        if cls.buckets and cls.claim is claim and top.contains(cls.quota):
+            by_quota.setdefault(cls.quota, []).append(cls)
+    for quota, classes in sorted(by_quota.items(), key=lambda entry: entry[0].tin):
+        cores = sum(
+            len(bucket) for cls in classes if cls.kind is UnitKind.CORE for bucket in cls.buckets.values()
+        )
+        others = _without_such_a_core(classes, claim)
+        priorities = [cls.priority for cls in classes]
+        yield Holder(
+            quota=quota.id,
+            jobs=cores + len(others),
+            held=sum(1 for job in others if state.jobs[job].core is None),
+            gpu_milli=sum(cls.standing[GPU] for cls in classes),
+            lowest_priority=min(priorities),
+            highest_priority=max(priorities),
+        )
 
 
-def _regular_gpu_milli(job: Job) -> int | None:
-    """Return what the regular units of a job use or are promised, in milli-GPU; None if it has none."""
-    regular = [unit for unit in units_of(job) if unit.cls.claim is Claim.REGULAR]
-    return sum(unit.footprint.gpu_milli for unit in regular) if regular else None
+def _without_such_a_core(classes: list[UnitClass], claim: Claim) -> set[JobId]:
+    """Return the jobs with units of these classes whose core does not run, or not with this claim."""
+    return {
+        unit.job.id
+        for cls in classes
+        if cls.kind is not UnitKind.CORE
+        for bucket in cls.buckets.values()
+        for *_, unit in bucket
+        if unit.job.core is None or unit.job.core.cls.claim is not claim
+    }
