@@ -53,12 +53,12 @@ OWN = SelfLevel(Priorities(6, 9), Priorities(1, 1), USUAL, Scope.OWN)
 @pytest.mark.parametrize(
     ("policy", "gpus", "said"),
     [
-        (None, 2, "a self-level policy on lab (high 6-9, low 1-5, DLC+DSW, scope own): 1 unit(s) would be evicted, cost 160 GPU-s"),
-        (OWN, 2, "the self-level policy of lab made wider (high 6-9, low 1-5, DLC+DSW, scope own)"),
+        (None, 2, "a self-level policy on lab (high 6-9, low 1-2, DLC, scope own): 1 unit(s) would be evicted, cost 160 GPU-s"),
+        (OWN, 2, "the self-level policy of lab made wider (high 6-9, low 1-2, DLC+DSW, scope own)"),
         (replace(OWN, high=Priorities(7, 9), low=Priorities(1, 2)), 2, "made wider (high 6-9, low 1-2, DLC+DSW, scope own)"),
-        (replace(OWN, low=Priorities(1, 5), modules=frozenset({Module.DSW})), 2, "made wider (high 6-9, low 1-5, DLC+DSW+EAS, scope own)"),
+        (replace(OWN, low=Priorities(1, 5), modules=frozenset({Module.DSW})), 2, "made wider (high 6-9, low 1-5, DLC+DSW, scope own)"),
         (replace(OWN, low=Priorities(1, 5), off=True), 2, "the self-level policy of lab switched on (high 6-9, low 1-5, DLC+DSW, scope own)"),
-        (OWN, 4, "one more self-level policy on lab (high 6-9, low 1-5, DLC+DSW+EAS, scope level): 1 unit(s)"),
+        (OWN, 4, "one more self-level policy on lab (high 6-9, low 1-2, EAS, scope siblings): 1 unit(s)"),
         (SelfLevel.over_any_lower(USUAL, Scope.OWN), 4, "one more self-level policy on lab"),
         (replace(OWN, low=Priorities(1, 5), modules=frozenset(Module)), 4, "scope level): 1 unit(s) would be evicted, cost 29120 GPU-s"),
     ],
@@ -74,10 +74,10 @@ def test_the_smallest_change_of_the_self_level_policy_that_helps_is_named_x1(
 @pytest.mark.parametrize(
     ("below", "said"),
     [
-        (None, "a child-level policy on lab (priorities 1-9, DLC+DSW): 1 unit(s) would be evicted, cost 160 GPU-s"),
-        (ChildLevel(Priorities(1, 1), USUAL), "the child-level policy of lab made wider (priorities 1-9, DLC+DSW)"),
+        (None, "a child-level policy on lab (priorities 1-2, DLC): 1 unit(s) would be evicted, cost 160 GPU-s"),
+        (ChildLevel(Priorities(1, 1), USUAL), "the child-level policy of lab made wider (priorities 1-2, DLC+DSW)"),
         (ChildLevel(Priorities(1, 3), USUAL, off=True), "the child-level policy of lab switched on (priorities 1-3, DLC+DSW)"),
-        (ChildLevel(Priorities(1, 9), frozenset({Module.EAS})), "made wider (priorities 1-9, DLC+DSW+EAS)"),
+        (ChildLevel(Priorities(1, 9), frozenset({Module.EAS})), "made wider (priorities 1-9, DLC+EAS)"),
     ],
 )  # fmt: skip
 def test_the_smallest_change_of_the_child_level_policy_that_helps_is_named_x1(
@@ -105,7 +105,7 @@ def test_both_policies_are_named_where_neither_helps_alone_x1() -> None:
 
 def test_no_policy_is_named_where_none_would_help_x1() -> None:
     assert helps(full(), 2, priority=1) == [
-        "a child-level policy on lab (priorities 1-9, DLC+DSW): 1 unit(s) would be evicted, cost 160 GPU-s"
+        "a child-level policy on lab (priorities 1-2, DLC): 1 unit(s) would be evicted, cost 160 GPU-s"
     ]
     world = World()
     world.root(8, strategy=Strategy.TRAVERSE)
@@ -146,7 +146,7 @@ def test_a_loan_helps_where_no_lower_priority_runs_x1() -> None:
     world.submit("waits", "a", 8, priority=2)
     world.plan()
     (line,) = [one.text for one in explain(world.state, JobId("waits"), 0).helps if "policy" in one.text]
-    assert line.endswith("scope level): it could start on a loan")
+    assert line.endswith("(high 2-9, low 1, DLC, scope siblings): it could start on a loan")
 
 
 def test_a_job_that_may_borrow_already_is_not_told_that_a_loan_would_help_x1() -> None:
@@ -195,7 +195,7 @@ def test_a_service_could_grow_onto_a_loan_x1_p3() -> None:
     world.event(ev.JobResized(JobId("service"), replicas=3))
     assert world.plan() == []
     (line,) = [one.text for one in explain(world.state, JobId("service"), 0).helps if "policy" in one.text]
-    assert line.endswith("scope level): 2 of 2 missing replica(s) could start on a loan")
+    assert line.endswith("scope siblings): 2 of 2 missing replica(s) could start on a loan")
 
 
 def test_what_was_supposed_is_forgotten_x1() -> None:

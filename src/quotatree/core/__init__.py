@@ -113,8 +113,8 @@ from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
+from quotatree.core.supposed_policy import Help
 from quotatree.core.waiting_reasons import foremost_reasons
-from quotatree.core.wider_policy import Help
 
 __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.
