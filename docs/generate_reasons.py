@@ -93,6 +93,8 @@ WHEN: Final = {
     "IdleRoomShort": "Non-lending quotas and other idle work leave too little for an idle claim.",
     "IdleLimitReached": "The quota's own `idle_limit` is used up.",
     "FairTurn": "Others have left or are leaving so that it gets its share of what is idle.",
+    "FairShareReached": "Idle capacity is divided by share here (`fair_idle`), and the job's branch has its share already, as compared with the branch that borrows most.",
+    "FairNoWeight": "Idle capacity is divided by share here (`fair_idle`); a quota with a weight of 0, or without one in what is short, never takes.",
     "IdleNoPlacement": "The idle claim is allowed, but the devices are not there.",
     "StillLeaving": "An idle job that was taken back or stopped: it starts again once its replicas have left their devices.",
     "PoolPartFull": "Free devices are there, but the root draws on several pools, and its part of one that other roots draw on too is used up.",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from quotatree.core import events as ev
 from quotatree.core.explanation import explain
 from quotatree.core.holders import Holder
-from quotatree.core.model.job import Idle, JobId
+from quotatree.core.model.job import Claim, Idle, JobId
 from quotatree.core.model.policy import Module, Strategy
 from tests.core.building import World, self_level
+
+REGULAR, IDLE = Claim.REGULAR, Claim.IDLE
 
 
 def held_by(world: World, job: str) -> tuple[Holder, ...]:
@@ -21,7 +23,7 @@ def test_a_held_job_is_among_those_who_hold_the_capacity_x1_p9() -> None:
     world.submit("high", "r", 8, priority=7)
     world.submit("later", "r", 8, priority=2)
     assert world.plan() == [("Evict", "low"), ("Hold", "high")]
-    assert held_by(world, "later") == (Holder("r", 1, 1, 8000, 7, 7),)
+    assert held_by(world, "later") == (Holder("r", REGULAR, 1, 1, 8000, 7, 7),)
 
 
 def test_jobs_and_gpus_of_holders_agree_x1() -> None:
@@ -33,7 +35,7 @@ def test_jobs_and_gpus_of_holders_agree_x1() -> None:
     world.submit("high", "r", 2, priority=7)
     world.submit("later", "r", 2, priority=2)
     world.plan()
-    assert held_by(world, "later") == (Holder("r", 4, 1, 8000, 3, 7),)
+    assert held_by(world, "later") == (Holder("r", REGULAR, 4, 1, 8000, 3, 7),)
 
 
 def test_a_quota_with_nothing_but_holds_is_named_beside_its_siblings_x1() -> None:
@@ -46,7 +48,10 @@ def test_a_quota_with_nothing_but_holds_is_named_beside_its_siblings_x1() -> Non
     world.submit("high", "a", 8, priority=9)
     world.submit("later", "a", 8, priority=3)
     world.plan()
-    assert held_by(world, "later") == (Holder("a", 1, 1, 8000, 9, 9), Holder("b", 1, 0, 8000, 7, 7))
+    assert held_by(world, "later") == (
+        Holder("a", REGULAR, 1, 1, 8000, 9, 9),
+        Holder("b", REGULAR, 1, 0, 8000, 7, 7),
+    )
 
 
 def test_a_service_with_a_hold_for_more_replicas_is_one_holder_that_runs_x1() -> None:
@@ -71,4 +76,31 @@ def test_idle_work_does_not_hold_regular_capacity_x1() -> None:
     world.submit("idle", "a", 2, idle=Idle.ONLY)
     world.submit("later", "a", 2, priority=2)
     world.plan()
-    assert held_by(world, "later") == (Holder("a", 1, 0, 4000, 5, 5),)
+    assert held_by(world, "later") == (Holder("a", REGULAR, 1, 0, 4000, 5, 5),)
+
+
+def test_what_an_idle_job_waits_for_is_held_by_regular_work_and_by_other_borrowers_x1_i2() -> None:
+    world = World()
+    world.root(8)
+    world.quota("a", 4)
+    world.quota("b", 4)
+    world.run("regular", "a", 4, priority=5)
+    world.submit("borrows", "b", 2, 2, idle=Idle.ONLY, priority=2)
+    world.plan()
+    world.submit("waits", "b", 2, idle=Idle.ONLY)
+    world.plan()
+    assert held_by(world, "waits") == (
+        Holder("a", REGULAR, 1, 0, 4000, 5, 5),
+        Holder("b", IDLE, 1, 0, 4000, 2, 2),
+    )
+
+
+def test_what_an_idle_limit_keeps_from_a_job_is_held_by_the_quotas_own_borrowers_x1_i2() -> None:
+    world = World()
+    world.root(8)
+    world.quota("a", 4, idle_limit_milli=2000)
+    world.run("regular", "a", 1)
+    world.submit("borrows", "a", 2, idle=Idle.ONLY)
+    world.submit("waits", "a", 2, idle=Idle.ONLY)
+    world.plan()
+    assert held_by(world, "waits") == (Holder("a", IDLE, 1, 0, 2000, 1, 1),)

@@ -2552,11 +2552,16 @@ export interface components {
         };
         /**
          * HolderOut
-         * @description Jobs of a quota that hold the capacity; `held` of them do not run yet: their places are promised (P9).
+         * @description Jobs of a quota that hold the capacity, regular or idle; `held` of them do not run yet: their places are promised (P9).
          */
         HolderOut: {
             /** Quota */
             quota: string;
+            /**
+             * Claim
+             * @enum {string}
+             */
+            claim: "regular" | "idle";
             /** Jobs */
             jobs: number;
             /** Held */

@@ -46,7 +46,8 @@ def holder_line(holder: Mapping[str, Any], gpus: float) -> str:
     low, high = holder["lowest_priority"], holder["highest_priority"]
     priorities = str(low) if low == high else f"{low}-{high}"
     count, held = holder["jobs"], holder["held"]
-    jobs = f"{count} {'held ' if held == count else ''}{'job' if count == 1 else 'jobs'}"
+    kind = "idle " if holder["claim"] == "idle" else "held " if held == count else ""
+    jobs = f"{count} {kind}{'job' if count == 1 else 'jobs'}"
     if 0 < held < count:
         jobs += f", {held} of them held"
     return f"{holder['quota']}: {jobs}, {gpus:g} GPU, priority {priorities}"

@@ -110,7 +110,7 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         position=position,
         ahead=ahead,
         reasons=reasons,
-        holders=who_holds(state, reasons),
+        holders=who_holds(state, job, reasons),
         nodes=_node_groups(state, job, reasons),
         tried=tried,
         helps=what_helps(state, job, reasons, tried, now_ms),

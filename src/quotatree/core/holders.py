@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quotatree.core.model.job import Claim, JobId
+from quotatree.core.model.job import Claim, Job, JobId
 from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.unit import UnitClass, UnitKind
@@ -22,6 +22,8 @@ class Holder:
     """The jobs of one quota that hold capacity a waiting job needs, summed up without their names."""
 
     quota: str
+    claim: Claim
+    """Whether they run within quotas, or on idle capacity (P3)."""
     jobs: int
     """How many they are, with those that are held."""
     held: int
@@ -32,14 +34,28 @@ class Holder:
     highest_priority: int
 
 
-def who_holds(state: State, reasons: Sequence[Reason]) -> tuple[Holder, ...]:
-    """Return the regular work, by quota, in the subtree of the topmost quota that these reasons call full; empty if none is."""
-    blocked = [r for r in reasons if r.code in (Code.OwnQuotaFull, Code.AncestorFull)]
-    if not blocked:
-        return ()
-    full = [state.quotas[QuotaId(dict(reason.facts)["quota"])] for reason in blocked]
-    top = min(full, key=lambda quota: quota.depth)
-    return tuple(_holders(state, top, Claim.REGULAR))
+def who_holds(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[Holder, ...]:
+    """Return the work, by quota, that uses what a job waits for; empty if the reasons call nothing full.
+
+    For regular work it is the regular work in the subtree of the topmost full quota. For an idle claim it is all work of the tree,
+    or where the quota's own `idle_limit` is used up, its idle work (I2).
+    """
+    codes = {reason.code for reason in reasons}
+    full = [
+        state.quotas[QuotaId(dict(reason.facts)["quota"])]
+        for reason in reasons
+        if reason.code in (Code.OwnQuotaFull, Code.AncestorFull)
+    ]
+    borrowed_in: Quota | None = job.quota if Code.IdleLimitReached in codes else None
+    if Code.IdleRoomShort in codes:
+        borrowed_in = job.quota.root
+        full.append(job.quota.root)
+    found: list[Holder] = []
+    if full:
+        found += _holders(state, min(full, key=lambda quota: quota.depth), Claim.REGULAR)
+    if borrowed_in is not None:
+        found += _holders(state, borrowed_in, Claim.IDLE)
+    return tuple(found)
 
 
 def _holders(state: State, top: Quota, claim: Claim) -> Iterator[Holder]:
@@ -55,6 +71,7 @@ def _holders(state: State, top: Quota, claim: Claim) -> Iterator[Holder]:
         priorities = [cls.priority for cls in classes]
         yield Holder(
             quota=quota.id,
+            claim=claim,
             jobs=cores + len(others),
             held=sum(1 for job in others if state.jobs[job].core is None),
             gpu_milli=sum(cls.standing[GPU] for cls in classes),

@@ -84,6 +84,11 @@ class Code(Enum):
     IdleRoomShort = "idle room of the tree is {free}, {wanted} wanted"
     IdleLimitReached = "{quota} may borrow {limit} in all, {used} borrowed, {wanted} wanted"
     FairTurn = "has its turn on idle capacity when {leaving} replica(s) have left"
+    FairShareReached = (
+        "with it {quota} would have {share} of its weight, and {beside} would keep {left}: it takes from {beside} only while its own "
+        "share stays smaller"
+    )
+    FairNoWeight = "{quota} has no weight, so that it takes no idle capacity from others"
     IdleNoPlacement = "idle room is there, but no free devices for {shape}"
     KeptForGuard = "{quota} keeps {kept} free for {head}, which has waited too long"
     LoanNotAllowed = "{quota} takes no new loan while it shrinks"
@@ -159,6 +164,8 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.IdleRoomShort: ("I2",),
     Code.IdleLimitReached: ("I2",),
     Code.FairTurn: ("I4",),
+    Code.FairShareReached: ("I4",),
+    Code.FairNoWeight: ("I4",),
     Code.IdleNoPlacement: ("I2",),
     Code.KeptForGuard: ("S10",),
     Code.LoanNotAllowed: ("Q5",),

@@ -15,6 +15,7 @@ from quotatree.core.model.resources import Bounds
 from quotatree.core.model.rights import Work, could_evict, may_borrow
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import cost_text
+from quotatree.core.planning.fair_idle import FairTake, fair_take
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.outcome import Decided
 from quotatree.core.planning.plan_context import Surroundings
@@ -114,6 +115,25 @@ class Question:
             return Begun(
                 begun.step, begun.preemption, _taken_by_policy(outcome), len(begun.replicas), missing
             )
+
+    def begun_regular(self) -> str | None:
+        """Return in words how a job that is `idle: only` would start as regular work; None if it could not."""
+        state, job = self._state, self._job
+        state.begin()
+        try:
+            cls = job.quota.queue.of_job[job.id]
+            outcome = attempt(state, job, cls, self._now_ms, Surroundings(), patient=False)
+        finally:
+            state.rollback()
+        if not isinstance(outcome, Decided):
+            return None
+        leave = f"; {len(outcome.taken)} unit(s) would leave for it" if outcome.taken else ""
+        return f"it could start as regular work{leave}"
+
+    def fair_take_if(self, quota: Quota, spec: QuotaSpec) -> FairTake | None:
+        """Return what the job would take of others' idle work if a quota had this declaration; None if nothing (I4)."""
+        with _Supposed(self._state, quota, spec):
+            return fair_take(self._state, self._job, self._now_ms)
 
     def _rights(self, spec: QuotaSpec) -> object:
         """Return a key that declarations share under which the job may take the same running work, and borrow or not."""

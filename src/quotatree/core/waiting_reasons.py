@@ -19,6 +19,7 @@ from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
 from quotatree.core.planning.asking import attempt, attempt_all
 from quotatree.core.planning.attempt_facts import why_short
+from quotatree.core.planning.fair_idle import why_no_turn
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.no_place import why_no_place
@@ -151,7 +152,9 @@ class _Questions:
         if job.spec.idle is not Idle.NEVER and not cls.promotes:
             refusal = idle_start(self._state, job)
             if isinstance(refusal, Reason):
-                reasons.append(refusal)
+                idle = self._tried_idle(job, refusal)
+                reasons += [step.reason for step in idle]
+                tried = (*tried, *idle)
             else:
                 could_start = True
         return WhyWaiting(tuple(reasons), tried), could_start
@@ -171,6 +174,17 @@ class _Questions:
         finally:
             state.rollback()
         return outcome, [because(Code.WouldBeTaken, preemptor=taker)] if taker is not None else []
+
+    def _tried_idle(self, job: Job, refusal: Reason) -> list[StepTried]:
+        """Return what was tried for an idle claim: free idle room, and a fair turn where borrowers share (I4).
+
+        `refusal`: why it does not start on free idle room.
+        """
+        found = [StepTried(Step.FREE, refusal)]
+        no_turn = None if job.running else why_no_turn(self._state, job, self._now_ms)
+        if no_turn is not None and refusal.code is not Code.FairTurn:
+            found.append(StepTried(Step.IDLE, no_turn))
+        return found
 
     def _of_all_missing(self, job: Job, of_one: Failed) -> Failed:
         """Return how the attempt ends for all replicas that a running job is missing, of which not even one can be had (P12).

@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Final
 
 from quotatree.core.decisions import StepTried
-from quotatree.core.model.job import Job, JobId, asked_for, total_request
+from quotatree.core.model.job import Idle, Job, JobId, asked_for, total_request
 from quotatree.core.model.policy import Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.resources import Bounds
+from quotatree.core.planning.fair_idle import branch_below, sharing_from
 from quotatree.core.reasons import Code, Reason
 from quotatree.core.sentences import Sentence, a_job, a_quota, a_subject
 from quotatree.core.state import State
@@ -30,7 +31,11 @@ def what_helps(
     state: State, job: Job, reasons: Sequence[Reason], tried: Sequence[StepTried], now_ms: int
 ) -> tuple[Help, ...]:
     """Return what would help a job that waits, or misses replicas, for these reasons; the state is unchanged."""
-    return (*_changes_and_ends(state, job, reasons, tried), *_policies(state, job, reasons, now_ms))
+    return (
+        *_changes_and_ends(state, job, reasons, tried),
+        *_policies(state, job, reasons, now_ms),
+        *_for_borrowers(state, job, reasons, now_ms),
+    )
 
 
 def _changes_and_ends(
@@ -57,6 +62,16 @@ def _changes_and_ends(
             found[Help(Sentence(a_job(head), " starts or is cancelled"), "cancel", job=head)] = None
         elif reason.code is Code.OverAmountLimit:
             found[Help(Sentence("jobs of ", a_subject(facts["subject"]), " end, or the limit is raised"))] = (
+                None
+            )
+        elif reason.code is Code.IdleRoomShort:
+            room = Sentence(
+                f"work worth {facts['wanted']} in ", a_quota(job.quota.root.id), " ends, regular or idle"
+            )
+            found[Help(room)] = None
+        elif reason.code is Code.IdleLimitReached:
+            own = a_quota(facts["quota"])
+            found[Help(Sentence("idle work of ", own, " ends, or the idle_limit of ", own, " is raised"))] = (
                 None
             )
         elif reason.code is Code.PreemptionDelayed:
@@ -114,3 +129,32 @@ def _spares_siblings(policy: SelfLevel) -> SelfLevel:
     if policy.scope is Scope.SIBLINGS:
         return replace(policy, off=True)
     return replace(policy, scope=Scope.OWN)
+
+
+def _for_borrowers(state: State, job: Job, reasons: Sequence[Reason], now_ms: int) -> Iterator[Help]:
+    """Yield what would let a job that waits for an idle claim run: as regular work, or with a fair share of what is idle (I1, I4)."""
+    if job.running or not any(
+        reason.code in (Code.IdleRoomShort, Code.IdleNoPlacement) for reason in reasons
+    ):
+        return
+    question = Question(state, job, now_ms)
+    if job.spec.idle is Idle.ONLY and (begun := question.begun_regular()) is not None:
+        yield Help(f"submitted with idle: allow, or without idle, {begun}")
+    if sharing_from(job.quota) is not None:
+        return
+    above = job.quota.path[1:]
+    if not above or _fair_on(question, above[-1]) is None:
+        return
+    yield next(found for quota in above if (found := _fair_on(question, quota)) is not None)
+
+
+def _fair_on(question: Question, quota: Quota) -> Help | None:
+    """Return that `fair_idle` on a quota would let the job take its share of what is idle, and how many units of whom; None if not."""
+    took = question.fair_take_if(quota, replace(quota.spec, fair_idle=True))
+    if took is None:
+        return None
+    borrower = branch_below(took.quota, took.units[0].job.quota)
+    units = f": {len(took.units)} unit(s) of idle work of "
+    return Help(
+        Sentence("fair_idle on ", a_quota(quota.id), units, a_quota(borrower.quota.id), " would leave")
+    )

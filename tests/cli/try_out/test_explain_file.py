@@ -17,6 +17,7 @@ def test_explain_a_waiting_job(world: str):
     assert told["holders"] == [
         {
             "quota": "team",
+            "claim": "regular",
             "jobs": 1,
             "held": 0,
             "gpu_milli": 8000,

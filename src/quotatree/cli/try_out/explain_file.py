@@ -108,6 +108,7 @@ def _group_text(group: core.NodeGroup) -> str:
 def _holder_json(holder: core.Holder) -> dict[str, Any]:
     return {
         "quota": holder.quota,
+        "claim": holder.claim.value,
         "jobs": holder.jobs,
         "held": holder.held,
         "gpu_milli": holder.gpu_milli,
