@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import quotatree
 from quotatree.access.directory import Directory
-from quotatree.access.redaction import HIDDEN, JOB_FACTS, PLAIN_FACTS, JobFacts, Reader, reader
+from quotatree.access.redaction import HIDDEN, JOB_FACTS, PLAIN_FACTS, QUOTA_FACTS, JobFacts, Reader, reader
 from quotatree.access.roles import Role
 from quotatree.access.values import User
 from quotatree.core import decisions as say
@@ -231,7 +231,7 @@ def test_every_fact_of_every_reason_is_known():
     used = {
         name for code in Code for _, name, _, _ in string.Formatter().parse(code.value) if name is not None
     }
-    assert used == PLAIN_FACTS | JOB_FACTS | {"quota", "subject", "workspace", "node", "pool"}
+    assert used == PLAIN_FACTS | JOB_FACTS | QUOTA_FACTS | {"subject", "workspace", "node", "pool"}
 
 
 # -- by example ----------------------------------------------------------------------------------------------------

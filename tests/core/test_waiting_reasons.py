@@ -12,12 +12,12 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.explanation import explain
 from quotatree.core.model.job import Idle, Job, JobId, Placed, Shape
 from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.policy import Priorities, Scope, SelfLevel, SelfLevels, Strategy
+from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, SelfLevels, Strategy
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.outcome import Outcome
 from quotatree.core.planning.plan import plan
-from quotatree.core.reasons import Code
+from quotatree.core.reasons import Code, Step
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
 from quotatree.core.waiting_reasons import foremost_reasons
@@ -119,6 +119,38 @@ def test_a_list_of_jobs_has_a_reason_for_each_and_one_attempt_for_all_that_are_a
     assert tried == ["small-0", "large"]
     assert {found[job.id].code for job in waiting} == {Code.OwnQuotaFull}
     assert dict(found[JobId("large")].facts)["wanted"] == "2 GPU"
+
+
+def test_a_service_is_told_what_all_its_missing_replicas_want_x1_p12() -> None:
+    world = World(nodes=3)
+    world.root(24)
+    world.run("fill", "r", 4, 4, priority=2)
+    service = world.run("service", "r", 4, 2, priority=7, module=Module.EAS)
+    world.event(ev.JobResized(service.id, replicas=6))
+    assert world.plan() == []
+    told = explain(world.state, service.id, 0)
+    assert [reason.text for reason in told.reasons[:2]] == [
+        "2 replica(s) run; it wants 6 and can use 6",
+        "r has 0 GPU free of its min 24 GPU, 16 GPU wanted",
+    ]
+    (scaled,) = [one for one in told.helps if one.change == "scale"]
+    assert scaled.text == "work worth 16 GPU in r ends, or r is scaled up"
+    assert scaled.draws == (("default", bounds(40)),)
+
+
+def test_what_keeps_one_missing_replica_from_running_is_told_beside_what_keeps_all_x1_p12() -> None:
+    """The quota has room for one of two, and no node has two free devices."""
+    world = World(nodes=2, gpus=3)
+    world.root(6)
+    one = Shape(2000, 0, 0)
+    service = world.run("service", "r", 2, priority=7, module=Module.EAS, places=(Placed(0, 0, (0, 1), one),))
+    world.run("beside", "r", 2, priority=9, places=(Placed(0, 1, (0, 1), one),))
+    world.event(ev.JobResized(service.id, replicas=3))
+    assert world.plan() == []
+    told = explain(world.state, service.id, 0)
+    assert {Code.OwnQuotaFull, Code.NoPlacement} <= {reason.code for reason in told.reasons}
+    free = [t.reason.code for t in told.tried if t.step is Step.FREE]
+    assert free == [Code.OwnQuotaFull, Code.NoPlacement]
 
 
 def test_who_stands_behind_a_head_has_another_reason_than_the_head_x1() -> None:

@@ -2550,12 +2550,22 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** HolderOut */
+        /**
+         * HolderOut
+         * @description Jobs of a quota that hold the capacity, regular or idle; `held` of them do not run yet: their places are promised (P9).
+         */
         HolderOut: {
             /** Quota */
             quota: string;
+            /**
+             * Claim
+             * @enum {string}
+             */
+            claim: "regular" | "idle";
             /** Jobs */
             jobs: number;
+            /** Held */
+            held: number;
             /** Gpus */
             gpus: number;
             /** Lowest Priority */

@@ -30,10 +30,11 @@ from quotatree.core.sentences import Kind, Named, Sentence
 
 HIDDEN: Final = "[hidden]"
 JOB_FACTS: Final = frozenset({"preemptor", "head", "stays"})
+QUOTA_FACTS: Final = frozenset({"quota", "beside"})
 PLAIN_FACTS: Final = frozenset(
     {
-        "cost", "count", "delay", "detail", "device", "fits", "free", "freed", "highest", "kept", "leaving", "left",
-        "limit", "loan", "losses", "min", "most", "pause", "priorities", "replicas", "rule", "running", "shape",
+        "claimable", "cost", "count", "delay", "detail", "device", "fits", "free", "freed", "highest", "kept", "leaving", "left",
+        "limit", "loan", "losses", "min", "most", "pause", "priorities", "replicas", "rule", "running", "shape", "share",
         "step", "strategy", "used", "victims", "waited", "wanted",
     }
 )  # fmt: skip
@@ -208,7 +209,7 @@ class Reader:
             return value
         if key in JOB_FACTS:
             return self.job(value)
-        if key == "quota":
+        if key in QUOTA_FACTS:
             return self.quota(value)
         if key in ("workspace", "subject"):
             return self._name(Named(Kind(key), value))

@@ -41,6 +41,18 @@ def why(reason: Mapping[str, Any]) -> str:
     return f"{reason['text']} [{', '.join((reason['code'], *reason['rules']))}]"
 
 
+def holder_line(holder: Mapping[str, Any], gpus: float) -> str:
+    """Who holds capacity: lab: 3 jobs, 1 of them held, 8 GPU, priority 2-7."""
+    low, high = holder["lowest_priority"], holder["highest_priority"]
+    priorities = str(low) if low == high else f"{low}-{high}"
+    count, held = holder["jobs"], holder["held"]
+    kind = "idle " if holder["claim"] == "idle" else "held " if held == count else ""
+    jobs = f"{count} {kind}{'job' if count == 1 else 'jobs'}"
+    if 0 < held < count:
+        jobs += f", {held} of them held"
+    return f"{holder['quota']}: {jobs}, {gpus:g} GPU, priority {priorities}"
+
+
 def gpus(of: Mapping[str, Any]) -> str:
     """The GPUs of an amount; "" if it does not bound them."""
     return f"{of['gpus']:g}" if "gpus" in of else ""

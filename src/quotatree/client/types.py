@@ -459,8 +459,14 @@ class HelpOut(TypedDict):
 
 
 class HolderOut(TypedDict):
+    """Jobs of a quota that hold the capacity, regular or idle; `held` of them do not run yet: their places
+    are promised (P9).
+    """
+
     quota: str
+    claim: Literal["regular", "idle"]
     jobs: int
+    held: int
     gpus: float
     lowest_priority: int
     highest_priority: int

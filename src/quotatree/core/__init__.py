@@ -19,13 +19,13 @@ from quotatree.core.errors import Defect, QuotaTreeError, Refused
 from quotatree.core.explanation import (
     Explanation,
     Exposure,
-    Holder,
     Known,
     NodeGroup,
     explain,
     exposure,
     preview,
 )
+from quotatree.core.holders import Holder
 from quotatree.core.model.autoscale import (
     DOWN_AFTER_MS,
     MOST_TARGET,
@@ -113,8 +113,8 @@ from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import Settings, State
+from quotatree.core.supposed_policy import Help
 from quotatree.core.waiting_reasons import foremost_reasons
-from quotatree.core.wider_policy import Help
 
 __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.

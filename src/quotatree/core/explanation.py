@@ -10,29 +10,20 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.decisions import Decision, StepTried
 from quotatree.core.errors import Refused
+from quotatree.core.holders import Holder, who_holds
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
-from quotatree.core.model.quota import Quota, QuotaId, has_loan
-from quotatree.core.model.resources import GPU, ZERO, Bounds
+from quotatree.core.model.quota import Quota, has_loan
+from quotatree.core.model.resources import ZERO
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
 from quotatree.core.planning.fair_idle import sharing_from
 from quotatree.core.planning.plan import plan_through
 from quotatree.core.reasons import Code, Reason, because
-from quotatree.core.sentences import Sentence, a_job, a_quota, a_subject
+from quotatree.core.sentences import Sentence, a_job, a_quota
 from quotatree.core.state import State
+from quotatree.core.supposed_policy import Help
 from quotatree.core.waiting_reasons import why_no_more, why_waiting
-from quotatree.core.wider_policy import Help, wider_policies
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """The running regular jobs of one quota that use capacity a waiting job needs, summed up without their names."""
-
-    quota: str
-    jobs: int
-    gpu_milli: int
-    lowest_priority: int
-    highest_priority: int
+from quotatree.core.what_helps import what_helps
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +103,6 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         reasons = (because(Code.WaitsForLeaving, leaving=len(job.hold.waiting_on)),)
     elif job.core is not None and job.running_replicas < job.spec.most_replicas:
         reasons, tried = why_no_more(state, job, now_ms)
-    blocked = [r for r in reasons if r.code in (Code.OwnQuotaFull, Code.AncestorFull)]
-    full = [dict(r.facts)["quota"] for r in blocked]
     return Explanation(
         job=job.id,
         phase=job.phase,
@@ -121,10 +110,10 @@ def explain(state: State, job_id: JobId, now_ms: int) -> Explanation:
         position=position,
         ahead=ahead,
         reasons=reasons,
-        holders=_holders(state, job, full),
+        holders=who_holds(state, job, reasons),
         nodes=_node_groups(state, job, reasons),
         tried=tried,
-        helps=(*_what_helps(state, job, reasons, tried), *_wider_policies(state, job, reasons, now_ms)),
+        helps=what_helps(state, job, reasons, tried, now_ms),
         preempted_by=job.preempted_by,
         lost_work=job.lost_last if job.preempted_by else None,
         next_try=_next_try(job, ahead),
@@ -230,22 +219,6 @@ def _place_in_queue(state: State, job: Job, now_ms: int) -> tuple[int | None, tu
     return None, ()
 
 
-def _holders(state: State, job: Job, full: list[str]) -> tuple[Holder, ...]:
-    """Return the running regular jobs, by quota, in the subtree of the topmost quota that is full."""
-    if not full:
-        return ()
-    top = max((state.quotas[q] for q in state.quotas if q in full), key=lambda q: -q.depth)
-    found = []
-    for quota in top.subtree():
-        running = [j for j in quota.jobs.values() if j.core is not None and j.claim is Claim.REGULAR]
-        if running:
-            priorities = [j.priority for j in running]
-            found.append(
-                Holder(quota.id, len(running), quota.own_used[GPU], min(priorities), max(priorities))
-            )
-    return tuple(found)
-
-
 def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[NodeGroup, ...]:
     """Return the nodes of the tree in groups, for a job that finds no place on them; empty for other reasons (X1)."""
     if not any(reason.code in (Code.NoPlacement, Code.IdleNoPlacement) for reason in reasons):
@@ -261,70 +234,6 @@ def _node_groups(state: State, job: Job, reasons: Sequence[Reason]) -> tuple[Nod
         NodeGroup(pool, model, node_state, count, free, fit)
         for (pool, model, node_state, free, fit), count in sorted(groups.items())
     )
-
-
-def _what_helps(
-    state: State, job: Job, reasons: Sequence[Reason], tried: Sequence[StepTried]
-) -> tuple[Help, ...]:
-    found: dict[Help, None] = {}
-    for reason in (*reasons, *(t.reason for t in tried)):
-        facts = dict(reason.facts)
-        if reason.code in (Code.OwnQuotaFull, Code.AncestorFull):
-            full = a_quota(facts["quota"])
-            text = Sentence(f"work worth {facts['wanted']} in ", full, " ends, or ", full, " is scaled up")
-            found[_scaled_up(state.quotas[QuotaId(facts["quota"])], job, text)] = None
-        elif reason.code is Code.NoPlacement:
-            found[Help(f"devices for {facts['shape']} become free together on one node")] = None
-        elif reason.code is Code.PoolPartFull:
-            full = a_quota(facts["quota"])
-            text = Sentence(
-                "work of ", full, f" in pool {facts['pool']} ends, or ", full, " draws more from it"
-            )
-            found[Help(text)] = None
-        elif reason.code is Code.BehindHead:
-            head = JobId(facts["head"])
-            found[Help(Sentence(a_job(head), " starts or is cancelled"), "cancel", job=head)] = None
-        elif reason.code is Code.OverAmountLimit:
-            found[Help(Sentence("jobs of ", a_subject(facts["subject"]), " end, or the limit is raised"))] = (
-                None
-            )
-        elif reason.code is Code.PreemptionDelayed:
-            found[Help(f"waiting {facts['left']} more: then it may preempt")] = None
-    return tuple(found)
-
-
-def _scaled_up(quota: Quota, job: Job, text: str) -> Help:
-    """Return the help that a quota with room for the job would be; only in words if a root draws from several pools."""
-    waits = job.quota.queue.of_job.get(job.id)
-    if waits is None:
-        return Help(text)
-    wanted = Bounds(
-        *(
-            None if bound is None else max(bound, quota.used[i] + waits.request[i])
-            for i, bound in enumerate(quota.min)
-        )
-    )
-    draws = quota.spec.draws
-    if quota.parent is not None:
-        return Help(text, "scale", quota=quota.id, min=wanted)
-    if len(draws) != 1:
-        return Help(text)
-    return Help(text, "scale", quota=quota.id, draws=((draws[0][0], wanted),))
-
-
-def _wider_policies(state: State, job: Job, reasons: Sequence[Reason], now_ms: int) -> tuple[Help, ...]:
-    """Return which policies would let the job start; none if it is not tried, or waits for a right that it has."""
-    unasked = (
-        Code.BehindHead,
-        Code.OverAmountLimit,
-        Code.PreemptionDelayed,
-        Code.StopsAtIdle,
-        Code.NotYetTried,
-        Code.LostAtStart,
-    )
-    if job.phase is not Phase.WAITING or any(reason.code in unasked for reason in reasons):
-        return ()
-    return wider_policies(state, job, now_ms)
 
 
 def _next_try(job: Job, ahead: tuple[JobId, ...]) -> str:

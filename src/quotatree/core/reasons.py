@@ -74,11 +74,21 @@ class Code(Enum):
     NoPolicy = "no policy lets it take from anybody"
     NoEligibleVictims = "{step}: even with every eligible unit gone it would not fit"
     NoLawfulSet = "{step}: found no eligible units that are enough and leave reserved parts, mins and higher priorities alone"
+    ReturnRefused = (
+        "{quota} is {loan} above its min, but its jobs that use {kept} could take this one again by its self-level policy: "
+        "{claimable} of that may be claimed"
+    )
+    ReturnNotBelow = "quotas beside {quota} are above their min, but only jobs of {quota} itself may claim that, not those below it"
     PreemptionDelayed = "may preempt only after waiting {delay}; {left} left"
     StopsAtIdle = "runs on idle capacity rather than evict (idle: allow)"
     IdleRoomShort = "idle room of the tree is {free}, {wanted} wanted"
     IdleLimitReached = "{quota} may borrow {limit} in all, {used} borrowed, {wanted} wanted"
     FairTurn = "has its turn on idle capacity when {leaving} replica(s) have left"
+    FairShareReached = (
+        "with it {quota} would have {share} of its weight, and {beside} would keep {left}: it takes from {beside} only while its own "
+        "share stays smaller"
+    )
+    FairNoWeight = "{quota} has no weight, so that it takes no idle capacity from others"
     IdleNoPlacement = "idle room is there, but no free devices for {shape}"
     KeptForGuard = "{quota} keeps {kept} free for {head}, which has waited too long"
     LoanNotAllowed = "{quota} takes no new loan while it shrinks"
@@ -147,11 +157,15 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.NoPolicy: ("P1", "P2", "P15"),
     Code.NoEligibleVictims: ("P7",),
     Code.NoLawfulSet: ("Q8", "P15", "P4"),
+    Code.ReturnRefused: ("P15",),
+    Code.ReturnNotBelow: ("P15",),
     Code.PreemptionDelayed: ("P11",),
     Code.StopsAtIdle: ("P4", "I1"),
     Code.IdleRoomShort: ("I2",),
     Code.IdleLimitReached: ("I2",),
     Code.FairTurn: ("I4",),
+    Code.FairShareReached: ("I4",),
+    Code.FairNoWeight: ("I4",),
     Code.IdleNoPlacement: ("I2",),
     Code.KeptForGuard: ("S10",),
     Code.LoanNotAllowed: ("Q5",),

@@ -11,14 +11,15 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from quotatree.core.decisions import StepTried
-from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for, total_request
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, asked_for, total_request
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota, QuotaId, shortage
-from quotatree.core.model.resources import GPU, amount_text
+from quotatree.core.model.resources import GPU, Resources, amount_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
-from quotatree.core.planning.asking import attempt
+from quotatree.core.planning.asking import attempt, attempt_all
 from quotatree.core.planning.attempt_facts import why_short
+from quotatree.core.planning.fair_idle import why_no_turn
 from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.no_place import why_no_place
@@ -27,7 +28,7 @@ from quotatree.core.planning.outcome import Decided, Failed, Outcome
 from quotatree.core.planning.passed_over import passed
 from quotatree.core.planning.plan import PutOff, put_off
 from quotatree.core.planning.plan_context import Surroundings
-from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State
 
@@ -117,7 +118,7 @@ class _Questions:
         why, could_start = known
         reasons = list(why.reasons)
         blocker = self._blocker(job, cls)
-        if could_start and blocker is None and not _over_limits(self._state, cls):
+        if could_start and blocker is None and not _over_limits(self._state, cls, job):
             reasons = self._with_who_would_take_it(cls, reasons)
         if blocker is not None:
             strategy = job.quota.spec.strategy.value
@@ -132,7 +133,7 @@ class _Questions:
 
         Also whether one of them could start, regular or idle, as far as an attempt by itself can tell.
         """
-        reasons = _over_limits(self._state, cls)
+        reasons = _over_limits(self._state, cls, job)
         tried: tuple[StepTried, ...] = ()
         could_start = False
         if job.spec.idle is not Idle.ONLY:
@@ -142,13 +143,18 @@ class _Questions:
                 tried = outcome.tried
             could_start = not isinstance(outcome, Failed) and not taken_back
             if isinstance(outcome, Failed):
+                if cls.grows:
+                    outcome = self._of_all_missing(job, outcome)
+                    tried = outcome.tried
                 reasons += [outcome.failure.reason]
                 reasons += [step.reason for step in tried if step.reason not in reasons]
-                reasons += [reason for reason in _shortages(job) if reason not in reasons]
+                reasons += [reason for reason in _shortages(job, cls) if reason not in reasons]
         if job.spec.idle is not Idle.NEVER and not cls.promotes:
             refusal = idle_start(self._state, job)
             if isinstance(refusal, Reason):
-                reasons.append(refusal)
+                idle = self._tried_idle(job, refusal)
+                reasons += [step.reason for step in idle]
+                tried = (*tried, *idle)
             else:
                 could_start = True
         return WhyWaiting(tuple(reasons), tried), could_start
@@ -168,6 +174,37 @@ class _Questions:
         finally:
             state.rollback()
         return outcome, [because(Code.WouldBeTaken, preemptor=taker)] if taker is not None else []
+
+    def _tried_idle(self, job: Job, refusal: Reason) -> list[StepTried]:
+        """Return what was tried for an idle claim: free idle room, and a fair turn where borrowers share (I4).
+
+        `refusal`: why it does not start on free idle room.
+        """
+        found = [StepTried(Step.FREE, refusal)]
+        no_turn = None if job.running else why_no_turn(self._state, job, self._now_ms)
+        if no_turn is not None and refusal.code is not Code.FairTurn:
+            found.append(StepTried(Step.IDLE, no_turn))
+        return found
+
+    def _of_all_missing(self, job: Job, of_one: Failed) -> Failed:
+        """Return how the attempt ends for all replicas that a running job is missing, of which not even one can be had (P12).
+
+        What stands in the way of one and not of all together, such as nodes where quotas lack room for all, is told as well.
+        """
+        state = self._state
+        state.begin()
+        try:
+            outcome = attempt_all(state, job, self._now_ms, Surroundings())
+        finally:
+            state.rollback()
+        if not isinstance(outcome, Failed):
+            return of_one
+        told = {(one.step, one.reason.code) for one in outcome.tried}
+        more = [one for one in of_one.tried if (one.step, one.reason.code) not in told]
+        steps = list(Step)
+        return outcome._replace(
+            tried=tuple(sorted((*outcome.tried, *more), key=lambda t: steps.index(t.step)))
+        )
 
     def _with_who_would_take_it(self, cls: WaitClass, reasons: list[Reason]) -> list[Reason]:
         """Return the reasons with that of the plan if it puts off a job that could start (S8); it does not run idle then."""
@@ -212,8 +249,10 @@ def _alike(job: Job) -> tuple[int, int]:
     return id(job.quota.queue.of_job[job.id]), job.queued_ms if job.quota.preemption_delay_ms else 0
 
 
-def _over_limits(state: State, cls: WaitClass) -> list[Reason]:
+def _over_limits(state: State, cls: WaitClass, job: Job) -> list[Reason]:
+    """Return the amount limits that a job of this class is over (W4); what it wants is told with all replicas that it is missing."""
     found = []
+    wanted = _wanted(job, cls)
     for limit in cls.limits:
         used = state.limit_used.get(limit, 0)
         if used + cls.request.gpu_milli > limit.gpu_milli:
@@ -221,7 +260,7 @@ def _over_limits(state: State, cls: WaitClass) -> list[Reason]:
                 because(
                     Code.OverAmountLimit, subject=limit.subject, priorities=f"{limit.low}-{limit.high}",
                     limit=amount_text(GPU, limit.gpu_milli), used=amount_text(GPU, used),
-                    wanted=amount_text(GPU, cls.request.gpu_milli),
+                    wanted=amount_text(GPU, wanted.gpu_milli),
                 )
             )  # fmt: skip
     return found
@@ -236,9 +275,14 @@ def _inside_window(state: State, quota: Quota, job_id: JobId, now_ms: int) -> bo
     return any(stood == job_id for stood, _ in quota.queue.stood[:window])
 
 
-def _shortages(job: Job) -> list[Reason]:
+def _wanted(job: Job, cls: WaitClass) -> Resources:
+    """Return what a job of this class is told to want: all replicas that are missing if it runs, else the least that would do (P12)."""
+    return total_request(job, asked_for(job)) if cls.grows else cls.request
+
+
+def _shortages(job: Job, cls: WaitClass) -> list[Reason]:
     """Return a reason for each further quota and resource on the path that is short beside the first (X1)."""
-    request = total_request(job, least_asked_for(job))
+    request = _wanted(job, cls)
     first = shortage(job.quota, request)
     found: list[Reason] = []
     for above in job.quota.path:

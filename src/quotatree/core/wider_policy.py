@@ -1,18 +1,18 @@
-"""Would a wider preemption policy let a waiting job start, which one, and whom would it cost (X1)?
+"""Would a wider preemption policy let a waiting job start, or a running one have replicas that it misses, which one, and whom
+would it cost (X1, P12)?
 
-The planner's own attempt is asked again with other policies of the job's quota, in a transaction that is rolled back. One
-change at a time is supposed, the smaller ones first; before any of them the widest policy of all, for if that does not
-help, none does. Changes that reach nobody new are not tried.
+One change at a time is supposed, the smaller ones first; before any of them the widest policy of all, for if that does not
+help, none does. Changes that reach nobody new are not tried. A right to a loan may help without a victim (P3). What helps is
+made narrower as long as it still does (narrowed_policy.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
-from quotatree.core.decisions import Hold, Preemption, Start
-from quotatree.core.model.job import Claim, Idle, Job, JobId
+from quotatree.core.model.job import Idle, Job
 from quotatree.core.model.policy import (
     HIGHEST_PRIORITY,
     LOWEST_PRIORITY,
@@ -23,138 +23,62 @@ from quotatree.core.model.policy import (
     SelfLevel,
     SelfLevels,
 )
-from quotatree.core.model.quota import Quota, QuotaId, QuotaSpec
-from quotatree.core.model.resources import Bounds
-from quotatree.core.model.rights import Work, could_evict, may_borrow
-from quotatree.core.planning.asking import attempt
-from quotatree.core.planning.attempt_facts import cost_text
-from quotatree.core.planning.lasting import who_would_take_it_back
-from quotatree.core.planning.outcome import Decided
-from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.model.quota import Quota
+from quotatree.core.narrowed_policy import NARROWINGS, Change, Part, narrower_changes
 from quotatree.core.sentences import Sentence, a_quota
 from quotatree.core.state import State
+from quotatree.core.supposed_policy import Begun, Help, Question
 
 ATTEMPTS: Final = 6
-"""Most attempts made for one answer: each may have to build indexes for rights that nobody has."""
+"""Most attempts made to find what helps; a few more make it narrower."""
 USUAL: Final = frozenset({Module.DLC, Module.DSW})
 EVERY: Final = frozenset(Module)
 ANY_PRIORITY: Final = Priorities(LOWEST_PRIORITY, HIGHEST_PRIORITY)
 
 
-class Help(NamedTuple):
-    """Something that would let a waiting job start: in words, and as a change that somebody could make or preview (X3).
-
-    `change` is "scale" (of `quota`, to `min` or, for a root, to `draws`), "policies" (of `quota`, to those of `spec`), "cancel"
-    (of `job`), or "" where there is nothing to do but wait.
-    """
-
-    text: str
-    change: str = ""
-    quota: QuotaId | None = None
-    job: JobId | None = None
-    min: Bounds | None = None
-    draws: tuple[tuple[str, Bounds], ...] = ()
-    spec: QuotaSpec | None = None
-
-
-class Change(NamedTuple):
-    """Another policy for a quota, in words, and the quota's declaration with it."""
-
-    text: str
-    spec: QuotaSpec
-
-
 def wider_policies(state: State, job: Job, now_ms: int) -> tuple[Help, ...]:
-    """Return the changes of the policies of the job's quota that would let it start now, with victims and cost in words.
+    """Return the changes of the policies of the job's quota that would let it start or grow now, with victims and cost in words.
 
-    At most one change of each policy, the smallest that helps; or that of both, if neither helps alone. Empty if no policy
-    would help. The state is unchanged.
+    Of each policy the smallest change found that helps, or a change of both, if neither helps alone; before them, where a loan would
+    do, the smallest that allows it. Empty if no policy would help. The state is unchanged.
     """
     if job.spec.idle is Idle.ONLY:
         return ()
-    question = _Question(state, job, now_ms)
+    question = Question(state, job, now_ms)
     own = list(_self_level_changes(job.quota, job.priority))
     below = list(_child_level_changes(job.quota))
     if not own and not below:
         return ()
     both = _both(own, below)
-    widest = question.helped_by(both)
+    widest = question.begun_with(both.spec, ATTEMPTS)
     if widest is None:
         return ()
-    found = [helped for changes in (own, below) if (helped := question.first_that_helps(changes))]
-    return tuple(found) or (widest,)
+    lending = [change for change in own if question.lends(change.spec)] if widest.preemption is None else []
+    helpful = [_first_that_helps(question, changes) for changes in (lending, own, below)]
+    found = [one for one in helpful if one is not None] or [(both, widest)]
+    return tuple(dict.fromkeys(_told(job, *_narrowed(question, job, *one)) for one in found))
 
 
-class _Question:
-    """Attempts of one job under other policies of its quota."""
-
-    def __init__(self, state: State, job: Job, now_ms: int) -> None:
-        self._state, self._job, self._now_ms = state, job, now_ms
-        self._attempts = 0
-        self._known: dict[object, Preemption | None] = {self._rights(job.quota.spec): None}
-
-    def first_that_helps(self, changes: list[Change]) -> Help | None:
-        return next((told for change in changes if (told := self.helped_by(change)) is not None), None)
-
-    def helped_by(self, change: Change) -> Help | None:
-        """Return the change, in words with its victims and their cost; None if the job could not start with it."""
-        rights = self._rights(change.spec)
-        if rights not in self._known:
-            if self._attempts >= ATTEMPTS:
-                return None
-            self._attempts += 1
-            self._known[rights] = self._preemption(change.spec)
-        found = self._known[rights]
-        if found is None:
-            return None
-        who = f"{len(found.victims)} unit(s) would be evicted, cost {cost_text(found.cost)} GPU-s"
-        if found.demoted:
-            who += f", {len(found.demoted)} job(s) turned idle"
-        return Help(Sentence(change.text, f": {who}"), "policies", quota=self._job.quota.id, spec=change.spec)
-
-    def _rights(self, spec: QuotaSpec) -> object:
-        """Return a key that declarations share under which the job may take the same running work, and borrow or not."""
-        quota, priority = self._job.quota, self._job.priority
-        with _Supposed(self._state, quota, spec):
-            return may_borrow(quota, priority), tuple(
-                cls.index
-                for cls in self._state.classes_below(quota.root)
-                if cls.buckets
-                and cls.claim is Claim.REGULAR
-                and could_evict(quota, priority, Work(cls.quota, cls.priority, cls.module))
-            )
-
-    def _preemption(self, spec: QuotaSpec) -> Preemption | None:
-        """Return whom the job would take with these policies; None if it could not start, or not keep what it takes (S8)."""
-        state, job, now_ms = self._state, self._job, self._now_ms
-        with _Supposed(state, job.quota, spec):
-            cls = job.quota.queue.of_job[job.id]
-            outcome = attempt(state, job, cls, now_ms, Surroundings(), patient=False)
-            if not isinstance(outcome, Decided):
-                return None
-            if who_would_take_it_back(state, job, outcome.taken, now_ms) is not None:
-                return None
-            begun = outcome.decisions[-1]
-            return begun.preemption if isinstance(begun, Start | Hold) else None
+def _first_that_helps(question: Question, changes: list[Change]) -> tuple[Change, Begun] | None:
+    for change in changes:
+        begun = question.begun_with(change.spec, ATTEMPTS)
+        if begun is not None:
+            return change, begun
+    return None
 
 
-class _Supposed:
-    """While it lasts, a quota has another declaration; afterwards the state and its indexes are as before."""
+def _narrowed(question: Question, job: Job, change: Change, begun: Begun) -> tuple[Change, Begun]:
+    """Return the change made narrower, if that helps as much; else as it is."""
+    for narrower in narrower_changes(job.quota.spec, change, begun.took):
+        found = question.begun_with(narrower.spec, ATTEMPTS + NARROWINGS)
+        if found is not None and found.replicas >= begun.replicas:
+            return narrower, found
+    return change, begun
 
-    def __init__(self, state: State, quota: Quota, spec: QuotaSpec) -> None:
-        self._state, self._quota, self._spec = state, quota, spec
-        self._indexes = state.indexes
 
-    def __enter__(self) -> None:
-        state = self._state
-        state.begin()
-        # All others depend on rights, and what they note must neither be used here nor stay.
-        state.indexes = {kind: self._indexes[kind] for kind in ("free",) if kind in self._indexes}
-        state.set_quota_spec(self._quota, self._spec)
-
-    def __exit__(self, *_: object) -> None:
-        self._state.rollback()
-        self._state.indexes = self._indexes
+def _told(job: Job, change: Change, begun: Begun) -> Help:
+    text = Sentence(change.text, f": {begun.text}")
+    return Help(text, "policies", quota=job.quota.id, spec=change.spec)
 
 
 def _self_level_changes(quota: Quota, priority: int) -> Iterator[Change]:
@@ -166,15 +90,14 @@ def _self_level_changes(quota: Quota, priority: int) -> Iterator[Change]:
     widest = SelfLevel(above, under, EVERY, Scope.LEVEL)
     for at, policy in enumerate(policies):
         for how, wider in _widened(policy, priority):
-            text = Sentence(
-                "the self-level policy of ", a_quota(quota.id), f" {how} ({_self_level_text(wider)})"
-            )
-            yield _with_self_level(quota, text, *policies[:at], wider, *policies[at + 1 :])
+            begins = Sentence("the self-level policy of ", a_quota(quota.id), f" {how}")
+            spec = replace(quota.spec, self_level=SelfLevels.of(*policies[:at], wider, *policies[at + 1 :]))
+            yield Change((Part(begins, at),), spec)
     fresh = (replace(widest, modules=USUAL, scope=Scope.OWN), replace(widest, modules=USUAL), widest)
     for made in fresh if not policies else fresh[-1:]:
-        which = "one more" if policies else "a"
-        text = Sentence(f"{which} self-level policy on ", a_quota(quota.id), f" ({_self_level_text(made)})")
-        yield _with_self_level(quota, text, *policies, made)
+        begins = Sentence(f"{'one more' if policies else 'a'} self-level policy on ", a_quota(quota.id))
+        spec = replace(quota.spec, self_level=SelfLevels.of(*policies, made))
+        yield Change((Part(begins, len(policies)),), spec)
 
 
 def _widened(policy: SelfLevel, priority: int) -> Iterator[tuple[str, SelfLevel]]:
@@ -196,15 +119,6 @@ def _widened(policy: SelfLevel, priority: int) -> Iterator[tuple[str, SelfLevel]
     yield "made wider", replace(least, modules=EVERY)
 
 
-def _with_self_level(quota: Quota, text: str, *policies: SelfLevel) -> Change:
-    return Change(text, replace(quota.spec, self_level=SelfLevels.of(*policies)))
-
-
-def _self_level_text(policy: SelfLevel) -> str:
-    pairs = "any lower" if policy.any_lower else f"high {policy.high}, low {policy.low}"
-    return f"{pairs}, {_modules(policy.modules)}, scope {policy.scope.value}"
-
-
 def _child_level_changes(quota: Quota) -> Iterator[Change]:
     """Yield wider child-level policies: switched on, or one value changed at a time, then both."""
     if not quota.children:
@@ -221,8 +135,7 @@ def _child_level_changes(quota: Quota) -> Iterator[Change]:
     elif policy is not None:
         changes = [replace(policy, priorities=ANY_PRIORITY), replace(policy, modules=EVERY)]
     for change in (*changes, widest):
-        text = Sentence(begins, f" (priorities {change.priorities}, {_modules(change.modules)})")
-        yield Change(text, replace(quota.spec, child_level=change))
+        yield Change((Part(begins, None),), replace(quota.spec, child_level=change))
 
 
 def _both(own: list[Change], below: list[Change]) -> Change:
@@ -230,8 +143,4 @@ def _both(own: list[Change], below: list[Change]) -> Change:
     if not own or not below:
         return (own or below)[-1]
     spec = replace(own[-1].spec, child_level=below[-1].spec.child_level)
-    return Change(Sentence(own[-1].text, " and ", below[-1].text), spec)
-
-
-def _modules(modules: frozenset[Module]) -> str:
-    return "+".join(sorted(module.value for module in modules))
+    return Change((*own[-1].parts, *below[-1].parts), spec)

@@ -15,7 +15,15 @@ def test_explain_a_waiting_job(world: str):
     assert told["reasons"][0]["code"] == "OwnQuotaFull"
     assert told["reasons"][0]["rules"] == ["Q3"]
     assert told["holders"] == [
-        {"quota": "team", "jobs": 1, "gpu_milli": 8000, "lowest_priority": 1, "highest_priority": 1}
+        {
+            "quota": "team",
+            "claim": "regular",
+            "jobs": 1,
+            "held": 0,
+            "gpu_milli": 8000,
+            "lowest_priority": 1,
+            "highest_priority": 1,
+        }
     ]
     text = run("explain", world, "humble", "--at", "0s").output
     assert "humble is Waiting in team at 0s" in text

@@ -17,7 +17,7 @@ from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds
 from quotatree.core.planning import fair_idle
 from quotatree.core.planning.plan import plan
-from quotatree.core.reasons import Code
+from quotatree.core.reasons import Code, Reason, Step
 from quotatree.core.search.placement import find_places
 from tests.core.building import World, self_level
 
@@ -199,3 +199,46 @@ def test_each_looks_at_fewer_units_where_more_classes_wait() -> None:
     few, many = borrowers_of_whole_nodes(4), borrowers_of_whole_nodes(200)
     assert fair_idle.units_looked_at(few.roots[0].tree) == fair_idle.UNITS_LOOKED_AT
     assert fair_idle.units_looked_at(many.roots[0].tree) == fair_idle.ALL_LOOKED_AT // 200
+
+
+def told(world: World, job: str) -> dict[Step, Reason]:
+    """What was tried for a waiting job and why it was not enough, by step."""
+    return {one.step: one.reason for one in explain(world.state, JobId(job), world.now_ms).tried}
+
+
+def test_a_borrower_that_has_its_share_is_told_both_shares_x1_i4() -> None:
+    """b has 2 of 8 and wants 3 more: with them it would have 5 of its 2, and a would keep 3."""
+    world = shared()
+    borrow(world, "a", 6)
+    borrow(world, "b", 2)
+    world.submit("late", "b", 3, idle=Idle.ONLY)
+    assert world.plan() == []
+    tried = told(world, "late")
+    assert tried[Step.FREE].code is Code.IdleRoomShort
+    assert tried[Step.IDLE].code is Code.FairShareReached
+    assert dict(tried[Step.IDLE].facts) == {"quota": "b", "share": "250 %", "beside": "a", "left": "150 %"}
+    assert explain(world.state, JobId("late"), 0).reasons == tuple(tried.values())
+
+
+def test_a_borrower_without_weight_is_told_so_x1_i4() -> None:
+    world = shared(weight=Bounds(0))
+    borrow(world, "b", 8)
+    world.submit("late", "a", 1, idle=Idle.ONLY)
+    assert world.plan() == []
+    assert told(world, "late")[Step.IDLE].code is Code.FairNoWeight
+
+
+def test_a_borrower_that_could_take_nobody_is_told_so_x1_i4() -> None:
+    world = shared()
+    world.run("regular", "r", 8)
+    world.submit("late", "b", 1, idle=Idle.ONLY)
+    assert world.plan() == []
+    assert told(world, "late")[Step.IDLE].code is Code.NoEligibleVictims
+
+
+def test_where_nothing_is_shared_no_turn_is_told_x1_i4() -> None:
+    world = shared(fair=False)
+    borrow(world, "a", 8)
+    world.submit("late", "b", 2, idle=Idle.ONLY)
+    world.plan()
+    assert list(told(world, "late")) == [Step.FREE]

@@ -112,8 +112,8 @@ function WaitingStory({ job, told }: { job: Job; told: Explanation }) {
         <dd>
           {told.holders.length === 0 ? <span className="dim">nobody</span> : null}
           {told.holders.map((one) => (
-            <div key={one.quota}>
-              <QuotaRef id={one.quota} /> {count(one.jobs, "job")} {gpus(one.gpus)}{" "}
+            <div key={`${one.quota} ${one.claim}`}>
+              <QuotaRef id={one.quota} /> {count(one.jobs, one.claim === "idle" ? "idle job" : "job")} {one.held > 0 ? `(${one.held} held) ` : ""}{gpus(one.gpus)}{" "}
               <span className="dim">
                 priority {one.lowest_priority === one.highest_priority ? one.lowest_priority : `${one.lowest_priority}-${one.highest_priority}`}
               </span>

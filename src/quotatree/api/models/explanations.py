@@ -11,12 +11,16 @@ from quotatree.api.models.fields import amounts, number
 from quotatree.api.models.policies import policies_out
 from quotatree.api.models.reasons import ReasonOut, reason_out
 from quotatree.control.queries import Explained
-from quotatree.core import GPU_SECOND, Help
+from quotatree.core import GPU_SECOND, Claim, Help
 
 
 class HolderOut(TypedDict):
+    """Jobs of a quota that hold the capacity, regular or idle; `held` of them do not run yet: their places are promised (P9)."""
+
     quota: str
+    claim: Literal["regular", "idle"]
     jobs: int
+    held: int
     gpus: float
     lowest_priority: int
     highest_priority: int
@@ -103,7 +107,9 @@ def explanation_out(explained: Explained) -> ExplanationOut:
         "holders": [
             {
                 "quota": holder.quota,
+                "claim": "idle" if holder.claim is Claim.IDLE else "regular",
                 "jobs": holder.jobs,
+                "held": holder.held,
                 "gpus": holder.gpu_milli / 1000,
                 "lowest_priority": holder.lowest_priority,
                 "highest_priority": holder.highest_priority,

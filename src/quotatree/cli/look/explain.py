@@ -11,7 +11,7 @@ import click
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
 from quotatree.cli.remote import Remote, remote_options
-from quotatree.cli.words import age, gpu_seconds, moment, why
+from quotatree.cli.words import age, gpu_seconds, holder_line, moment, why
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -118,7 +118,7 @@ def explanation_lines(
         lines.append(f"  position {told['position']}{ahead}")
     lines += _section("because", [why(reason) for reason in told["reasons"]])
     lines += _section("it was started and has not begun", [told["hindered"]] if told["hindered"] else [])
-    lines += _section("the capacity is held by", [_holder(holder) for holder in told["holders"]])
+    lines += _section("the capacity is held by", [holder_line(one, one["gpus"]) for one in told["holders"]])
     lines += _section("the nodes", [_group(group) for group in told["nodes"]])
     lines += _section("tried", [f"{one['step'].lower()}: {one['reason']['text']}" for one in told["tried"]])
     lines += _section("what would help", [one["text"] for one in told["helps"]])
@@ -146,13 +146,6 @@ def estimate_lines(told: t.EstimateOut) -> list[str]:
 
 def _section(title: str, lines: list[str]) -> list[str]:
     return [f"  {title}:", *(f"    - {line}" for line in lines)] if lines else []
-
-
-def _holder(holder: t.HolderOut) -> str:
-    low, high = holder["lowest_priority"], holder["highest_priority"]
-    jobs = "1 job" if holder["jobs"] == 1 else f"{holder['jobs']} jobs"
-    priorities = str(low) if low == high else f"{low}-{high}"
-    return f"{holder['quota']}: {jobs}, {holder['gpus']:g} GPU, priority {priorities}"
 
 
 def _group(group: t.NodeGroupOut) -> str:

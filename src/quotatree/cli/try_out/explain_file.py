@@ -15,8 +15,8 @@ from quotatree.cli.try_out.scenario_files import (
     fail,
     played_scenario,
 )
-from quotatree.cli.words import why
-from quotatree.core import GPU, JobId, amount_text
+from quotatree.cli.words import holder_line, why
+from quotatree.core import JobId
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
 from quotatree.scenario.kinds import step_word
 from quotatree.scenario.load import load_scenario
@@ -50,16 +50,7 @@ def _json(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int)
         "position": told.position,
         "ahead": list(told.ahead),
         "reasons": [reason_json(reason) for reason in told.reasons],
-        "holders": [
-            {
-                "quota": holder.quota,
-                "jobs": holder.jobs,
-                "gpu_milli": holder.gpu_milli,
-                "lowest_priority": holder.lowest_priority,
-                "highest_priority": holder.highest_priority,
-            }
-            for holder in told.holders
-        ],
+        "holders": [_holder_json(holder) for holder in told.holders],
         "nodes": [
             {
                 "pool": group.pool,
@@ -86,7 +77,10 @@ def _print(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int
         ahead = f", behind {', '.join(told.ahead)}" if told.ahead else ""
         click.echo(f"  position {told.position}{ahead}")
     _section("because", [why(reason_json(reason)) for reason in told.reasons])
-    _section("the capacity is held by", [_holder_text(holder) for holder in told.holders])
+    _section(
+        "the capacity is held by",
+        [holder_line(_holder_json(one), one.gpu_milli / 1000) for one in told.holders],
+    )
     _section("the nodes", [_group_text(group) for group in told.nodes])
     _section("tried", [f"{step_word(tried.step)}: {tried.reason.text}" for tried in told.tried])
     _section("what would help", [one.text for one in told.helps])
@@ -111,12 +105,16 @@ def _group_text(group: core.NodeGroup) -> str:
     return f"{group.nodes} x {group.model} of pool {group.pool}{state}: {group.free_gpus} GPU free on each, {fits}"
 
 
-def _holder_text(holder: core.Holder) -> str:
-    priorities = str(holder.lowest_priority)
-    if holder.highest_priority != holder.lowest_priority:
-        priorities += f"-{holder.highest_priority}"
-    jobs = "1 job" if holder.jobs == 1 else f"{holder.jobs} jobs"
-    return f"{holder.quota}: {jobs}, {amount_text(GPU, holder.gpu_milli)}, priority {priorities}"
+def _holder_json(holder: core.Holder) -> dict[str, Any]:
+    return {
+        "quota": holder.quota,
+        "claim": holder.claim.value,
+        "jobs": holder.jobs,
+        "held": holder.held,
+        "gpu_milli": holder.gpu_milli,
+        "lowest_priority": holder.lowest_priority,
+        "highest_priority": holder.highest_priority,
+    }
 
 
 def _value(phase: object) -> str:

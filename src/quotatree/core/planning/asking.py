@@ -47,6 +47,12 @@ def attempt(
     return _as_many_as_possible(state, numbers, least, walk)
 
 
+def attempt_all(state: State, job: Job, now_ms: int, around: Surroundings) -> Outcome:
+    """Try a running job for all replicas that it is missing, and for no fewer: what `attempt` asks first, so that a question can
+    tell of all of them. A transaction must be open."""
+    return Attempt(state, job, asked_for(job), now_ms, around).run()
+
+
 def _as_many_as_possible(
     state: State, numbers: list[int], least: int, walk: Callable[[list[int]], Outcome]
 ) -> Outcome:

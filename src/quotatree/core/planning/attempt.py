@@ -25,6 +25,7 @@ from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_f
 from quotatree.core.planning.giving_way import GivenWay
 from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
 from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.planning.refused_return import why_no_return, why_too_little
 from quotatree.core.planning.steps import Preempting, preempting_steps
 from quotatree.core.planning.taking import search_request, take
 from quotatree.core.planning.tried_again import failure_of
@@ -266,6 +267,8 @@ class Attempt:
 
     def _preempt(self, short: Shortage | None, borrows: bool) -> Outcome:
         steps = preempting_steps(self._claimant)
+        if not steps.returns() and (why := why_no_return(self._claimant, short)) is not None:
+            self._not_enough(Step.RETURN, why)
         if not steps:
             self._not_enough(Step.OWN, because(Code.NoPolicy))
             return self._fail(self._tried[0].reason, self._claimant.shortage(borrows) and short)
@@ -415,7 +418,12 @@ class Attempt:
         self._tried.append(say.StepTried(step, reason))
 
     def _why_nobody(self, step: Step, why: Why) -> Reason:
-        """Return why a search found no victims; that nodes are in the way only if quotas, as they are, are not."""
+        """Return why a search found no victims; that nodes are in the way only if quotas, as they are, are not.
+
+        Of a return: whose policy could take the job again, if too little is left to claim for that (P15).
+        """
+        if step is Step.RETURN and (refused := why_too_little(self._claimant)) is not None:
+            return refused
         if (
             why is not Why.NO_PLACES
             or self._given_way.gone

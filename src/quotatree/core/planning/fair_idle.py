@@ -17,6 +17,7 @@ from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
 from quotatree.core.planning.turns import classes_waiting
+from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools, find_places
 from quotatree.core.search.trial import implied, let_stay, with_companions
@@ -88,11 +89,12 @@ def waits_for_leaving(state: State, job: Job) -> bool:
     return _Need(state, job).met(Overlay(state))
 
 
-def fair_take(state: State, job: Job, now_ms: int) -> FairTake | None:
+def fair_take(state: State, job: Job, now_ms: int, refusals: list[Reason] | None = None) -> FairTake | None:
     """Return the `idle: only` units that a waiting job which may run idle takes from one branch beside its own (I4).
 
     They are the fewest found that make room, no smaller in sum than the job, and leave that branch a share strictly above
     the job's own, in every resource that is short. None: there are none, it needs none, or nothing is shared here.
+    `refusals`: why a branch was not taken from is added to it.
     """
     top = sharing_from(job.quota)
     if top is None or (job.leaving and not job.running):
@@ -107,12 +109,44 @@ def fair_take(state: State, job: Job, now_ms: int) -> FairTake | None:
         mine = branch_below(parent, job.quota)
         after = [mine.share(i, need.request[i]) for i in short]
         if None in after or INFINITE in after:
+            if refusals is not None:
+                refusals.append(because(Code.FairNoWeight, quota=mine.quota.id))
             continue  # its weight is 0, or it names none
         for other in _largest_first(parent, mine, short[0]):
             found = _from(need, other, least, after, now_ms)
-            if found is not None:
+            if isinstance(found, tuple):
                 return FairTake(found, parent)
+            if refusals is not None:
+                refusals.append(_refusal(mine, other, after[0] or 0, found))
     return None
+
+
+def why_no_turn(state: State, job: Job, now_ms: int) -> Reason | None:
+    """Return why a waiting job that may run idle takes nothing from borrowers beside it (I4), told of the largest share; None if idle
+    capacity is not divided by share here, or it has its turn."""
+    if sharing_from(job.quota) is None or (job.leaving and not job.running):
+        return None
+    refusals: list[Reason] = []
+    if fair_take(state, job, now_ms, refusals) is not None or waits_for_leaving(state, job):
+        return None
+    return refusals[0] if refusals else because(Code.NoEligibleVictims, step=Step.IDLE.value)
+
+
+def _refusal(mine: Branch, other: Branch, share: int, left: int | None) -> Reason:
+    """Return why a branch is not taken from; `left`: the share that it would keep, None if no units make room."""
+    if left is None:
+        return because(Code.NoEligibleVictims, step=Step.IDLE.value)
+    return because(
+        Code.FairShareReached,
+        quota=mine.quota.id,
+        share=_percent(share),
+        beside=other.quota.id,
+        left=_percent(left),
+    )
+
+
+def _percent(share: int) -> str:
+    return "all" if share >= INFINITE else f"{share // 10_000_000} %"
 
 
 def units_looked_at(tree: Tree) -> int:
@@ -271,18 +305,24 @@ def _largest_first(parent: Quota, mine: Branch, resource: int) -> list[Branch]:
 
 def _from(
     need: _Need, other: Branch, least: dict[int, int], after: list[int | None], now_ms: int
-) -> tuple[Unit, ...] | None:
-    """Return the units to take from one branch, or None if no lawful set is found.
+) -> tuple[Unit, ...] | int | None:
+    """Return the units to take from one branch; or the share of what is short that it would keep, if that is too small; or None
+    if no units are enough.
 
     `least`: what must go at least, of each resource that is short; `after`: the job's own share of each then.
     """
 
-    def still_above(taken: Mapping[int, int]) -> bool:
-        left = [other.share(i, -taken[i]) for i in least]
-        return all(a is not None and b is not None and a < b for a, b in zip(after, left, strict=True))
-
-    if not still_above(least):
+    def kept(taken: Mapping[int, int]) -> int | None:
+        """Return the share that is too small, in a resource that is short; None if none is."""
+        for i, mine in zip(least, after, strict=True):
+            left = other.share(i, -taken[i])
+            if mine is None or left is None or mine >= left:
+                return left or 0
         return None
+
+    too_small = kept(least)
+    if too_small is not None:
+        return too_small
     most = units_looked_at(other.quota.tree)
     candidates = _known_borrowers(need.state, other, next(iter(least)), now_ms)[:most]
     if need.plain() and not _Taking.all_of(need, least, candidates).enough():  # nor are some of them
@@ -304,7 +344,8 @@ def _from(
             return None
         let_stay(list(trial.taken), lambda unit: eviction_cost(unit, now_ms), trial.spare)
     units = tuple(sorted((u for u in trial.taken if not implied(u, trial.taken)), key=lambda u: u.name))
-    return units if still_above(dict(enumerate(trial.sum()))) else None
+    too_small = kept(dict(enumerate(trial.sum())))
+    return units if too_small is None else too_small
 
 
 class _Taking:

@@ -51,6 +51,10 @@ class Preempting:
             return self.one_by_one[0][0]
         return next(step for step, _ in (*self.narrower(), self.widest()))
 
+    def returns(self) -> bool:
+        """Return whether the job may take back what siblings have above their min (P15)."""
+        return bool(self.one_by_one) and self.one_by_one[0][0] is Step.RETURN
+
     def together(self) -> bool:
         """Return whether the job has a right over descendants or siblings."""
         return bool(self.below or self.beside)
@@ -91,7 +95,7 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     in_own_min = _in_own_min(claimant)
     if in_own_min and quota.tree.loans and fits_own_min(quota, claimant.request):
         asked_for = tuple(i for i in range(3) if claimant.request[i])
-        clauses = return_clauses(claimant.state, work_of(claimant.job), _what_is_short(claimant), asked_for)
+        clauses = return_clauses(claimant.state, work_of(claimant.job), what_is_short(claimant), asked_for)
         if clauses:
             one_by_one.append((Step.RETURN, clauses))
     own = own_clause(quota, priority)
@@ -134,7 +138,7 @@ def signature_of(
     return known
 
 
-def _what_is_short(claimant: Claimant) -> list[int]:
+def what_is_short(claimant: Claimant) -> list[int]:
     """Return the resources that quotas on the path are short of; if there are none, those that are wanted."""
     deficit = claimant.deficit(False)
     return [i for i in range(3) if deficit[i] > 0] or [i for i in range(3) if claimant.request[i]]

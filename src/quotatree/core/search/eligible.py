@@ -296,12 +296,12 @@ def return_clauses(
             down_to_min=True,
             asked_for=asked_for,
         )
-        for s in _above_min_beside(state, quota)
+        for s in above_min_beside(state, quota)
         if any((over := loan(s, i)) and over > kept_from(s, claimant, i) for i in short)
     )
 
 
-def _above_min_beside(state: State, quota: Quota) -> list[Quota]:
+def above_min_beside(state: State, quota: Quota) -> list[Quota]:
     """Return the siblings that are above their min. Those of one parent are looked for once in a state, however many jobs wait."""
     parent = quota.parent
     if parent is None:
