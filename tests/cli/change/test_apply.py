@@ -150,6 +150,23 @@ def test_it_shows_who_would_have_to_go_and_asks(cli: Cli):
         ("workspaces: [{id: w, members: [ann]}]", "members of w"),
         ("quotas: [", "tree.yaml"),
         ("quotas: [{id: a, children: [{id: b, parent: c}]}]", "b: stands below a"),
+        (
+            "quotas: [{id: vision, parent: company, weight: 48}]",
+            "tree.yaml: quota vision: weight 48: must be a table",
+        ),
+        ("quotas: [{id: company, draws: {default: 32}}]", "quota company: draws.default 32: must be a table"),
+        (
+            "quotas: [{id: vision, parent: company, admins: ann}]",
+            'quota vision: admins "ann": must be a list',
+        ),
+        (
+            "quotas: [{id: vision, min: {gpus: 8}}]",
+            "quota vision: has no parent here, but it is below company",
+        ),
+        (
+            "workspaces: [{id: vision, quotas: {vision: 5}}]",
+            "workspace vision: quotas.vision 5: must be a table",
+        ),
     ],
 )
 def test_bad_files(cli: Cli, text: str, said: str):

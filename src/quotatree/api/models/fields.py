@@ -8,7 +8,6 @@ priorities   4 or "6-9", or names of priorities
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Annotated, Any, Final, Literal
 
@@ -25,19 +24,17 @@ from pydantic import (
 
 from quotatree.access.names import NAME
 from quotatree.core import Bounds, Priorities, PriorityNames, Refused, Resources, in_numbers, parse_priorities
-from quotatree.scenario.amounts import (
-    Unreadable,
-    as_cpu_milli,
-    as_duration_ms,
-    as_gpu_milli,
-    as_memory_mib,
-    span_text,
+from quotatree.scenario.amounts import Unreadable, span_text
+from quotatree.scenario.limits import (
+    MOST_CPUS,
+    MOST_GPUS,
+    Reader,
+    bounded_cpu_milli,
+    bounded_duration_ms,
+    bounded_gpu_milli,
+    bounded_memory_mib,
 )
 
-MOST_GPUS: Final = 1_000_000
-MOST_CPUS: Final = 100_000_000
-MOST_MIB: Final = 1 << 40
-LONGEST_MS: Final = 10 * 366 * 86_400_000
 WHOLE_NAME: Final = f"^{NAME}$"
 JOB_LABEL: Final = "^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?)?$"
 TOKEN_ID: Final = "^[A-Za-z0-9_-]{10}$"
@@ -58,19 +55,14 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def _reader(read: Callable[[object], int], most: int, says: str) -> Callable[[object], int]:
+def _reader(read: Reader) -> PlainValidator:
     def checked(value: object) -> int:
-        if isinstance(value, str) and len(value) > 32:
-            raise ValueError(says)
         try:
-            found = read(value)
+            return read(value)
         except Unreadable as error:
             raise ValueError(str(error)) from None
-        if found > most:
-            raise ValueError(says)
-        return found
 
-    return checked
+    return PlainValidator(checked)
 
 
 def _priorities(value: object) -> Priorities:
@@ -85,24 +77,24 @@ def _priorities(value: object) -> Priorities:
 
 Gpus = Annotated[
     int,
-    PlainValidator(_reader(as_gpu_milli, MOST_GPUS * 1000, f"must be at most {MOST_GPUS} GPUs")),
+    _reader(bounded_gpu_milli),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST_GPUS, "examples": [8, 0.5]}),
 ]
 Cpus = Annotated[
     int,
-    PlainValidator(_reader(as_cpu_milli, MOST_CPUS * 1000, f"must be at most {MOST_CPUS} CPUs")),
+    _reader(bounded_cpu_milli),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST_CPUS, "examples": [16]}),
 ]
 Memory = Annotated[
     int,
-    PlainValidator(_reader(as_memory_mib, MOST_MIB, "must be at most 1048576Ti")),
+    _reader(bounded_memory_mib),
     WithJsonSchema(
         {"type": "string", "pattern": r"^[0-9]{1,9}(\.[0-9]{1,3})?(Mi|Gi|Ti)$", "examples": ["64Gi"]}
     ),
 ]
 Duration = Annotated[
     int,
-    PlainValidator(_reader(as_duration_ms, LONGEST_MS, "must be at most ten years")),
+    _reader(bounded_duration_ms),
     WithJsonSchema(
         {"type": "string", "pattern": r"^([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d))+$", "examples": ["1h30m"]}
     ),

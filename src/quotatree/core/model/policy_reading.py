@@ -194,11 +194,9 @@ def _self_level(field: str, said: object) -> list[SelfLevel]:
 def _table(field: str, said: object, fields: tuple[str, ...], rule: str) -> Mapping[str, Any]:
     if not isinstance(said, Mapping):
         raise Refused(field, said, rule, f"must be a policy with some of {', '.join(fields)}")
-    unknown = [str(name) for name in said if name not in fields]
-    if unknown:
-        raise Refused(
-            f"{field}.{unknown[0]}", said[unknown[0]], rule, f"no such field; allowed: {', '.join(fields)}"
-        )
+    for name, value in said.items():
+        if name not in fields:
+            raise Refused(f"{field}.{name}", value, rule, f"no such field; allowed: {', '.join(fields)}")
     return said
 
 
