@@ -7,6 +7,7 @@ import { can } from "../../api/rights";
 import { useChange } from "../../api/shared";
 import type { Job } from "../../api/types";
 import { PreviewPanel } from "../../components/PreviewPanel";
+import { changedFigures } from "./figures";
 
 type Verb = "cancel" | "hold" | "release" | "stop" | "start" | "restart" | "checkpoint";
 type Action = { verb: Verb; title: string; right: string; when: (job: Job) => boolean; asks: boolean };
@@ -113,7 +114,7 @@ function Replicas({ job, done }: { job: Job; done: () => void }) {
   const [least, setLeast] = useState(String(job.core_replicas));
   const [wanted, setWanted] = useState(String(job.replicas));
   const [most, setMost] = useState(String(job.most_replicas));
-  const body = { min_replicas: Number(least), replicas: Number(wanted), max_replicas: Number(most) };
+  const body = changedFigures(job, { least, wanted, most });
   const save = useChange(() => call("put", "/api/v1/jobs/{job}/replicas", { path: { job: job.id }, body }), [["job", job.id], ["jobs"]], done);
   return (
     <div className="stack">
@@ -122,7 +123,7 @@ function Replicas({ job, done }: { job: Job; done: () => void }) {
       <TextInput label="At most" inputMode="numeric" value={most} onChange={(e) => setMost(e.currentTarget.value)} />
       {save.error === null ? null : <div className="notice bad" role="alert">{sentence(save.error)}</div>}
       <div>
-        <Button loading={save.isPending} onClick={() => save.mutate(undefined)}>
+        <Button disabled={Object.keys(body).length === 0} loading={save.isPending} onClick={() => save.mutate(undefined)}>
           Change
         </Button>
       </div>
