@@ -217,7 +217,7 @@ def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 
 def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
-    wanted = {key: quota.get(key, usual) for key, usual in DEFAULTS.items()}
+    wanted = {key: _declared(key, quota.get(key, usual)) for key, usual in DEFAULTS.items()}
     change = {key: value for key, value in wanted.items() if _is_changed(key, value, now[key])}
     if change:
         yield Step(
@@ -225,6 +225,15 @@ def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]
             _bound(client.quotas.update, now["id"], change),
             {"change": "update-quota", "quota": now["id"], "to": change},
         )
+
+
+def _declared(key: str, value: Any) -> Any:
+    """The value of a field, with the switch of a policy that says settings and no switch: a file says the whole quota, so it is on."""
+    if key not in ("self_level", "child_level"):
+        return value
+    if isinstance(value, list):
+        return [_declared(key, one) for one in value]
+    return {**value, "enabled": value.get("enabled", True)} if isinstance(value, dict) else value
 
 
 def _admins(client: Tenancy, quota: dict[str, Any], known: bool) -> Iterator[Step]:

@@ -80,6 +80,15 @@ def test_a_policy_is_switched_off_and_on_and_keeps_its_settings(cli: Cli):
     apply(cli, TEAM, "-y")
 
 
+def test_a_policy_without_its_switch_is_on_since_a_file_says_the_whole_quota(cli: Cli):
+    """P1: so that the same file makes the same of any server."""
+    apply(cli, TEAM, "-y")
+    cli.run("policy", "off", "lab", "self-level")
+    assert "~ quota lab: self_level" in apply(cli, TEAM, "-y").stdout
+    assert cli.json("get", "quota", "lab")["self_level"][0]["enabled"]
+    assert apply(cli, TEAM).stdout == "everything is as the file says\n"
+
+
 def test_a_weight_goes_in_and_out(cli: Cli):
     """S6: 65536Mi is 64Gi, so said again it changes nothing."""
     said = "self_level: {high: 6-9, low: 1-5, scope: own}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -42,6 +43,30 @@ def test_settings_replace_what_was_kept():
     """Only a bare switch keeps anything; `{scope: own}` is a policy with the usual priorities."""
     found = read_self_level({"scope": "own"}, SelfLevels.of(OWN))
     assert found == (SelfLevel(Priorities(6, 9), Priorities(1, 5), BOTH, Scope.OWN),)
+
+
+def test_settings_alone_keep_the_switch():
+    """P1, P2: whoever changes what an off policy says does not switch it on."""
+    off = SelfLevels.of(replace(OWN, off=True))
+    assert [policy.off for policy in read_self_level({"high": 9, "low": 1}, off)] == [True]
+    assert [policy.off for policy in read_self_level([{"high": 9, "low": 1}, {"any": "lower"}], off)] == [
+        True,
+        True,
+    ]
+    assert [policy.off for policy in read_self_level({"high": 9, "low": 1, "enabled": True}, off)] == [False]
+    child = ChildLevel(Priorities(1, 3), BOTH, off=True)
+    assert read_child_level({"priorities": "1-4"}, child) == ChildLevel(Priorities(1, 4), BOTH, off=True)
+    assert read_child_level({"priorities": "1-4"}) == ChildLevel(Priorities(1, 4), BOTH), "a new one is on"
+
+
+def test_of_several_each_keeps_its_switch_and_a_new_one_is_on_beside_one_that_is():
+    kept = SelfLevels.of(replace(USUAL, off=True), OWN)
+    said = [
+        {"high": "6-9", "low": "1-5"},
+        {"high": "8-9", "low": 4, "modules": ["EAS"], "scope": "own"},
+        {"any": "lower"},
+    ]
+    assert [policy.off for policy in read_self_level(said, kept)] == [True, False, False]
 
 
 def test_settings_may_be_saved_switched_off():
@@ -137,6 +162,14 @@ def test_a_switch_of_pai_alone_keeps_the_settings():
     found = in_our_words({"EnableSelfQuotaPreemption": False, "EnableSubQuotaPreemption": True})
     assert read_self_level(found["self_level"], SelfLevels.of(OWN))[0].off
     assert read_child_level(found["child_level"]) == ChildLevel(Priorities(1, 9), BOTH)
+
+
+def test_a_configuration_of_pai_alone_keeps_the_switch():
+    found = in_our_words({"SelfQuotaPreemptionConfig": CONFIG, "SubQuotaPreemptionConfig": SUB})
+    assert read_self_level(found["self_level"], SelfLevels.of(replace(OWN, off=True)))[0].off
+    child = read_child_level(found["child_level"], ChildLevel(Priorities(1, 9), BOTH, off=True))
+    assert child == ChildLevel(Priorities(1, 3), BOTH, off=True)
+    assert not read_self_level(found["self_level"])[0].off
 
 
 def test_an_empty_configuration_that_is_off_is_none():

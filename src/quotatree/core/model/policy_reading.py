@@ -1,7 +1,8 @@
 """How may a quota's policies be said? One or several, on or off, in our words or in PAI's (P1, P2, S7).
 
 What comes in is data as JSON, YAML or TOML gives it. Every edge reads policies here, so that a file, a request and a
-scenario mean the same. A bare switch (`on`, `{enabled: false}`) keeps the settings there are; anything else replaces them.
+scenario mean the same. A bare switch (`on`, `{enabled: false}`) keeps the settings there are; anything else replaces them, and
+settings that say no switch keep the one there is.
 """
 
 from __future__ import annotations
@@ -55,18 +56,23 @@ _PAI_CHILD: Final = {"PreemptedPriorityUpperBound": "priorities", "PreemptedProd
 
 
 def read_self_level(said: object, kept: SelfLevels = NO_SELF_LEVEL) -> SelfLevels:
-    """Return the self-level policies that are said, or raise Refused. `kept`: those there are, for a bare switch."""
+    """Return the self-level policies that are said, or raise Refused.
+
+    `kept`: those there are, for a bare switch, and for settings that say none.
+    """
     if said is None:
         return SelfLevels()
     on = _switched("self_level", said)
     if on is not None:
         return SelfLevels(replace(policy, off=not on) for policy in kept or _usual_self_level(on))
     if isinstance(said, Mapping):
-        return SelfLevels(_self_level("self_level", said))
+        return SelfLevels(_self_level("self_level", said, kept))
     if not isinstance(said, list | tuple):
         raise Refused("self_level", said, "P1", "must be on, off, a policy or a list of policies")
     found = [
-        policy for number, one in enumerate(said) for policy in _self_level(f"self_level[{number}]", one)
+        policy
+        for number, one in enumerate(said)
+        for policy in _self_level(f"self_level[{number}]", one, kept)
     ]
     if len(found) > MOST_POLICIES:
         raise Refused("self_level", len(found), "P1", f"a quota may have {MOST_POLICIES} policies")
@@ -74,7 +80,7 @@ def read_self_level(said: object, kept: SelfLevels = NO_SELF_LEVEL) -> SelfLevel
 
 
 def read_child_level(said: object, kept: ChildLevel | None = None) -> ChildLevel | None:
-    """Return the child-level policy that is said, or raise Refused. `kept`: the one there is, for a bare switch."""
+    """Return the child-level policy that is said, or raise Refused. `kept`: the one there is, as for self-level."""
     if said is None:
         return None
     on = _switched("child_level", said)
@@ -84,10 +90,11 @@ def read_child_level(said: object, kept: ChildLevel | None = None) -> ChildLevel
         return None if kept is None else replace(kept, off=not on)
     table = _table("child_level", said, CHILD_FIELDS, "P2")
     priorities = table.get("priorities")
+    stays_off = kept is not None and kept.off
     return ChildLevel(
         EVERY_PRIORITY if priorities is None else _priorities("child_level.priorities", priorities, "P2"),
         _modules("child_level.modules", table),
-        off=not _enabled("child_level", table),
+        off=not _enabled("child_level", table) if "enabled" in table else stays_off,
     )
 
 
@@ -106,7 +113,7 @@ def policies_in_numbers(field: str, said: object, names: PriorityNames) -> objec
 def in_our_words(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a quota with PAI's strategy, policies and switches under our names, or raise Refused.
 
-    A configuration without its switch is on, as one in our words is; a switch alone keeps the settings.
+    A configuration without its switch keeps that as it is, as one in our words does; a switch alone keeps the settings.
     """
     found = {name: value for name, value in fields.items() if name not in PAI_FIELDS}
     for ours, config, switch, words in (
@@ -145,7 +152,7 @@ def _from_pai(fields: Mapping[str, Any], config: str, switch: str, words: Mappin
     if "priorities" in ours:
         bound = _priorities(f"{config}.PreemptedPriorityUpperBound", ours["priorities"], "P2").high
         ours["priorities"] = f"{LOWEST_PRIORITY}-{bound}"
-    return {**ours, "enabled": on is not False}
+    return ours if on is None else {**ours, "enabled": on}
 
 
 def _switched(field: str, said: object) -> bool | None:
@@ -170,9 +177,23 @@ def _usual_self_level(on: bool) -> tuple[SelfLevel, ...]:
     return (SelfLevel(USUAL_HIGH, USUAL_LOW, USUAL_MODULES),) if on else ()
 
 
-def _self_level(field: str, said: object) -> list[SelfLevel]:
-    """Return the policies that one table says: several if its priorities have gaps, one for each pair of runs."""
+def _self_level(field: str, said: object, kept: SelfLevels) -> list[SelfLevel]:
+    """Return the policies that one table says, with the switch that they have if it says none."""
     table = _table(field, said, SELF_FIELDS, "P1")
+    found = _self_level_settings(field, table)
+    if "enabled" in table:
+        return found
+    return [replace(policy, off=_stays_off(policy, kept)) for policy in found]
+
+
+def _stays_off(policy: SelfLevel, kept: SelfLevels) -> bool:
+    """Return whether these settings are off as things are: the same policy is, or all there are."""
+    switches = [one.off for one in kept if replace(one, off=False) == policy] or [one.off for one in kept]
+    return bool(switches) and all(switches)
+
+
+def _self_level_settings(field: str, table: Mapping[str, Any]) -> list[SelfLevel]:
+    """Return the policies that one table says: several if its priorities have gaps, one for each pair of runs."""
     modules, scope = _modules(f"{field}.modules", table), _scope(f"{field}.scope", table)
     off = not _enabled(field, table)
     named = [name for name in ("high", "low") if table.get(name) is not None]
