@@ -69,7 +69,10 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
     "-o", "--output", type=click.Choice(["table", "json", "name"]), default="table", help="How to print it."
 )
 @remote_options
+@click.pass_context
 def submit(
+    context: click.Context,
+    /,
     file: Path | None,
     models: tuple[str, ...],
     requeue: bool,
@@ -87,11 +90,13 @@ def submit(
     With -f, the fields of the file hold for what no option says; a file may have many jobs.
     """
     given = {name: value for name, value in fields.items() if value is not None}
+    usual = _of_the_environment(context, given)
     given |= {name: True for name, value in (("requeue", requeue), ("on_hold", on_hold)) if value}
     if models:
         given["models"] = list(models)
     jobs = [
-        with_program(_merged(job, given), program) for job in ([{}] if file is None else read_jobs(file))
+        with_program(_merged({**usual, **job}, given), program)
+        for job in ([{}] if file is None else read_jobs(file))
     ] * count
     for job in jobs:
         for needed, missing in NEEDED.items():
@@ -111,6 +116,14 @@ def submit(
         good = _waited(client, ids, output) if wait else True
     if refused or not good:
         raise SystemExit(EXIT_FAILED)
+
+
+def _of_the_environment(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """Take out of what is given what a variable says: a file goes before it, unlike before an option."""
+    from click.core import ParameterSource
+
+    said = [name for name in given if context.get_parameter_source(name) is ParameterSource.ENVIRONMENT]
+    return {name: given.pop(name) for name in said}
 
 
 def _merged(job: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
