@@ -2252,6 +2252,16 @@ export interface components {
             /** Notice */
             notice?: string;
         };
+        /** DropAutoscaleChange */
+        DropAutoscaleChange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            change: "drop-autoscale";
+            /** Job */
+            job: string;
+        };
         /**
          * EndpointOut
          * @description `address` is null while there is none; `ready` is how many replicas of a service are healthy. `in_flight`: requests
@@ -3357,7 +3367,7 @@ export interface components {
          */
         PreviewIn: {
             /** Changes */
-            changes: (components["schemas"]["SubmitChange"] | components["schemas"]["CancelChange"] | components["schemas"]["PriorityChange"] | components["schemas"]["CreateQuotaChange"] | components["schemas"]["UpdateQuotaChange"] | components["schemas"]["PoliciesChange"] | components["schemas"]["ScaleChange"] | components["schemas"]["TransferChange"] | components["schemas"]["DeleteQuotaChange"] | components["schemas"]["ReturnLoanChange"] | components["schemas"]["NodeChange"] | components["schemas"]["JoinNodeChange"] | components["schemas"]["CentreChange"])[];
+            changes: (components["schemas"]["SubmitChange"] | components["schemas"]["CancelChange"] | components["schemas"]["PriorityChange"] | components["schemas"]["ResizeChange"] | components["schemas"]["DropAutoscaleChange"] | components["schemas"]["CreateQuotaChange"] | components["schemas"]["UpdateQuotaChange"] | components["schemas"]["PoliciesChange"] | components["schemas"]["ScaleChange"] | components["schemas"]["TransferChange"] | components["schemas"]["DeleteQuotaChange"] | components["schemas"]["ReturnLoanChange"] | components["schemas"]["NodeChange"] | components["schemas"]["JoinNodeChange"] | components["schemas"]["CentreChange"])[];
         };
         /**
          * PreviewOut
@@ -3827,6 +3837,22 @@ export interface components {
             min_replicas?: number | null;
             /** Max Replicas */
             max_replicas?: number | null;
+        };
+        /** ResizeChange */
+        ResizeChange: {
+            /** Replicas */
+            replicas?: number | null;
+            /** Min Replicas */
+            min_replicas?: number | null;
+            /** Max Replicas */
+            max_replicas?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            change: "resize";
+            /** Job */
+            job: string;
         };
         /** ResizeIn */
         ResizeIn: {

@@ -275,6 +275,11 @@ class Done(TypedDict):
     notice: NotRequired[str]
 
 
+class DropAutoscaleChange(TypedDict):
+    change: Literal["drop-autoscale"]
+    job: str
+
+
 class EndpointOut(TypedDict):
     """`address` is null while there is none; `ready` is how many replicas of a service are healthy.
     `in_flight`: requests that it has in flight, on average over the last seconds; null if that is not
@@ -900,7 +905,7 @@ class PreemptorOut(TypedDict):
 class PreviewIn(TypedDict):
     """One change, or several as if they were made one after the other and then planned once."""
 
-    changes: list[SubmitChange | CancelChange | PriorityChange | CreateQuotaChange | UpdateQuotaChange | PoliciesChange | ScaleChange | TransferChange | DeleteQuotaChange | ReturnLoanChange | NodeChange | JoinNodeChange | CentreChange]
+    changes: list[SubmitChange | CancelChange | PriorityChange | ResizeChange | DropAutoscaleChange | CreateQuotaChange | UpdateQuotaChange | PoliciesChange | ScaleChange | TransferChange | DeleteQuotaChange | ReturnLoanChange | NodeChange | JoinNodeChange | CentreChange]
 
 
 class PreviewOut(TypedDict):
@@ -1161,6 +1166,14 @@ class ReplicasIn(TypedDict):
     replicas: NotRequired[int | None]
     min_replicas: NotRequired[int | None]
     max_replicas: NotRequired[int | None]
+
+
+class ResizeChange(TypedDict):
+    replicas: NotRequired[int | None]
+    min_replicas: NotRequired[int | None]
+    max_replicas: NotRequired[int | None]
+    change: Literal["resize"]
+    job: str
 
 
 class ResizeIn(TypedDict):

@@ -29,7 +29,7 @@ from quotatree.api.models.fields import (
     ReplicaCount,
 )
 from quotatree.api.problems import Problem
-from quotatree.control.commands.values import SubmitJob
+from quotatree.control.commands.values import ResizeJob, SubmitJob
 from quotatree.control.program_secrets import FIELD, sealed
 from quotatree.core import (
     DEFAULT_GRACE_MS,
@@ -175,6 +175,15 @@ class ReplicasIn(Body):
         if self.replicas is None and self.min_replicas is None and self.max_replicas is None:
             raise ValueError("replicas, min_replicas or max_replicas must be given")
         return self
+
+    def command(self, actor: str, job: str) -> ResizeJob:
+        return ResizeJob(
+            actor=actor,
+            job=job,
+            replicas=self.replicas,
+            min_replicas=self.min_replicas,
+            max_replicas=self.max_replicas,
+        )
 
 
 class Submitted(TypedDict):
