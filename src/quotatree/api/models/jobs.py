@@ -114,6 +114,16 @@ class JobIn(Body):
     autoscale: AutoscaleIn | None = None
     program: dict[str, Any] = Field(default={}, examples=[{"seconds": 60}])
 
+    @field_validator("groups")
+    @classmethod
+    def _named_once(cls, groups: list[GroupIn]) -> list[GroupIn]:
+        """Refuse a name that two groups were given; without one all are called worker."""
+        names = [group.name for group in groups if "name" in group.model_fields_set]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two groups are called {twice[0]}; give each a name of its own, or none")
+        return groups
+
     @field_validator("program")
     @classmethod
     def _secrets(cls, program: dict[str, Any]) -> dict[str, Any]:
