@@ -37,6 +37,7 @@ from quotatree.scenario.limits import (
 
 WHOLE_NAME: Final = f"^{NAME}$"
 JOB_LABEL: Final = "^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?)?$"
+WHO: Final = "^(role|user):.{1,63}$"
 TOKEN_ID: Final = "^[A-Za-z0-9_-]{10}$"
 JOB_ID: Final = "^(dlc|dsw|eas)-[0-9a-z]{10}$"
 
@@ -46,7 +47,10 @@ PRIORITY_NAMES: ContextVar[PriorityNames] = ContextVar("priority_names")
 
 
 def _number(value: object) -> object:
-    return in_numbers("priority", value, PRIORITY_NAMES.get({}))
+    found = in_numbers("priority", value, PRIORITY_NAMES.get({}))
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise ValueError("must be a priority, 1 to 9, or the name of one")
+    return found
 
 
 class Body(BaseModel):
@@ -67,7 +71,7 @@ def _reader(read: Reader) -> PlainValidator:
 
 def _priorities(value: object) -> Priorities:
     if not isinstance(value, int | str) or isinstance(value, bool) or len(str(value)) > 100:
-        raise ValueError('must be one priority or a range such as "6-9"')
+        raise ValueError('must be one priority, a range such as "6-9", or names of priorities')
     try:
         said = in_numbers("priorities", value, PRIORITY_NAMES.get({}))
         return parse_priorities("priorities", said if isinstance(said, int) else str(said))

@@ -12,6 +12,7 @@ import click
 
 from quotatree.cli.amounts_text import milliseconds
 from quotatree.cli.documents import read_json
+from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,7 +45,7 @@ OPTIONS: Final = (
     click.option("--max-time", metavar="TIME", help="The longest that a run may take, such as 12h."),
     click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port it listens on. Without it, a free one."),
     click.option("--health", metavar="PATH", help="Of services: ready when this path answers, such as /healthz."),
-    click.option("--seconds", type=float, metavar="N", help="For the timer engine: how long it runs."),
+    click.option("--seconds", type=NUMBER, metavar="N", help="For the timer engine: how long it runs."),
     click.option("--program", "as_json", metavar="JSON", help="What the engine is to run, in its own words."),
 )  # fmt: skip
 FIELDS: Final = (

@@ -11,6 +11,7 @@ import click
 from quotatree.cli.change.autoscale_option import AUTOSCALE, AUTOSCALE_FORM
 from quotatree.cli.change.job_file import OF_A_GROUP, read_jobs
 from quotatree.cli.change.program import program_options, with_program
+from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
 from quotatree.cli.priority_option import PRIORITY
 from quotatree.cli.remote import Remote, patiently, problem_text, remote_options
@@ -32,8 +33,8 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
 @click.option("--workspace", envvar="QUOTATREE_WORKSPACE", metavar="NAME", help="In this workspace.")
 @click.option("--quota", metavar="NAME", help="Out of this quota.")
 @click.option("--name", metavar="TEXT", help="A label of your own.")
-@click.option("--gpus", type=float, metavar="N", help="GPUs of each replica; 0.5 is half of one.")
-@click.option("--cpu", type=float, metavar="N", help="CPUs of each replica.")
+@click.option("--gpus", type=NUMBER, metavar="N", help="GPUs of each replica; 0.5 is half of one.")
+@click.option("--cpu", type=NUMBER, metavar="N", help="CPUs of each replica.")
 @click.option("--memory", metavar="AMOUNT", help="Memory of each replica, such as 64Gi.")
 @click.option("--replicas", type=int, metavar="N", help="How many replicas it wants.")
 @click.option("--min-replicas", type=int, metavar="N", help="How many of them start together or not at all.")
