@@ -42,3 +42,37 @@ def test_a_kind_of_event_that_does_not_exist_is_refused_by_name(on_both: Api, pa
     assert answer.json()["detail"].startswith(
         "query.kind: 'job.satrted': there is no such event; there are job.alarm,"
     )
+
+
+def patched(api: Api, body: Any) -> Any:
+    answer = api.ask("PATCH", "/api/v1/quotas/team", json=body)
+    assert answer.status_code == 422
+    return answer.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"self_level": {"high": "urgent", "low": 1}}, "self_level.high"),
+        ({"child_level": {"priorities": None}}, "child_level.priorities"),
+        ({"self_level": {"high": None, "low": None}}, "self_level.high"),
+        ({"self_level": [{"enabled": False}, {"enabled": True}]}, "self_level[0]"),
+        (
+            {"SubQuotaPreemptionConfig": {"PreemptedPriorityUpperBound": "urgent", "PreemptedProducts": ["DLC"]}},
+            "SubQuotaPreemptionConfig.PreemptedPriorityUpperBound",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_policy_is_told_by_the_name_it_was_said_by(on_both: Api, body: Any, field: str):
+    assert patched(on_both, body)["field"] == field
+
+
+def test_two_groups_of_one_name_are_refused(on_both: Api):
+    said = {
+        "workspace": "vision",
+        "quota": "a",
+        "groups": [{"gpus": 1, "name": "x"}, {"gpus": 1, "name": "x"}],
+    }
+    answer = on_both.post("/jobs", said)
+    assert answer.status_code == 422
+    assert "two groups are called x" in answer.json()["detail"]

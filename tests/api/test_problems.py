@@ -130,7 +130,17 @@ def test_a_field_that_is_not_what_it_must_be_is_named(on_both: Api, change: dict
         ({"module": "dlc"}, "dlc", "must be 'DLC', 'DSW' or 'EAS'"),
         ({"priorty": 3}, None, "no such field; there are workspace, quota, groups,"),
         ({"groups": [{"gpu": 1}]}, None, "no such field; there are replicas, gpus, cpu,"),
-        ({"groups": None}, None, "must be a valid"),
+        ({"groups": None}, None, "must be a list"),
+        (
+            {"groups": [5]},
+            5,
+            "must be an object with some of replicas, gpus, cpu, memory, models, labels, name",
+        ),
+        ({"groups": [{"replicas": "3"}]}, "3", "must be a whole number, not a text"),
+        ({"autoscale": 5}, 5, "must be an object with some of min, max, target, down_after"),
+        ({"requeue": "yes"}, "yes", "must be true or false, not a text"),
+        ({"priority": None}, None, "must be a priority, 1 to 9, or the name of one"),
+        ({"priority": "5"}, "5", "must be a priority, 1 to 9, or the name of one"),
     ],
 )
 def test_it_is_said_what_was_sent_and_what_is_allowed(
@@ -145,6 +155,35 @@ def test_the_fields_of_one_change_among_several_kinds_are_told(on_both: Api):
     changes = [{"change": "update-quota", "quota": "a", "to": {"stratgy": "fifo"}}]
     said = on_both.post("/previews", {"changes": changes}).json()
     assert "no such field; there are strategy, self_level, " in said["detail"], said
+    assert "EnableSubQuotaPreemption" in said["detail"], "PAI's fields by PAI's names"
+    assert "pai_" not in said["detail"]
+    rules: list[Any] = [{"change": "centre", "workspace": "vision", "quota": "a", "module": ["DLC"]}]
+    said = on_both.post("/previews", {"changes": rules}).json()
+    assert said["detail"].endswith(
+        "there are modules, roles, amounts, ceilings, longest_run, longest_wait"
+    ), said
+    rules = [
+        {"change": "centre", "workspace": "vision", "quota": "a", "ceilings": [{"who": "ann", "priority": 5}]}
+    ]
+    assert (
+        "must be role:<role> or user:<name>" in on_both.post("/previews", {"changes": rules}).json()["detail"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"change": "create-quota", "quota": {"id": "x", "parent": "team", "draws": {"default": {"gpus": 1}}}}, "only a root draws"),
+        ({"change": "create-quota", "quota": {"id": "x", "draws": {"nosuch": {"gpus": 1}}}}, "no such pool; there are: p"),
+        ({"change": "scale", "quota": "team", "draws": {"nosuch": {"gpus": 1}}}, "a root keeps its pools"),
+        ({"change": "update-quota", "quota": "a", "to": {"weight": 48}}, "must be an object with some of gpus, cpu, memory"),
+    ],
+)  # fmt: skip
+def test_a_refusal_shows_nothing_of_how_things_are_kept(on_both: Api, change: Any, said: str):
+    answer = on_both.post("/previews", {"changes": [change]}).json()
+    assert said in answer["detail"], answer
+    assert "Bounds(" not in str(answer)
+    assert "[" not in answer["detail"]
 
 
 def test_a_secret_is_not_said_back(on_both: Api):

@@ -57,7 +57,7 @@ def test_a_workspace_says_members_and_rules_as_a_file_does():
         quotas=[{"name": "a"}, {"name": "b", "modules": ["DLC"], "longestRun": "1h"}],
     )
     found = manifest_of({"x": resources.document([said])}).workspaces[0]
-    assert found["members"] == {("ann", "owner"), ("ann", "developer")}
+    assert found["members"] == {"ann": ["owner", "developer"]}
     assert found["quotas"] == {"a": None, "b": {"modules": ["DLC"], "longest_run": "1h"}}
 
 

@@ -2076,16 +2076,15 @@ export interface components {
         /**
          * ChildLevelIn
          * @description P2: any waiting job may take matching jobs of the quotas below; without priorities 1-9, without modules DLC and DSW.
+         *
+         *     Without `enabled` a policy that is there keeps its switch, and a new one is on.
          */
         ChildLevelIn: {
             /** Priorities */
-            priorities?: (number | string) | (number | string)[] | null;
+            priorities?: (number | string) | (number | string)[];
             /** Modules */
-            modules?: ("DLC" | "DSW" | "EAS")[] | null;
-            /**
-             * Enabled
-             * @default true
-             */
+            modules?: ("DLC" | "DSW" | "EAS")[];
+            /** Enabled */
             enabled?: boolean | ("on" | "off");
         };
         /** ChildLevelOut */
@@ -2251,6 +2250,16 @@ export interface components {
             version: number | null;
             /** Notice */
             notice?: string;
+        };
+        /** DropAutoscaleChange */
+        DropAutoscaleChange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            change: "drop-autoscale";
+            /** Job */
+            job: string;
         };
         /**
          * EndpointOut
@@ -3367,7 +3376,7 @@ export interface components {
          */
         PreviewIn: {
             /** Changes */
-            changes: (components["schemas"]["SubmitChange"] | components["schemas"]["CancelChange"] | components["schemas"]["PriorityChange"] | components["schemas"]["CreateQuotaChange"] | components["schemas"]["UpdateQuotaChange"] | components["schemas"]["PoliciesChange"] | components["schemas"]["ScaleChange"] | components["schemas"]["TransferChange"] | components["schemas"]["DeleteQuotaChange"] | components["schemas"]["ReturnLoanChange"] | components["schemas"]["NodeChange"] | components["schemas"]["JoinNodeChange"] | components["schemas"]["CentreChange"])[];
+            changes: (components["schemas"]["SubmitChange"] | components["schemas"]["CancelChange"] | components["schemas"]["PriorityChange"] | components["schemas"]["ResizeChange"] | components["schemas"]["DropAutoscaleChange"] | components["schemas"]["CreateQuotaChange"] | components["schemas"]["UpdateQuotaChange"] | components["schemas"]["PoliciesChange"] | components["schemas"]["ScaleChange"] | components["schemas"]["TransferChange"] | components["schemas"]["DeleteQuotaChange"] | components["schemas"]["ReturnLoanChange"] | components["schemas"]["NodeChange"] | components["schemas"]["JoinNodeChange"] | components["schemas"]["CentreChange"])[];
         };
         /**
          * PreviewOut
@@ -3838,6 +3847,22 @@ export interface components {
             /** Max Replicas */
             max_replicas?: number | null;
         };
+        /** ResizeChange */
+        ResizeChange: {
+            /** Replicas */
+            replicas?: number | null;
+            /** Min Replicas */
+            min_replicas?: number | null;
+            /** Max Replicas */
+            max_replicas?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            change: "resize";
+            /** Job */
+            job: string;
+        };
         /** ResizeIn */
         ResizeIn: {
             /** Min Replicas */
@@ -3946,27 +3971,28 @@ export interface components {
          * SelfLevelIn
          * @description P1: waiting jobs with a priority in `high` may take running ones with a priority in `low`.
          *
-         *     Without both: 6-9 over 1-5, or with `any` every priority over every lower one. Without modules: DLC and DSW.
+         *     Without both: 6-9 over 1-5, or with `any` every priority over every lower one. Without modules: DLC and DSW. Without
+         *     `enabled` a policy that is there keeps its switch, and a new one is on.
          */
         SelfLevelIn: {
             /** High */
-            high?: (number | string) | (number | string)[] | null;
+            high?: (number | string) | (number | string)[];
             /** Low */
-            low?: (number | string) | (number | string)[] | null;
-            /** Any */
-            any?: "lower" | null;
+            low?: (number | string) | (number | string)[];
+            /**
+             * Any
+             * @constant
+             */
+            any?: "lower";
             /** Modules */
-            modules?: ("DLC" | "DSW" | "EAS")[] | null;
+            modules?: ("DLC" | "DSW" | "EAS")[];
             /**
              * Scope
              * @default level
              * @enum {string}
              */
             scope?: "own" | "siblings" | "level";
-            /**
-             * Enabled
-             * @default true
-             */
+            /** Enabled */
             enabled?: boolean | ("on" | "off");
         };
         /**

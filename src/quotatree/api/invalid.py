@@ -7,8 +7,9 @@ from typing import Any, Final, get_args
 
 from fastapi import Request
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
-from quotatree.api.models.fields import JOB_ID, JOB_LABEL, TOKEN_ID, WHOLE_NAME
+from quotatree.api.models.fields import JOB_ID, JOB_LABEL, TOKEN_ID, WHO, WHOLE_NAME
 
 LONGEST_SHOWN: Final = 60
 PATTERNS: Final[Mapping[str, str]] = {
@@ -16,7 +17,17 @@ PATTERNS: Final[Mapping[str, str]] = {
     JOB_LABEL: "must be at most 63 lower-case letters, digits, '-' and '.', with a letter or digit at both ends",
     JOB_ID: "must be the id of a job, such as dlc-8k2m0qz4xa",
     TOKEN_ID: "must be the id of a token, ten letters and digits, as `get tokens` shows it",
+    WHO: "must be role:<role> or user:<name>",
 }
+TYPES: Final[Mapping[str, str]] = {
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "string_type": "must be a text",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+}
+OBJECTS: Final = ("model_type", "model_attributes_type")
 UNTOLD: Final = ("password", "secret", "token", "program", "code")
 """Words in the names of fields whose values are not sent back, lest a secret ends up in a log."""
 
@@ -46,8 +57,13 @@ def message(error: Mapping[str, Any], request: Request) -> str:
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":
-        fields = _fields(request, error["loc"])
+        fields = _fields(request, error["loc"][:-1])
         return f"no such field; there are {', '.join(fields)}" if fields else "no such field"
+    if kind in OBJECTS:
+        fields = _fields(request, error["loc"])
+        return f"must be an object with some of {', '.join(fields)}" if fields else "must be an object"
+    if kind in TYPES:
+        return TYPES[kind] + _not_a_text(kind, error.get("input"))
     if kind == "string_pattern_mismatch":
         return PATTERNS.get(str(context.get("pattern")), f"must match {context.get('pattern')}")
     if kind in ("less_than_equal", "greater_than_equal"):
@@ -57,6 +73,11 @@ def message(error: Mapping[str, Any], request: Request) -> str:
         if said.startswith(begins):
             return "must " + said.removeprefix(begins)
     return said
+
+
+def _not_a_text(kind: str, sent: object) -> str:
+    """What to add for a number or switch that was sent as a text: shown without quotes it looks right."""
+    return ", not a text" if isinstance(sent, str) and kind != "string_type" else ""
 
 
 def value(error: Mapping[str, Any]) -> str | int | float | None:
@@ -72,18 +93,36 @@ def value(error: Mapping[str, Any]) -> str | int | float | None:
 
 
 def _fields(request: Request, where: Sequence[Any]) -> list[str]:
-    """Fields of the model in which an unknown field was found; none if the path to it cannot be followed."""
+    """Fields of the model that stands there, as requests spell them; none if the path to it cannot be followed."""
     body = getattr(request.scope.get("route"), "body_field", None)
     if where[:1] != ("body",) or body is None:
         return []
     reached = list(_models(body.field_info.annotation))
-    for step in where[1:-1]:
-        inside = [model.model_fields[step] for model in reached if step in model.model_fields]
+    for step in where[1:]:
+        inside = [
+            field
+            for model in reached
+            for name, field in model.model_fields.items()
+            if _spelt(name, field) == step
+        ]
         if inside:
             reached = [found for field in inside for found in _models(field.annotation)]
         else:  # an index in a list, or the tag of one of several models
             reached = [model for model in reached if _tag(model) == step] or reached
-    return list(reached[0].model_fields) if len(reached) == 1 else []
+    if len(reached) != 1:
+        return []
+    return [_spelt(name, field) for name, field in _of_the_request(reached[0]).model_fields.items()]
+
+
+def _of_the_request(model: type[BaseModel]) -> type[BaseModel]:
+    """The model whose fields are told: of a change that is previewed, the one of the request it stands for."""
+    base = model.__bases__[0]
+    request = issubclass(base, BaseModel) and base.model_fields and _tag(model) is not None
+    return base if request else model
+
+
+def _spelt(name: str, field: FieldInfo) -> str:
+    return field.alias or name
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

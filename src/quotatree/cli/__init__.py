@@ -46,7 +46,7 @@ SECTIONS: Final = {
         "start": ("quotatree.cli.change.job_verbs", "Queue stopped jobs again."),
         "restart": ("quotatree.cli.change.job_verbs", "Replace the replicas of services one by one."),
         "checkpoint": ("quotatree.cli.change.job_verbs", "Say that a job wrote a checkpoint."),
-        "resize": ("quotatree.cli.change.job_verbs", "Give a job more or fewer replicas."),
+        "resize": ("quotatree.cli.change.resize", "Give a job more or fewer replicas."),
         "priority": ("quotatree.cli.change.job_verbs", "Give a waiting job another priority."),
         "preview": (
             "quotatree.cli.change.preview",

@@ -64,20 +64,27 @@ def echo_exposed(seen: t.PreviewOut) -> None:
         echo_table(("JOB", "COULD BE TAKEN BY"), rows)
 
 
-def agreed(client: Client, changes: Sequence[Any], yes: bool) -> None:
-    """If jobs would lose something by these changes, show it and ask; without a yes the command ends here."""
+def agreed(client: Client, changes: Sequence[Any], yes: bool, of: str | None = None) -> None:
+    """If jobs would lose something by these changes, show it and ask; without a yes the command ends here.
+
+    `of`: the job that is changed; of what it loses itself nobody is asked.
+    """
     if yes:
         return
     seen = client.preview(changes)
-    taken = echo_taken(seen)
+    taken = echo_taken(seen, of)
     echo_exposed(seen)
     if taken or seen["exposed"]:
         ask("Go on?")
 
 
-def echo_taken(seen: t.PreviewOut) -> bool:
-    """Show what jobs would lose; return whether any would."""
-    taken = [decision_row(one, seen["names"]) for one in seen["decisions"] if one["kind"] in TAKING]
+def echo_taken(seen: t.PreviewOut, of: str | None = None) -> bool:
+    """Show what jobs but this one would lose; return whether any would."""
+    taken = [
+        decision_row(one, seen["names"])
+        for one in seen["decisions"]
+        if one["kind"] in TAKING and one["job"] != of
+    ]
     if taken:
         click.echo("this would be taken:")
         echo_table(("DECISION", "JOB", "WHY"), taken)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import Any, Final
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 
 DEEPEST: Final = 50
+LARGEST_INT: Final = 1 << 63
+_UNKEEPABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 class _Unspeakable(Exception):
@@ -20,11 +22,19 @@ class _Unspeakable(Exception):
 
 def read_document(path: Path) -> Any:
     """The content of a TOML, JSON or YAML file (- is stdin), of which JSON can say all. Another one ends the command."""
-    content = _parsed(path)
+    return _checked(_parsed(path), str(path))
+
+
+def read_json(text: str, where: str) -> Any:
+    """The content of a JSON text that stands there. One that cannot be read, or says a key twice, ends the command."""
+    return _checked(_parsed_json(text, where), where)
+
+
+def _checked(content: Any, where: str) -> Any:
     try:
         _check(content, "", 0)
     except _Unspeakable as error:
-        fail(f"{path}: {error}", EXIT_BAD_INPUT)
+        fail(f"{where}: {error}", EXIT_BAD_INPUT)
     return content
 
 
@@ -36,26 +46,38 @@ def _parsed(path: Path) -> Any:
     if path.suffix == ".toml":
         try:
             return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            fail(f"{path}: {error}", EXIT_BAD_INPUT)
-    if path.suffix == ".json":
-        try:
-            return json.loads(text)
         except (ValueError, RecursionError) as error:
             fail(f"{path}: {error}", EXIT_BAD_INPUT)
+    if path.suffix == ".json":
+        return _parsed_json(text, str(path))
     return _read_yaml(path, text)
+
+
+def _parsed_json(text: str, where: str) -> Any:
+    from quotatree.cli.repeated_keys import RepeatedKey, load_json
+
+    try:
+        return load_json(text)
+    except RepeatedKey as twice:
+        fail(f"{where}, line {twice.line}: {twice}; leave one of them out", EXIT_BAD_INPUT)
+    except (ValueError, RecursionError) as error:
+        fail(f"{where}: not JSON: {error}", EXIT_BAD_INPUT)
 
 
 def _read_yaml(path: Path, text: str) -> Any:
     import yaml
 
+    from quotatree.cli.repeated_keys import RepeatedKey, load_yaml
+
     try:
-        return yaml.safe_load(text)
+        return load_yaml(text)
+    except RepeatedKey as twice:
+        fail(f"{path}, line {twice.line}: {twice}; leave one of them out", EXIT_BAD_INPUT)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
         fail(f"{path}{where}: not YAML: {error.problem or error.context}", EXIT_BAD_INPUT)
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date or number that is none
         fail(f"{path}: {' '.join(str(error).split())}", EXIT_BAD_INPUT)
 
 
@@ -78,6 +100,10 @@ def _check(value: object, where: str, depth: int) -> None:
 def _check_plain(value: object, where: str) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise _Unspeakable(f"{where}: {value} is not a number")
+    if isinstance(value, int) and abs(value) >= LARGEST_INT:
+        raise _Unspeakable(f"{where}: a whole number is too large")
+    if isinstance(value, str) and _UNKEEPABLE.search(value):
+        raise _Unspeakable(f"{where}: a text contains NUL or half of a surrogate pair")
     if not isinstance(value, str | int | float | None):
         kind = type(value).__name__
         raise _Unspeakable(

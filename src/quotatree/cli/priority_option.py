@@ -16,8 +16,9 @@ class PriorityType(click.ParamType[int | str]):
         text = str(value)
         if text[:1].isalpha():
             return text
-        number: int = click.IntRange(1, 9).convert(value, param, ctx)
-        return number
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= 9):
+            self.fail(f"{text!r}: must be a priority, 1 to 9, or the name of one", param, ctx)
+        return int(text)
 
 
 PRIORITY: Final = PriorityType()

@@ -163,10 +163,12 @@ class CentreOut(TypedDict):
 class ChildLevelIn(TypedDict):
     """P2: any waiting job may take matching jobs of the quotas below; without priorities 1-9, without
     modules DLC and DSW.
+
+    Without `enabled` a policy that is there keeps its switch, and a new one is on.
     """
 
-    priorities: NotRequired[int | str | list[int | str] | None]
-    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]] | None]
+    priorities: NotRequired[int | str | list[int | str]]
+    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]]]
     enabled: NotRequired[bool | Literal["on", "off"]]
 
 
@@ -273,6 +275,11 @@ class Done(TypedDict):
     id: str
     version: int | None
     notice: NotRequired[str]
+
+
+class DropAutoscaleChange(TypedDict):
+    change: Literal["drop-autoscale"]
+    job: str
 
 
 class EndpointOut(TypedDict):
@@ -906,7 +913,7 @@ class PreemptorOut(TypedDict):
 class PreviewIn(TypedDict):
     """One change, or several as if they were made one after the other and then planned once."""
 
-    changes: list[SubmitChange | CancelChange | PriorityChange | CreateQuotaChange | UpdateQuotaChange | PoliciesChange | ScaleChange | TransferChange | DeleteQuotaChange | ReturnLoanChange | NodeChange | JoinNodeChange | CentreChange]
+    changes: list[SubmitChange | CancelChange | PriorityChange | ResizeChange | DropAutoscaleChange | CreateQuotaChange | UpdateQuotaChange | PoliciesChange | ScaleChange | TransferChange | DeleteQuotaChange | ReturnLoanChange | NodeChange | JoinNodeChange | CentreChange]
 
 
 class PreviewOut(TypedDict):
@@ -1169,6 +1176,14 @@ class ReplicasIn(TypedDict):
     max_replicas: NotRequired[int | None]
 
 
+class ResizeChange(TypedDict):
+    replicas: NotRequired[int | None]
+    min_replicas: NotRequired[int | None]
+    max_replicas: NotRequired[int | None]
+    change: Literal["resize"]
+    job: str
+
+
 class ResizeIn(TypedDict):
     min_replicas: int
 
@@ -1222,13 +1237,13 @@ class SelfLevelIn(TypedDict):
     """P1: waiting jobs with a priority in `high` may take running ones with a priority in `low`.
 
     Without both: 6-9 over 1-5, or with `any` every priority over every lower one. Without modules: DLC
-    and DSW.
+    and DSW. Without `enabled` a policy that is there keeps its switch, and a new one is on.
     """
 
-    high: NotRequired[int | str | list[int | str] | None]
-    low: NotRequired[int | str | list[int | str] | None]
-    any: NotRequired[Literal["lower"] | None]
-    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]] | None]
+    high: NotRequired[int | str | list[int | str]]
+    low: NotRequired[int | str | list[int | str]]
+    any: NotRequired[Literal["lower"]]
+    modules: NotRequired[list[Literal["DLC", "DSW", "EAS"]]]
     scope: NotRequired[Literal["own", "siblings", "level"]]
     enabled: NotRequired[bool | Literal["on", "off"]]
 

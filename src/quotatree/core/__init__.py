@@ -52,6 +52,7 @@ from quotatree.core.model.job import (
     least_asked_for,
 )
 from quotatree.core.model.node import GONE, Node, NodeSpec, NodeState
+from quotatree.core.model.pai_words import PAI_FIELDS, in_our_words
 from quotatree.core.model.policy import (
     HIGHEST_PRIORITY,
     LOWEST_PRIORITY,
@@ -68,13 +69,7 @@ from quotatree.core.model.policy import (
     parse_priorities,
     parse_strategy,
 )
-from quotatree.core.model.policy_reading import (
-    PAI_FIELDS,
-    in_our_words,
-    policies_in_numbers,
-    read_child_level,
-    read_self_level,
-)
+from quotatree.core.model.policy_reading import policies_in_numbers, read_child_level, read_self_level
 from quotatree.core.model.priority_names import PriorityNames, check_names, in_numbers, in_order, name_of
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec, has_loan, loan
 from quotatree.core.model.resources import GPU, UNBOUNDED, WHOLE_GPU, ZERO, Bounds, Resources, amount_text

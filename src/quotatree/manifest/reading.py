@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from quotatree.core import PAI_FIELDS, Refused, in_our_words
+from quotatree.core import PAI_FIELDS
 from quotatree.manifest.errors import WrongManifest
+from quotatree.manifest.shapes import shown
 
-SECTIONS: Final = ("pools", "nodes", "users", "quotas", "workspaces")
+KEYS: Final = {"pools": "name", "nodes": "name", "users": "name", "quotas": "id", "workspaces": "id"}
+"""Sections, with the field by which one of their entries is known."""
+SECTIONS: Final = tuple(KEYS)
 ALL_SECTIONS: Final = ("priorities", *SECTIONS)
 NODE_FIELDS: Final = ("name", "count", "pool", "model", "gpus", "cpu", "memory", "labels")
 POOL_FIELDS: Final = ("name", "mixed")
@@ -32,29 +36,37 @@ class Manifest:
     workspaces: tuple[dict[str, Any], ...]
     priorities: dict[str, Any]
     """Names of priorities with their numbers (W6)."""
+    said_in: Mapping[str, str]
+    """The document that says it, by what it is: quota vision, node a-1."""
+
+    def place(self, what: str) -> str:
+        """Where it is said, for messages: tree.yaml: quota vision."""
+        return f"{self.said_in[what]}: {what}"
 
 
 def manifest_of(documents: Mapping[str, object]) -> Manifest:
     """Read several documents as one. Raises WrongManifest, which names the document and the place in it."""
     found: dict[str, list[dict[str, Any]]] = {section: [] for section in SECTIONS}
     priorities: dict[str, Any] = {}
+    said_in: dict[str, str] = {}
     for name, document in documents.items():
+        before = {section: len(found[section]) for section in SECTIONS}
         try:
             _add(found, priorities, document)
         except WrongManifest as error:
             raise WrongManifest(f"{name}: {error}") from None
-    for section, key in (
-        ("pools", "name"),
-        ("nodes", "name"),
-        ("users", "name"),
-        ("quotas", "id"),
-        ("workspaces", "id"),
-    ):
-        names = [one[key] for one in found[section]]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        for section, key in KEYS.items():
+            for one in found[section][before[section] :]:
+                said_in[f"{section[:-1]} {one[key]}"] = name
+    for section, key in KEYS.items():
+        twice = sorted(
+            name for name, count in Counter(one[key] for one in found[section]).items() if count > 1
+        )
         if twice:
             raise WrongManifest(f"{section}: {', '.join(twice)} is said twice")
-    return Manifest(**{section: tuple(found[section]) for section in SECTIONS}, priorities=priorities)
+    return Manifest(
+        **{section: tuple(found[section]) for section in SECTIONS}, priorities=priorities, said_in=said_in
+    )
 
 
 def _add(found: dict[str, list[dict[str, Any]]], names: dict[str, Any], data: object) -> None:
@@ -76,16 +88,24 @@ def _add(found: dict[str, list[dict[str, Any]]], names: dict[str, Any], data: ob
 
 
 def _priorities(whole: dict[str, Any]) -> dict[str, Any]:
-    value = whole.get("priorities") or {}
+    value = whole.get("priorities")
+    if value is None:
+        return {}
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
         raise WrongManifest("priorities must be a table of names and numbers, such as production: 8")
     return value
 
 
 def _tables(section: str, whole: dict[str, Any]) -> list[Any]:
-    value = whole.get(section) or []
+    return _list(section, whole.get(section))
+
+
+def _list(where: str, value: object) -> list[Any]:
+    """The value, if it is a list; nothing at all is an empty one."""
+    if value is None:
+        return []
     if not isinstance(value, list):
-        raise WrongManifest(f"{section} must be a list")
+        raise WrongManifest(f"{where} {shown(value)}: must be a list")
     return value
 
 
@@ -94,12 +114,17 @@ def _table(
 ) -> dict[str, Any]:
     """The value, if it is a table of these fields. `also`: fields that are allowed and not told of."""
     if not isinstance(value, dict):
-        raise WrongManifest(f"{where}: must be a table with some of {', '.join(fields)}")
+        raise WrongManifest(f"{where}: {shown(value)} must be a table with some of {', '.join(fields)}")
     unknown = [str(name) for name in value if name not in fields and name not in also]
     if unknown:
         raise WrongManifest(f"{where}: unknown field {unknown[0]}; allowed: {', '.join(fields)}")
     if key is not None and not isinstance(value.get(key), str):
-        raise WrongManifest(f"{where}: {key} is missing, or not a text")
+        wrong = (
+            f"{key} {shown(value[key])}: must be a text; put it in quotes"
+            if key in value
+            else f"{key} is missing"
+        )
+        raise WrongManifest(f"{where}: {wrong}")
     return value
 
 
@@ -111,58 +136,44 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield rest
         return
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 10_000:
-        raise WrongManifest(f"nodes: count of {node['name']} must be 1 to 10000")
+        raise WrongManifest(f"nodes: count of {node['name']} {shown(count)}: must be 1 to 10000")
     for number in range(count):
         yield {**rest, "name": f"{node['name']}-{number}"}
 
 
 def _subtree(value: object, parent: str | None) -> Iterator[dict[str, Any]]:
     where = "quotas" if parent is None else f"children of {parent}"
-    quota = _in_our_words(_table(where, value, QUOTA_FIELDS, "id", PAI_FIELDS))
+    quota = _table(where, value, QUOTA_FIELDS, "id", PAI_FIELDS)
     if parent is not None and quota.get("parent", parent) != parent:
-        raise WrongManifest(f"{quota['id']}: stands below {parent}, and says parent {quota['parent']}")
+        raise WrongManifest(f"{quota['id']}: stands below {parent}, and says parent {shown(quota['parent'])}")
     above = parent if parent is not None else quota.get("parent")
     yield {**{name: one for name, one in quota.items() if name != "children"}, "parent": above}
-    children = quota.get("children") or []
-    if not isinstance(children, list):
-        raise WrongManifest(f"children of {quota['id']} must be a list")
-    for child in children:
+    for child in _list(f"children of {quota['id']}", quota.get("children")):
         yield from _subtree(child, quota["id"])
 
 
-def _in_our_words(quota: dict[str, Any]) -> dict[str, Any]:
-    """The quota with policies and strategy that are said in PAI's words under our names."""
-    if not any(name in quota for name in PAI_FIELDS):
-        return quota
-    try:
-        return in_our_words(quota)
-    except Refused as refused:
-        raise WrongManifest(f"{quota['id']}: {refused}") from None
-
-
 def _workspace(workspace: dict[str, Any]) -> dict[str, Any]:
-    """The workspace with its members as (user, role) and its quotas as {name: scheduling centre or None}.
+    """The workspace with its members as {user: roles} and its quotas as {name: scheduling centre or None}.
 
     The file has members as {user: role or roles}, and quotas as a list of names or {name: centre}.
     """
     said = dict(workspace)
     if "members" in said:
-        if not isinstance(said["members"], dict):
+        members = said["members"]
+        if not isinstance(members, dict):
             raise WrongManifest(
-                f"members of {said['id']} must be a table of users and roles, such as ann: developer"
+                f"members of {said['id']} {shown(members)}: must be a table of users and roles, such as ann: developer"
             )
         said["members"] = {
-            (user, role)
-            for user, roles in said["members"].items()
-            for role in (roles if isinstance(roles, list) else [roles])
+            user: roles if isinstance(roles, list) else [roles] for user, roles in members.items()
         }
     if "quotas" in said:
         quotas = said["quotas"]
-        if isinstance(quotas, list):
+        if isinstance(quotas, list) and all(isinstance(one, str) for one in quotas):
             quotas = dict.fromkeys(quotas)
         if not isinstance(quotas, dict):
             raise WrongManifest(
-                f"quotas of {said['id']} must be names, or a table of names and scheduling centres"
+                f"quotas of {said['id']} {shown(quotas)}: must be names, or a table of names and scheduling centres"
             )
         said["quotas"] = quotas
     return said

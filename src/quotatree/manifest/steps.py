@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from quotatree.core import Refused, read_child_level, read_self_level
+from quotatree.core import parse_strategy, read_child_level, read_self_level
 from quotatree.manifest.amounts import amount, mib, milliseconds
+from quotatree.manifest.checking import check
 from quotatree.manifest.errors import WrongManifest
 from quotatree.manifest.in_numbers import in_numbers
 from quotatree.manifest.reading import Manifest
@@ -59,6 +60,7 @@ def steps_to(client: Target, wanted: Manifest, mode: str) -> list[Step]:
     """The steps to everything that is said. Raises WrongManifest if it cannot be read."""
     names = client.priorities.names()
     wanted = in_numbers(wanted, {**names, **wanted.priorities})
+    check(wanted)
     return [
         *_priorities(client, wanted, names),
         *_pools(client, wanted),
@@ -75,6 +77,7 @@ def tenancy_steps(client: Tenancy, wanted: Manifest, modes: Mapping[str, str]) -
     `modes`: how a quota shrinks below what it uses, by its id (Q5); without one it refuses.
     """
     wanted = in_numbers(wanted, client.priorities.names())
+    check(wanted)
     return [*_quotas(client, wanted, modes), *_workspaces(client, wanted)]
 
 
@@ -128,6 +131,10 @@ def _quotas(client: Tenancy, wanted: Manifest, modes: Mapping[str, str]) -> list
         if now is None:
             growing += _of("quota", quota["id"], [_created(client, quota)])
         else:
+            if now["parent"] != quota["parent"]:
+                raise WrongManifest(
+                    _other_parent(wanted.place(f"quota {quota['id']}"), quota["parent"], now["parent"])
+                )
             down, up = _scaled(client, now, quota, modes.get(quota["id"], "refuse"))
             shrinking += _of("quota", quota["id"], down)
             growing += _of("quota", quota["id"], [*up, *_updated(client, now, quota)])
@@ -137,6 +144,12 @@ def _quotas(client: Tenancy, wanted: Manifest, modes: Mapping[str, str]) -> list
 
 def _of(kind: str, name: str, steps: Iterable[Step]) -> list[Step]:
     return [replace(step, of=f"{kind}/{name}") for step in steps]
+
+
+def _other_parent(where: str, said: str | None, there: str | None) -> str:
+    told = f"parent {said}" if said is not None else "has no parent here"
+    fixed = f"it is below {there}" if there is not None else "it is a root"
+    return f"{where}: {told}, but {fixed}, and that is fixed after creation [Q1]"
 
 
 def _created(client: Tenancy, quota: dict[str, Any]) -> Step:
@@ -204,8 +217,8 @@ def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 
 def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
-    wanted = {key: quota.get(key, usual) for key, usual in DEFAULTS.items()}
-    change = {key: value for key, value in wanted.items() if _is_changed(now["id"], key, value, now[key])}
+    wanted = {key: _declared(key, quota.get(key, usual)) for key, usual in DEFAULTS.items()}
+    change = {key: value for key, value in wanted.items() if _is_changed(key, value, now[key])}
     if change:
         yield Step(
             _changed("quota", now["id"], now, change),
@@ -214,10 +227,19 @@ def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]
         )
 
 
+def _declared(key: str, value: Any) -> Any:
+    """The value of a field, with the switch of a policy that says settings and no switch: a file says the whole quota, so it is on."""
+    if key not in ("self_level", "child_level"):
+        return value
+    if isinstance(value, list):
+        return [_declared(key, one) for one in value]
+    return {**value, "enabled": value.get("enabled", True)} if isinstance(value, dict) else value
+
+
 def _admins(client: Tenancy, quota: dict[str, Any], known: bool) -> Iterator[Step]:
     if "admins" not in quota:
         return
-    name, wanted = quota["id"], list(quota["admins"] or ())
+    name, wanted = quota["id"], quota["admins"]
     there = client.quotas.admins(name) if known else ()
     for user in wanted:
         if user not in there:
@@ -247,7 +269,8 @@ def _workspace(client: Tenancy, workspace: dict[str, Any], now: Any) -> Iterator
         text = workspace.get("description", "")
         yield Step(f"~ workspace {name}: description", _bound(client.workspaces.describe, name, text))
     if "members" in workspace:
-        yield from _members(client, name, now, workspace["members"])
+        wanted = {(user, role) for user, roles in workspace["members"].items() for role in roles}
+        yield from _members(client, name, now, wanted)
     if "quotas" in workspace:
         yield from _bindings(client, name, now, workspace["quotas"])
 
@@ -297,6 +320,8 @@ def _canonical(key: str, value: Any) -> Any:
         return {name: number for name, number in _plain(value or {}).items() if number}
     if key == "weight":
         return _plain(value or {})
+    if key == "strategy":
+        return parse_strategy(value).value
     if key in ("modules", "roles"):
         return sorted(value)
     if key in ("high", "low", "priorities"):
@@ -307,18 +332,15 @@ def _canonical(key: str, value: Any) -> Any:
     return value
 
 
-def _is_changed(quota: str, key: str, value: Any, before: Any) -> bool:
+def _is_changed(key: str, value: Any, before: Any) -> bool:
     """True if the file says something else of a quota than what is there. A policy's switch alone keeps its settings."""
-    if key not in ("self_level", "child_level"):
-        return bool(_canonical(key, value) != _canonical(key, before))
-    try:
-        if key == "self_level":
-            policies = read_self_level(before)
-            return read_self_level(value, policies) != policies
+    if key == "self_level":
+        policies = read_self_level(before)
+        return read_self_level(value, policies) != policies
+    if key == "child_level":
         policy = read_child_level(before)
         return read_child_level(value, policy) != policy
-    except Refused as refused:
-        raise WrongManifest(f"{quota}: {refused}") from None
+    return bool(_canonical(key, value) != _canonical(key, before))
 
 
 def _changed(kind: str, name: str, before: Any, change: Mapping[str, Any]) -> str:

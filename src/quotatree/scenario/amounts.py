@@ -12,7 +12,7 @@ from enum import Enum
 from math import inf, isfinite
 from typing import Final, TypeVar
 
-from quotatree.core import WHOLE_GPU, Bounds
+from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, WHOLE_GPU, Bounds
 
 ORIGIN_MS: Final = 10_000 * 3_600_000
 """The core's clock at a scenario's time "0s": late enough that "-2h" is not negative."""
@@ -46,6 +46,13 @@ def as_flag(value: object) -> bool:
 def as_count(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise Unreadable("must be a whole number, 0 or more")
+    return value
+
+
+def as_priority(value: object) -> int:
+    """A number, which the core then holds to be a priority or not: a story may tell that it is refused."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Unreadable(f"must be a priority, {LOWEST_PRIORITY} to {HIGHEST_PRIORITY}")
     return value
 
 

@@ -34,7 +34,15 @@ from quotatree.core.events import (
     QuotaTransferred,
     ScaleMode,
 )
-from quotatree.scenario.amounts import as_count, as_text, as_text_or_texts, as_time_ms, moment_text, one_of
+from quotatree.scenario.amounts import (
+    as_count,
+    as_priority,
+    as_text,
+    as_text_or_texts,
+    as_time_ms,
+    moment_text,
+    one_of,
+)
 from quotatree.scenario.errors import RuleBroken, ScenarioError
 from quotatree.scenario.load_jobs import read_jobs
 from quotatree.scenario.load_quota import read_bounds, read_draws, read_quota, read_quota_changes
@@ -144,7 +152,7 @@ def _priority(table: Table, word: str, time_ms: int, known: Declarations) -> _Re
     del time_ms
     inner = _inner(table, word)
     job = known.jobs_named(inner.where, (inner.need("job", as_text),))[0]
-    priority = inner.need("priority", as_count)
+    priority = inner.need("priority", as_priority)
     inner.end()
     return (JobPriorityChanged(JobId(job), priority),), f"priority of {job} to {priority}"
 

@@ -57,6 +57,13 @@ def test_policies_keep_their_settings_while_they_are_off_and_may_be_several(api:
     found = api.get("/quotas/team").json()
     assert [(one["high"], one["enabled"]) for one in found["self_level"]] == [("6-9", True), ("5", False)]
     assert (found["child_level"]["priorities"], found["child_level"]["enabled"]) == ("1-3", False)
+    settings = {"child_level": {"priorities": "1-3", "modules": ["DLC", "DSW"]}}
+    assert api.ask("PATCH", "/api/v1/quotas/team", json=settings).status_code == 200
+    assert not api.get("/quotas/team").json()["child_level"]["enabled"], "settings alone keep the switch"
+    version = {"If-Match": f'"{api.get("/quotas/team").json()["version"]}"'}
+    body = {**settings, "self_level": several}
+    assert api.ask("PUT", "/api/v1/quotas/team/policies", json=body, headers=version).status_code == 200
+    assert not api.get("/quotas/team").json()["child_level"]["enabled"], "also where all policies are said"
     assert api.ask("PATCH", "/api/v1/quotas/team", json={"child_level": True}).status_code == 200
     assert api.get("/quotas/team").json()["child_level"] == {
         "priorities": "1-3", "modules": ["DLC", "DSW"], "enabled": True,

@@ -80,6 +80,15 @@ def test_a_policy_is_switched_off_and_on_and_keeps_its_settings(cli: Cli):
     apply(cli, TEAM, "-y")
 
 
+def test_a_policy_without_its_switch_is_on_since_a_file_says_the_whole_quota(cli: Cli):
+    """P1: so that the same file makes the same of any server."""
+    apply(cli, TEAM, "-y")
+    cli.run("policy", "off", "lab", "self-level")
+    assert "~ quota lab: self_level" in apply(cli, TEAM, "-y").stdout
+    assert cli.json("get", "quota", "lab")["self_level"][0]["enabled"]
+    assert apply(cli, TEAM).stdout == "everything is as the file says\n"
+
+
 def test_a_weight_goes_in_and_out(cli: Cli):
     """S6: 65536Mi is 64Gi, so said again it changes nothing."""
     said = "self_level: {high: 6-9, low: 1-5, scope: own}"
@@ -150,6 +159,23 @@ def test_it_shows_who_would_have_to_go_and_asks(cli: Cli):
         ("workspaces: [{id: w, members: [ann]}]", "members of w"),
         ("quotas: [", "tree.yaml"),
         ("quotas: [{id: a, children: [{id: b, parent: c}]}]", "b: stands below a"),
+        (
+            "quotas: [{id: vision, parent: company, weight: 48}]",
+            "tree.yaml: quota vision: weight 48: must be a table",
+        ),
+        ("quotas: [{id: company, draws: {default: 32}}]", "quota company: draws.default 32: must be a table"),
+        (
+            "quotas: [{id: vision, parent: company, admins: ann}]",
+            'quota vision: admins "ann": must be a list',
+        ),
+        (
+            "quotas: [{id: vision, min: {gpus: 8}}]",
+            "quota vision: has no parent here, but it is below company",
+        ),
+        (
+            "workspaces: [{id: vision, quotas: {vision: 5}}]",
+            "workspace vision: quotas.vision 5: must be a table",
+        ),
     ],
 )
 def test_bad_files(cli: Cli, text: str, said: str):

@@ -96,11 +96,11 @@ def test_whoever_becomes_exposed_is_shown_before_a_policy_is_saved(kept: Cli):
     assert job in kept.run("policy", "on", "company", "child-level", stdin="n\n", status=1).stdout
     assert not kept.json("policy", "show", "company")["child_level"]["enabled"]
 
-    file = kept.file("policy.yaml", "quota: company\nchild_level: {priorities: 1-2}\n")
+    file = kept.file("policy.yaml", "quota: company\nchild_level: {priorities: 1-2, enabled: true}\n")
     previewed = kept.run("preview", "--policy", file).stdout
     assert job in previewed
     assert kept.run("policy", "set", "-f", file, "--dry-run").stdout == previewed
-    bare = kept.file("bare.yaml", "child_level: {priorities: 1-2}\n")
+    bare = kept.file("bare.yaml", "child_level: {priorities: 1-2, enabled: true}\n")
     assert kept.run("preview", "--policy", f"company={bare}").stdout == previewed
     assert (
         "is for quota company, not vision" in kept.run("policy", "set", "vision", "-f", file, status=2).stderr
@@ -117,3 +117,19 @@ def test_what_a_file_leaves_out_stays(kept: Cli):
     assert (found["strategy"], found["child_level"]["priorities"]) == ("fifo", "1-3")
     kept.run("policy", "set", "company", "-y", "-f", kept.file("p.yaml", "child_level: null\n"))
     assert kept.json("policy", "show", "company")["child_level"] is None
+
+
+def test_settings_alone_do_not_switch_a_policy_on(kept: Cli):
+    """P2: in our words, and in PAI's, which have a switch of their own."""
+    kept.run("policy", "off", "company", "child-level")
+    said = kept.run(
+        "policy", "set", "company", "-y", "-f", kept.file("p.yaml", "child_level: {priorities: 1-4}\n")
+    )
+    assert "child-level 1-4 DLC,DSW (off)" in said.stdout
+    pai = "SubQuotaPreemptionConfig: {PreemptedPriorityUpperBound: 2, PreemptedProducts: [DLC]}\n"
+    said = kept.run("policy", "set", "company", "-y", "-f", kept.file("p.yaml", pai))
+    assert "child-level 1-2 DLC (off)" in said.stdout
+    said = kept.run(
+        "policy", "set", "company", "-y", "-f", kept.file("p.yaml", pai + "EnableSubQuotaPreemption: true\n")
+    )
+    assert "child-level 1-2 DLC\n" in said.stdout

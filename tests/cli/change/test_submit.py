@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.conftest import Cli
 
 
@@ -42,3 +44,30 @@ def test_submit_waits_for_the_end(cli: Cli):
     assert job.endswith(" Failed: no luck")
     assert "    - no luck" in cli.lines("explain", job.split()[0], user="ann")
     assert cli.lines("get", "jobs", "-a", "--most", "1", "--no-headers")[0].endswith("no luck")
+
+
+def test_the_workspace_of_a_file_goes_before_the_variable(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    file = cli.file("job.yaml", "{workspace: vision, quota: vision, gpus: 1}")
+    bare = cli.file("bare.yaml", "{quota: vision, gpus: 1}")
+    for named, path in (("speech", file), ("vision", bare)):
+        monkeypatch.setenv("QUOTATREE_WORKSPACE", named)
+        (job,) = cli.json("submit", "-f", path, user="ann")["items"]
+        assert cli.json("get", "job", job["id"])["workspace"] == "vision"
+    assert "speech" in cli.run("submit", "-f", file, "--workspace", "speech", status=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{gpus: 1, gpus: 2}", "line 1: gpus is said twice"),
+        ("{groups: 5}", "groups: must be a list of tables"),
+        ("{groups: [5]}", "groups: must be a list of tables"),
+        ("{gpus: 1, program: 5}", "program: must be a table"),
+        ("{gpus: 1, program: {env: 5}}", "program: must be a table"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused(cli: Cli, text: str, said: str):
+    assert (
+        said
+        in cli.run("submit", "-f", cli.file("job.yaml", text), "--gpus", "1", "--env", "A=1", status=2).stderr
+    )

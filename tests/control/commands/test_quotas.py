@@ -1,5 +1,7 @@
 """Quotas are changed by version, transferred and deleted in a server (Q5, Q6)."""
 
+from dataclasses import replace
+
 import pytest
 
 from quotatree.access.errors import Forbidden, NotFound
@@ -8,7 +10,7 @@ from quotatree.control.errors import Conflict
 from quotatree.core.errors import Refused
 from quotatree.core.model.quota import QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
-from quotatree.store.rows import QuotaRow
+from quotatree.store.rows import AuditRow, QuotaRow
 from tests.control.server import Server
 
 
@@ -40,3 +42,17 @@ def test_a_transfer_needs_the_right_to_scale_both_quotas(server: Server, source:
     with pytest.raises((Forbidden, NotFound)):
         server.do(do.TransferQuota(actor="ann", source=source, target=target, amount=Bounds(1000)))
     assert [server.world.state.quotas[QuotaId(q)].min[0] for q in ("a1", "b")] == [2000, 4000]
+
+
+def test_a_change_that_changes_nothing_makes_no_version_and_no_history(server: Server):
+    quota = server.world.state.quotas[QuotaId("a")]
+    version = {row.id: row.version for row in server.store.table(QuotaRow)}["a"]
+    audited = len(server.store.table(AuditRow))
+    for same in (
+        do.UpdateQuota(actor="root", spec=quota.spec),
+        do.ScaleQuota(actor="root", quota="a", min=Bounds(*quota.min)),
+    ):
+        assert server.do(same).version == version
+    assert len(server.store.table(AuditRow)) == audited
+    changed = server.do(do.UpdateQuota(actor="root", spec=replace(quota.spec, description="new")))
+    assert changed.version == version + 1

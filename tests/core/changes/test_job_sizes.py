@@ -79,13 +79,50 @@ def test_of_fewer_replicas_the_newest_surplus_leaves_first_with_grace() -> None:
     assert plan(state, 7).decisions == ()
 
 
-def test_below_the_core_the_core_shrinks_too() -> None:
+def test_a_core_that_was_given_stays_and_fewer_replicas_are_refused() -> None:
     state = cluster(8)
     job = service(state, 4, min_replicas=3)
-    found = resize(state, job, 1, replicas=2)
+    with pytest.raises(
+        Refused,
+        match=r"replicas = 2: must be at least 3, its min_replicas, .* \(--min-replicas\) too \[P12\]",
+    ):
+        resize(state, job, 1, replicas=2)
+    assert (job.core_replicas, standing(job)) == (3, [0, 1, 2, 3])
+    found = resize(state, job, 1, replicas=2, min_replicas=2)
     assert [d.replicas for d in found if isinstance(d, say.Evict)] == [(3,), (2,)]
     assert (job.core_replicas, job.spec.min_replicas, standing(job)) == (2, 2, [0, 1])
     assert plan(state, 1).decisions == ()
+
+
+def test_a_max_that_was_given_stays_and_more_replicas_are_refused() -> None:
+    state = cluster(16)
+    job = service(state, 1)
+    resize(state, job, 1, replicas=3, max_replicas=6, min_replicas=2)
+    with pytest.raises(
+        Refused,
+        match=r"replicas = 12: must be at most 6, its max_replicas, .* \(--max-replicas\) too \[P12\]",
+    ):
+        resize(state, job, 1, replicas=12)
+    resize(state, job, 1, replicas=6)
+    resize(state, job, 1, replicas=3)
+    assert (job.spec.min_replicas, job.spec.wanted_replicas, job.spec.max_replicas) == (2, 3, 6)
+
+
+def test_a_core_that_is_all_replicas_stays_if_it_was_given_and_follows_if_not() -> None:
+    state = cluster(2)
+    submit(state, "b", "r", (2, 1000))
+    plan(state, 0)
+    gang, elastic = submit(state, "g", "r", (2, 1000)), submit(state, "e", "r", (3, 1000), min_replicas=2)
+    resize(state, gang, 1, replicas=1)
+    assert (gang.spec.min_replicas, gang.core_replicas) == (None, 1)
+    resize(state, elastic, 1, replicas=2)
+    resize(state, elastic, 1, replicas=3)
+    assert (elastic.spec.min_replicas, elastic.core_replicas) == (2, 2)
+    resize(state, elastic, 1, replicas=2, min_replicas=2)
+    resize(state, elastic, 1, replicas=1)
+    assert (elastic.spec.min_replicas, elastic.core_replicas) == (None, 1), (
+        "named as its default it is taken away"
+    )
 
 
 def test_a_core_above_the_replicas_is_refused() -> None:
@@ -119,8 +156,10 @@ def test_max_replicas_is_as_many_as_are_wanted_unless_said() -> None:
     assert standing(job) == [0, 1, 2, 3, 4]
     resize(state, job, 2, replicas=1)
     assert (standing(job), job.spec.most_replicas) == ([0, 1, 2, 3, 4], 5), "what was wanted is surplus now"
-    resize(state, job, 2, replicas=6)
-    assert job.spec.most_replicas == 6, "nobody wants more than he can use"
+    resize(state, job, 2, replicas=6, max_replicas=6)
+    assert (job.spec.max_replicas, job.spec.most_replicas) == (None, 6), (
+        "as many as are wanted is the default"
+    )
 
 
 def test_a_max_of_as_many_as_are_wanted_takes_it_away_so_that_demand_can_be_followed_p16() -> None:
@@ -171,7 +210,7 @@ def test_a_gang_whose_owner_says_that_fewer_will_do_grows_while_it_runs() -> Non
     resize(state, job, 1, replicas=4, min_replicas=2)
     plan(state, 1)
     assert standing(job) == [0, 1, 2, 3]
-    resize(state, job, 2, replicas=1)
+    resize(state, job, 2, replicas=1, min_replicas=1)
     assert (standing(job), job.core_replicas) == ([0], 1)
 
 
@@ -205,7 +244,7 @@ def test_what_was_resized_can_be_taken_back() -> None:
     job = service(state, 4, min_replicas=3)
     before = snapshot(state)
     state.begin()
-    resize(state, job, 1, replicas=2)
+    resize(state, job, 1, replicas=2, min_replicas=2)
     plan(state, 1)
     state.rollback()
     assert snapshot(state) == before

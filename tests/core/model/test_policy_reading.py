@@ -1,14 +1,14 @@
-"""One reader for all edges: switches, lists, short forms and PAI's words (P1, P2, S7)."""
+"""One reader for all edges: switches, lists and short forms (P1, P2)."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from quotatree.core.errors import Refused
 from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels
-from quotatree.core.model.policy_reading import in_our_words, read_child_level, read_self_level
+from quotatree.core.model.policy_reading import read_child_level, read_self_level
 
 BOTH = frozenset({Module.DLC, Module.DSW})
 USUAL = SelfLevel(Priorities(6, 9), Priorities(1, 5), BOTH, Scope.LEVEL)
@@ -42,6 +42,30 @@ def test_settings_replace_what_was_kept():
     """Only a bare switch keeps anything; `{scope: own}` is a policy with the usual priorities."""
     found = read_self_level({"scope": "own"}, SelfLevels.of(OWN))
     assert found == (SelfLevel(Priorities(6, 9), Priorities(1, 5), BOTH, Scope.OWN),)
+
+
+def test_settings_alone_keep_the_switch():
+    """P1, P2: whoever changes what an off policy says does not switch it on."""
+    off = SelfLevels.of(replace(OWN, off=True))
+    assert [policy.off for policy in read_self_level({"high": 9, "low": 1}, off)] == [True]
+    assert [policy.off for policy in read_self_level([{"high": 9, "low": 1}, {"any": "lower"}], off)] == [
+        True,
+        True,
+    ]
+    assert [policy.off for policy in read_self_level({"high": 9, "low": 1, "enabled": True}, off)] == [False]
+    child = ChildLevel(Priorities(1, 3), BOTH, off=True)
+    assert read_child_level({"priorities": "1-4"}, child) == ChildLevel(Priorities(1, 4), BOTH, off=True)
+    assert read_child_level({"priorities": "1-4"}) == ChildLevel(Priorities(1, 4), BOTH), "a new one is on"
+
+
+def test_of_several_each_keeps_its_switch_and_a_new_one_is_on_beside_one_that_is():
+    kept = SelfLevels.of(replace(USUAL, off=True), OWN)
+    said = [
+        {"high": "6-9", "low": "1-5"},
+        {"high": "8-9", "low": 4, "modules": ["EAS"], "scope": "own"},
+        {"any": "lower"},
+    ]
+    assert [policy.off for policy in read_self_level(said, kept)] == [True, False, False]
 
 
 def test_settings_may_be_saved_switched_off():
@@ -90,6 +114,12 @@ def test_a_list_with_gaps_is_a_policy_for_each_pair_of_ranges():
         ({"high": True, "low": 1}, "self_level.high", "must be a priority"),
         ({"high": [], "low": 1}, "self_level.high", "at least one priority"),
         ([{"high": 9, "low": 1}, "on"], "self_level[1]", "must be a policy"),
+        ([{"enabled": False}, {"enabled": True}], "self_level[0]", "must say its priorities"),
+        ([{"high": 9, "low": 1}, {}], "self_level[1]", "must say its priorities"),
+        ({"high": None, "low": None}, "self_level.high", "null says nothing"),
+        ({"scope": None}, "self_level.scope", "null says nothing"),
+        ({"high": 9, "low": [[1]]}, "self_level.low[0]", "must be a priority, 1 to 9"),
+        ({"high": 10, "low": 1}, "self_level.high", "must be a priority, 1 to 9"),
         ([{"high": 9, "low": 1}] * 21, "self_level", "20 policies"),
     ],
 )
@@ -105,59 +135,18 @@ def test_a_gap_of_a_child_level_policy_is_refused():
         read_child_level({"priorities": [1, 3]})
 
 
-# -- PAI -------------------------------------------------------------------------------------------------------------
-
-CONFIG: dict[str, Any] = {
-    "PreemptorPriorities": [8, 9],
-    "PreemptedPriorities": [1, 2],
-    "PreemptedProducts": ["DLC"],
-}
-SUB: dict[str, Any] = {"PreemptedPriorityUpperBound": 3, "PreemptedProducts": ["DLC", "DSW"]}
-
-
-def test_pais_words_are_ours():
-    """S7: strategy, both configurations and both switches."""
-    found = in_our_words(
-        {
-            "id": "a",
-            "QueueStrategy": "PaiStrategyBalance",
-            "SelfQuotaPreemptionConfig": CONFIG,
-            "SubQuotaPreemptionConfig": SUB,
-            "EnableSubQuotaPreemption": False,
-        }
-    )
-    assert (found["id"], found["strategy"]) == ("a", "balance")
-    assert read_self_level(found["self_level"]) == (
-        SelfLevel(Priorities(8, 9), Priorities(1, 2), frozenset({Module.DLC})),
-    )
-    assert read_child_level(found["child_level"]) == ChildLevel(Priorities(1, 3), BOTH, off=True)
-
-
-def test_a_switch_of_pai_alone_keeps_the_settings():
-    found = in_our_words({"EnableSelfQuotaPreemption": False, "EnableSubQuotaPreemption": True})
-    assert read_self_level(found["self_level"], SelfLevels.of(OWN))[0].off
-    assert read_child_level(found["child_level"]) == ChildLevel(Priorities(1, 9), BOTH)
-
-
-def test_an_empty_configuration_that_is_off_is_none():
-    """What is shown of a quota without policies must not become one when it is said again."""
-    shown = {"EnableSelfQuotaPreemption": False, "SelfQuotaPreemptionConfig": None}
-    assert in_our_words(shown) == {"self_level": None}
-
-
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("said", "field", "why"),
     [
-        ({"SelfQuotaPreemptionConfig": CONFIG, "self_level": "on"}, "leave one of them out"),
-        ({"QueueStrategy": "PaiStrategyBalance", "strategy": "fifo"}, "leave one of them out"),
-        ({"QueueStrategy": "Fastest"}, "not a queue strategy"),
-        ({"EnableSelfQuotaPreemption": "yes"}, "true or false"),
-        ({"SelfQuotaPreemptionConfig": {**CONFIG, "PreemptorPriorities": None}}, "is missing"),
-        ({"SubQuotaPreemptionConfig": {**SUB, "PreemptedPriorities": [1]}}, "no such field"),
-        ({"SubQuotaPreemptionConfig": {**SUB, "PreemptedPriorityUpperBound": [1, 3]}}, "has a gap"),
-        ({"SubQuotaPreemptionConfig": [1]}, "must be a policy"),
+        ("maybe", "child_level", "must be on, off"),
+        ({"priorities": None}, "child_level.priorities", "null says nothing"),
+        ({"modules": None}, "child_level.modules", "null says nothing"),
+        ({"modules": 5}, "child_level.modules", "must be a list"),
+        ({"enabled": 5}, "child_level.enabled", "true or false"),
+        ({"priorities": {}}, "child_level.priorities", "must be a priority"),
     ],
 )
-def test_what_pai_would_not_say_either_is_refused(said: dict[str, Any], why: str):
-    with pytest.raises(Refused, match=why):
-        in_our_words(said)
+def test_what_is_wrong_with_a_child_level_policy_is_a_matter_of_p2(said: object, field: str, why: str):
+    with pytest.raises(Refused, match=why) as refused:
+        read_child_level(said)
+    assert (refused.value.field, refused.value.rule) == (field, "P2")

@@ -43,6 +43,16 @@ def test_a_name_that_looks_like_something_else_is_refused(name: str):
         check_names({name: 5})
 
 
+@pytest.mark.parametrize(
+    "name", ["none", "on", "OFF", "any", "lower", "true", "False", "null", "all", "DLC", "eas", "yes"]
+)
+def test_a_word_that_means_something_else_is_no_name(name: str):
+    """`centre set --ceiling role:developer=none` takes a ceiling away."""
+    with pytest.raises(Refused, match="means something else") as refused:
+        check_names({name: 8})
+    assert refused.value.value == name
+
+
 @pytest.mark.parametrize("number", [0, 10, True, "8", 4.5])
 def test_a_name_stands_for_a_priority(number: object):
     with pytest.raises(Refused, match="1 to 9"):

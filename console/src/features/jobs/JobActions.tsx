@@ -7,6 +7,7 @@ import { can } from "../../api/rights";
 import { useChange } from "../../api/shared";
 import type { Job } from "../../api/types";
 import { PreviewPanel } from "../../components/PreviewPanel";
+import { changedFigures } from "./figures";
 
 type Verb = "cancel" | "hold" | "release" | "stop" | "start" | "restart" | "checkpoint";
 type Action = { verb: Verb; title: string; right: string; when: (job: Job) => boolean; asks: boolean };
@@ -113,16 +114,18 @@ function Replicas({ job, done }: { job: Job; done: () => void }) {
   const [least, setLeast] = useState(String(job.core_replicas));
   const [wanted, setWanted] = useState(String(job.replicas));
   const [most, setMost] = useState(String(job.most_replicas));
-  const body = { min_replicas: Number(least), replicas: Number(wanted), max_replicas: Number(most) };
+  const body = changedFigures(job, { least, wanted, most });
+  const changed = Object.keys(body).length > 0;
   const save = useChange(() => call("put", "/api/v1/jobs/{job}/replicas", { path: { job: job.id }, body }), [["job", job.id], ["jobs"]], done);
   return (
     <div className="stack">
       <TextInput label="At least" inputMode="numeric" value={least} onChange={(e) => setLeast(e.currentTarget.value)} />
       <TextInput label="Wanted" inputMode="numeric" value={wanted} onChange={(e) => setWanted(e.currentTarget.value)} />
       <TextInput label="At most" inputMode="numeric" value={most} onChange={(e) => setMost(e.currentTarget.value)} />
+      {changed ? <PreviewPanel title="If changed now" changes={[{ change: "resize", job: job.id, ...body } as never]} /> : null}
       {save.error === null ? null : <div className="notice bad" role="alert">{sentence(save.error)}</div>}
       <div>
-        <Button loading={save.isPending} onClick={() => save.mutate(undefined)}>
+        <Button disabled={!changed} loading={save.isPending} onClick={() => save.mutate(undefined)}>
           Change
         </Button>
       </div>

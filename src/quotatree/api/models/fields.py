@@ -8,7 +8,6 @@ priorities   4 or "6-9", or names of priorities
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Annotated, Any, Final, Literal
 
@@ -25,21 +24,20 @@ from pydantic import (
 
 from quotatree.access.names import NAME
 from quotatree.core import Bounds, Priorities, PriorityNames, Refused, Resources, in_numbers, parse_priorities
-from quotatree.scenario.amounts import (
-    Unreadable,
-    as_cpu_milli,
-    as_duration_ms,
-    as_gpu_milli,
-    as_memory_mib,
-    span_text,
+from quotatree.scenario.amounts import Unreadable, span_text
+from quotatree.scenario.limits import (
+    MOST_CPUS,
+    MOST_GPUS,
+    Reader,
+    bounded_cpu_milli,
+    bounded_duration_ms,
+    bounded_gpu_milli,
+    bounded_memory_mib,
 )
 
-MOST_GPUS: Final = 1_000_000
-MOST_CPUS: Final = 100_000_000
-MOST_MIB: Final = 1 << 40
-LONGEST_MS: Final = 10 * 366 * 86_400_000
 WHOLE_NAME: Final = f"^{NAME}$"
 JOB_LABEL: Final = "^([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?)?$"
+WHO: Final = "^(role|user):.{1,63}$"
 TOKEN_ID: Final = "^[A-Za-z0-9_-]{10}$"
 JOB_ID: Final = "^(dlc|dsw|eas)-[0-9a-z]{10}$"
 
@@ -49,7 +47,10 @@ PRIORITY_NAMES: ContextVar[PriorityNames] = ContextVar("priority_names")
 
 
 def _number(value: object) -> object:
-    return in_numbers("priority", value, PRIORITY_NAMES.get({}))
+    found = in_numbers("priority", value, PRIORITY_NAMES.get({}))
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise ValueError("must be a priority, 1 to 9, or the name of one")
+    return found
 
 
 class Body(BaseModel):
@@ -58,24 +59,19 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def _reader(read: Callable[[object], int], most: int, says: str) -> Callable[[object], int]:
+def _reader(read: Reader) -> PlainValidator:
     def checked(value: object) -> int:
-        if isinstance(value, str) and len(value) > 32:
-            raise ValueError(says)
         try:
-            found = read(value)
+            return read(value)
         except Unreadable as error:
             raise ValueError(str(error)) from None
-        if found > most:
-            raise ValueError(says)
-        return found
 
-    return checked
+    return PlainValidator(checked)
 
 
 def _priorities(value: object) -> Priorities:
     if not isinstance(value, int | str) or isinstance(value, bool) or len(str(value)) > 100:
-        raise ValueError('must be one priority or a range such as "6-9"')
+        raise ValueError('must be one priority, a range such as "6-9", or names of priorities')
     try:
         said = in_numbers("priorities", value, PRIORITY_NAMES.get({}))
         return parse_priorities("priorities", said if isinstance(said, int) else str(said))
@@ -85,24 +81,24 @@ def _priorities(value: object) -> Priorities:
 
 Gpus = Annotated[
     int,
-    PlainValidator(_reader(as_gpu_milli, MOST_GPUS * 1000, f"must be at most {MOST_GPUS} GPUs")),
+    _reader(bounded_gpu_milli),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST_GPUS, "examples": [8, 0.5]}),
 ]
 Cpus = Annotated[
     int,
-    PlainValidator(_reader(as_cpu_milli, MOST_CPUS * 1000, f"must be at most {MOST_CPUS} CPUs")),
+    _reader(bounded_cpu_milli),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": MOST_CPUS, "examples": [16]}),
 ]
 Memory = Annotated[
     int,
-    PlainValidator(_reader(as_memory_mib, MOST_MIB, "must be at most 1048576Ti")),
+    _reader(bounded_memory_mib),
     WithJsonSchema(
         {"type": "string", "pattern": r"^[0-9]{1,9}(\.[0-9]{1,3})?(Mi|Gi|Ti)$", "examples": ["64Gi"]}
     ),
 ]
 Duration = Annotated[
     int,
-    PlainValidator(_reader(as_duration_ms, LONGEST_MS, "must be at most ten years")),
+    _reader(bounded_duration_ms),
     WithJsonSchema(
         {"type": "string", "pattern": r"^([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d))+$", "examples": ["1h30m"]}
     ),

@@ -29,7 +29,7 @@ from quotatree.api.models.fields import (
     ReplicaCount,
 )
 from quotatree.api.problems import Problem
-from quotatree.control.commands.values import SubmitJob
+from quotatree.control.commands.values import ResizeJob, SubmitJob
 from quotatree.control.program_secrets import FIELD, sealed
 from quotatree.core import (
     DEFAULT_GRACE_MS,
@@ -114,6 +114,16 @@ class JobIn(Body):
     autoscale: AutoscaleIn | None = None
     program: dict[str, Any] = Field(default={}, examples=[{"seconds": 60}])
 
+    @field_validator("groups")
+    @classmethod
+    def _named_once(cls, groups: list[GroupIn]) -> list[GroupIn]:
+        """Refuse a name that two groups were given; without one all are called worker."""
+        names = [group.name for group in groups if "name" in group.model_fields_set]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two groups are called {twice[0]}; give each a name of its own, or none")
+        return groups
+
     @field_validator("program")
     @classmethod
     def _secrets(cls, program: dict[str, Any]) -> dict[str, Any]:
@@ -175,6 +185,15 @@ class ReplicasIn(Body):
         if self.replicas is None and self.min_replicas is None and self.max_replicas is None:
             raise ValueError("replicas, min_replicas or max_replicas must be given")
         return self
+
+    def command(self, actor: str, job: str) -> ResizeJob:
+        return ResizeJob(
+            actor=actor,
+            job=job,
+            replicas=self.replicas,
+            min_replicas=self.min_replicas,
+            max_replicas=self.max_replicas,
+        )
 
 
 class Submitted(TypedDict):

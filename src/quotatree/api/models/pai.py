@@ -1,7 +1,7 @@
 """Policies as they are shown in the spelling of Alibaba Cloud PAI's quotas.
 
 PAI lists priorities one by one, has one self-level configuration for each quota and no scopes; what it cannot say is
-refused rather than said differently. How its spelling is read: quotatree.core.model.policy_reading.
+refused rather than said differently. How its spelling is read: quotatree.core.model.pai_words.
 """
 
 from __future__ import annotations

@@ -39,26 +39,37 @@ PriorityList = Annotated[list[Priority], Field(min_length=1, max_length=9, examp
 Switch = bool | Literal["on", "off"]
 
 
+def _unsaid(schema: dict[str, Any]) -> None:
+    """Take the default out of the description of a field: null is not how one leaves it out."""
+    del schema["default"]
+
+
+Unsaid: Any = Field(default=None, json_schema_extra=_unsaid)
+
+
 class SelfLevelIn(Body):
     """P1: waiting jobs with a priority in `high` may take running ones with a priority in `low`.
 
-    Without both: 6-9 over 1-5, or with `any` every priority over every lower one. Without modules: DLC and DSW.
+    Without both: 6-9 over 1-5, or with `any` every priority over every lower one. Without modules: DLC and DSW. Without
+    `enabled` a policy that is there keeps its switch, and a new one is on.
     """
 
-    high: Range | PriorityList | None = None
-    low: Range | PriorityList | None = None
-    any: Literal["lower"] | None = None
-    modules: ModuleNames | None = None
+    high: Range | PriorityList = Unsaid
+    low: Range | PriorityList = Unsaid
+    any: Literal["lower"] = Unsaid
+    modules: ModuleNames = Unsaid
     scope: Literal["own", "siblings", "level"] = "level"
-    enabled: Switch = True
+    enabled: Switch = Unsaid
 
 
 class ChildLevelIn(Body):
-    """P2: any waiting job may take matching jobs of the quotas below; without priorities 1-9, without modules DLC and DSW."""
+    """P2: any waiting job may take matching jobs of the quotas below; without priorities 1-9, without modules DLC and DSW.
 
-    priorities: Range | PriorityList | None = None
-    modules: ModuleNames | None = None
-    enabled: Switch = True
+    Without `enabled` a policy that is there keeps its switch, and a new one is on."""
+
+    priorities: Range | PriorityList = Unsaid
+    modules: ModuleNames = Unsaid
+    enabled: Switch = Unsaid
 
 
 class PaiSelfLevel(Body):
@@ -76,21 +87,23 @@ class PaiChildLevel(Body):
     products: ModuleNames = Field(alias="PreemptedProducts")
 
 
-def _as_said(value: object) -> object:
-    """What is said, with numbers where names of priorities stand (W6)."""
-    return policies_in_numbers("policy", value, PRIORITY_NAMES.get({}))
+def _as_said(field: str, kinds: Any) -> PlainValidator:
+    """What is said of a field, with numbers where names of priorities stand (W6)."""
+
+    def read(value: object) -> object:
+        return policies_in_numbers(field, value, PRIORITY_NAMES.get({}))
+
+    return PlainValidator(read, json_schema_input_type=kinds | None)
 
 
-SelfLevelSaid = Annotated[
-    Any, PlainValidator(_as_said, json_schema_input_type=Switch | SelfLevelIn | list[SelfLevelIn] | None)
-]
-ChildLevelSaid = Annotated[Any, PlainValidator(_as_said, json_schema_input_type=Switch | ChildLevelIn | None)]
-PaiSelfSaid = Annotated[Any, PlainValidator(_as_said, json_schema_input_type=PaiSelfLevel | None)]
-PaiChildSaid = Annotated[Any, PlainValidator(_as_said, json_schema_input_type=PaiChildLevel | None)]
+SelfLevelSaid = Annotated[Any, _as_said("self_level", Switch | SelfLevelIn | list[SelfLevelIn])]
+ChildLevelSaid = Annotated[Any, _as_said("child_level", Switch | ChildLevelIn)]
+PaiSelfSaid = Annotated[Any, _as_said("SelfQuotaPreemptionConfig", PaiSelfLevel)]
+PaiChildSaid = Annotated[Any, _as_said("SubQuotaPreemptionConfig", PaiChildLevel)]
 
 
 class PolicyFields(Body):
-    """The fields that say strategy and policies. A switch alone (`on`, `off`) keeps a policy's settings."""
+    """The fields that say strategy and policies. A switch alone (`on`, `off`) keeps a policy's settings, and settings alone its switch."""
 
     strategy: StrategyName = "intelligent"
     self_level: SelfLevelSaid = None

@@ -11,7 +11,7 @@ from quotatree.api.models.decisions import DecisionOut, decision_out
 from quotatree.api.models.explanations import EstimateOut
 from quotatree.api.models.exposures import ExposureOut, exposure_out
 from quotatree.api.models.fields import JOB_ID, Body, Name
-from quotatree.api.models.jobs import JobIn, PriorityIn
+from quotatree.api.models.jobs import JobIn, PriorityIn, ReplicasIn
 from quotatree.api.models.nodes import NodeIn
 from quotatree.api.models.policies import PoliciesIn
 from quotatree.api.models.quotas import QuotaChange, QuotaIn, ScaleIn, TransferIn
@@ -33,6 +33,16 @@ class CancelChange(Body):
 
 class PriorityChange(PriorityIn):
     change: Literal["priority"]
+    job: JobName
+
+
+class ResizeChange(ReplicasIn):
+    change: Literal["resize"]
+    job: JobName
+
+
+class DropAutoscaleChange(Body):
+    change: Literal["drop-autoscale"]
     job: JobName
 
 
@@ -95,6 +105,8 @@ Change = Annotated[
     SubmitChange
     | CancelChange
     | PriorityChange
+    | ResizeChange
+    | DropAutoscaleChange
     | CreateQuotaChange
     | UpdateQuotaChange
     | PoliciesChange

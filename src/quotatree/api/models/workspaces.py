@@ -12,6 +12,7 @@ from quotatree.access.centre import Amount, Ceiling, Centre, ModuleTime
 from quotatree.access.roles import SUBMITTING_ROLES, Role
 from quotatree.access.values import Workspace
 from quotatree.api.models.fields import (
+    WHO,
     Body,
     Duration,
     Gpus,
@@ -28,9 +29,7 @@ from quotatree.core import Module, Priorities, PriorityNames, parse_modules
 
 RoleName = Literal["owner", "admin", "operator", "developer", "viewer"]
 SubmittingRole = Literal["owner", "admin", "operator", "developer"]
-Who = Annotated[
-    str, StringConstraints(pattern="^(role|user):.{1,63}$"), Field(examples=["role:developer", "user:ann"])
-]
+Who = Annotated[str, StringConstraints(pattern=WHO), Field(examples=["role:developer", "user:ann"])]
 ALL_ROLES: list[SubmittingRole] = ["owner", "admin", "operator", "developer"]
 
 

@@ -281,14 +281,7 @@ async def set_replicas(
     job: JobInPath, body: ReplicasIn, caller: Annotated[Caller, needs(Action.RESIZE_JOB)]
 ) -> Response:
     """Change how many replicas a job wants, insists on, and can use at most (P12)."""
-    command = do.ResizeJob(
-        actor=caller.user,
-        job=job,
-        replicas=body.replicas,
-        min_replicas=body.min_replicas,
-        max_replicas=body.max_replicas,
-    )
-    return await _do(caller, command)
+    return await _do(caller, body.command(caller.user, job))
 
 
 @routes.put("/jobs/{job}/autoscale", response_model=Done)

@@ -64,6 +64,10 @@ def _command(world: World, actor: str, change: m.Change, before: list[do.Command
         return do.CancelJob(actor=actor, job=change.job)
     if isinstance(change, m.PriorityChange):
         return do.SetPriority(actor=actor, job=change.job, priority=change.priority)
+    if isinstance(change, m.ResizeChange):
+        return change.command(actor, change.job)
+    if isinstance(change, m.DropAutoscaleChange):
+        return do.AutoscaleJob(actor=actor, job=change.job, autoscale=None)
     if isinstance(change, m.CreateQuotaChange):
         return do.CreateQuota(actor=actor, spec=change.quota.spec())
     if isinstance(change, m.UpdateQuotaChange | m.PoliciesChange):

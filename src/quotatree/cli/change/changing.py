@@ -24,13 +24,25 @@ def changes_option(function: F) -> F:
 
 
 def make(
-    client: Client, changes: Sequence[Any], do: Callable[[], object], *, dry_run: bool, yes: bool
+    client: Client,
+    changes: Sequence[Any],
+    do: Callable[[], object],
+    *,
+    dry_run: bool,
+    yes: bool,
+    of: str | None = None,
 ) -> None:
-    """Preview the changes and stop there (`dry_run`); or show what jobs would lose, ask, and `do` them."""
+    """Preview the changes and stop there (`dry_run`); or show what jobs would lose, ask, and `do` them.
+
+    `of`: the job that is changed; what it loses itself is what was asked for.
+    """
+    if dry_run and not changes:
+        click.echo("nothing would be decided now; nothing has been changed")
+        return
     if dry_run:
         seen = client.preview(changes)
         click.echo("this would be decided now; nothing has been changed:")
         echo_preview(seen)
         return
-    agreed(client, changes, yes)
+    agreed(client, changes, yes, of)
     do()

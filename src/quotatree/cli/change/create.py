@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from quotatree.cli.change.changing import changes_option, make
+from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.remote import TAKEN, Remote, bare, hinted, remote_options
 from quotatree.cli.sign_in.people import create_user
@@ -36,16 +37,16 @@ create.add_command(
 @create.command()
 @click.argument("name")
 @click.option("--parent", metavar="QUOTA", help="The quota above it; without one it is a root.")
-@click.option("--gpus", type=float, metavar="N", help="Its min: guarantee and cap of its regular work.")
+@click.option("--gpus", type=NUMBER, metavar="N", help="Its min: guarantee and cap of its regular work.")
 @click.option(
-    "--cpu", type=float, metavar="N", help="Its min of CPUs; without it, bounded by the quotas above."
+    "--cpu", type=NUMBER, metavar="N", help="Its min of CPUs; without it, bounded by the quotas above."
 )
 @click.option("--memory", metavar="AMOUNT", help="Its min of memory, such as 512Gi; likewise.")
 @click.option(
     "--draw", "draws", multiple=True, metavar="POOL=GPUS",
     help="A root takes so many GPUs from this pool; may be repeated.",
 )  # fmt: skip
-@click.option("--reserved", type=float, metavar="N", help="So many GPUs of its min are never lent or taken.")
+@click.option("--reserved", type=NUMBER, metavar="N", help="So many GPUs of its min are never lent or taken.")
 @click.option("--description", default="", metavar="TEXT", help="What it is for.")
 @click.option(
     "--workspace",
@@ -217,7 +218,7 @@ def pool(name: str, mixed: bool, if_not_exists: bool, remote: Remote) -> None:
     help="How many GPUs it has.",
 )
 @click.option("--model", default="GPU", show_default=True, metavar="NAME", help="Which.")
-@click.option("--cpu", type=float, metavar="N", help="How many CPUs; 128 if not said.")
+@click.option("--cpu", type=NUMBER, metavar="N", help="How many CPUs; 128 if not said.")
 @click.option("--memory", metavar="AMOUNT", help="How much memory; 1024Gi if not said.")
 @click.option(
     "--label", "labels", multiple=True, metavar="KEY=VALUE", help="Such as rack=r1; may be repeated."

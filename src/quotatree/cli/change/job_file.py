@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
+from quotatree.cli.change.program import PROGRAM_FORM, is_program
 from quotatree.cli.documents import read_document
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.client.types import JobIn
@@ -26,6 +27,11 @@ def read_jobs(path: Path) -> list[Any]:
 
 def whole_job(job: dict[str, Any], where: str) -> dict[str, Any]:
     """The job with its `groups`. With one kind of replica, `gpus`, `replicas` and so on may stand beside the other fields."""
+    groups = job.get("groups", [])
+    if not isinstance(groups, list) or not all(isinstance(one, dict) for one in groups):
+        fail(f"{where}: groups: must be a list of tables, such as [{{replicas: 2, gpus: 8}}]", EXIT_BAD_INPUT)
+    if not is_program(job.get("program", {})):
+        fail(f"{where}: program: {PROGRAM_FORM}", EXIT_BAD_INPUT)
     for name in job:
         near = [] if name in OF_A_GROUP else get_close_matches(str(name), OF_A_GROUP, n=1, cutoff=0.8)
         if near and name not in JobIn.__annotations__:  # the server knows these words in groups only

@@ -1,4 +1,4 @@
-"""What can be done to jobs by name: cancel, hold, release, stop, start, restart, checkpoint, resize, priority, open."""
+"""What can be done to jobs by name: cancel, hold, release, stop, start, restart, checkpoint, priority, open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 import click
 
-from quotatree.cli.change.autoscale_option import AUTOSCALE_FORM, AUTOSCALE_OR_OFF, OFF
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail, output_option
 from quotatree.cli.priority_option import PRIORITY
@@ -97,55 +96,6 @@ def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
         fail(f"{file}: {error.strerror}", EXIT_FAILED)
 
 
-@click.command()
-@click.argument("job")
-@click.option("--replicas", type=click.IntRange(1), metavar="N", help="How many replicas it wants.")
-@click.option("--min-replicas", type=click.IntRange(1), metavar="N", help="How many of them it insists on.")
-@click.option(
-    "--max-replicas", type=click.IntRange(1), metavar="N", help="How many it can use if nobody else does."
-)
-@click.option(
-    "--autoscale",
-    type=AUTOSCALE_OR_OFF,
-    metavar=f"{AUTOSCALE_FORM}|off",
-    help="Let a service's replicas follow its requests, or no more.",
-)
-@remote_options
-def resize(
-    job: str,
-    replicas: int | None,
-    min_replicas: int | None,
-    max_replicas: int | None,
-    autoscale: t.AutoscaleIn | str | None,
-    remote: Remote,
-) -> None:
-    """Give JOB more or fewer replicas (P12), or let them follow its demand (P16).
-
-    A service that follows its demand can be resized within its bounds, and goes on from there.
-    """
-    sizes = {"replicas": replicas, "min_replicas": min_replicas, "max_replicas": max_replicas}
-    said = any(value is not None for value in sizes.values())
-    if not said and autoscale is None:
-        fail("--replicas, --min-replicas, --max-replicas or --autoscale is missing", EXIT_BAD_INPUT)
-
-    def do(client: Client, name: str) -> str:
-        done: list[t.Done] = []
-        if autoscale == OFF:
-            done.append(client.jobs.drop_autoscale(name))
-        if said:
-            done.append(client.jobs.resize(name, **sizes))
-        if autoscale is not None and not isinstance(autoscale, str):
-            done.append(client.jobs.set_autoscale(name, autoscale))
-        return "".join(f"\n{one['notice']}" for one in done if one.get("notice"))
-
-    _each(
-        remote,
-        [job],
-        do,
-        "resized" if said else "follows its demand no more" if autoscale == OFF else "follows its demand",
-    )
-
-
 @click.command("open")
 @click.argument("job")
 @click.option("--wait", is_flag=True, help="Wait until it answers.")
@@ -210,8 +160,8 @@ def _each(remote: Remote, names: Sequence[str], do: Callable[[Client, str], obje
         for name in names:
             try:
                 job = job_id(client, name)
-                notice = do(client, job)
-                click.echo(f"{job} {done}{notice if isinstance(notice, str) else ''}")
+                do(client, job)
+                click.echo(f"{job} {done}")
             except ApiError as error:
                 click.echo(f"quotatree: {name}: {text_of(error)}", err=True)
                 status = status or status_of(error) or EXIT_FAILED

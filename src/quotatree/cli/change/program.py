@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any, Final, TypeVar
 import click
 
 from quotatree.cli.amounts_text import milliseconds
+from quotatree.cli.documents import read_json
+from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,12 +45,20 @@ OPTIONS: Final = (
     click.option("--max-time", metavar="TIME", help="The longest that a run may take, such as 12h."),
     click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port it listens on. Without it, a free one."),
     click.option("--health", metavar="PATH", help="Of services: ready when this path answers, such as /healthz."),
-    click.option("--seconds", type=float, metavar="N", help="For the timer engine: how long it runs."),
+    click.option("--seconds", type=NUMBER, metavar="N", help="For the timer engine: how long it runs."),
     click.option("--program", "as_json", metavar="JSON", help="What the engine is to run, in its own words."),
 )  # fmt: skip
 FIELDS: Final = (
     "command", "env", "secrets", "workdir", "retries", "max_time", "port", "health", "seconds", "as_json",
 )  # fmt: skip
+
+
+PROGRAM_FORM: Final = "must be a table, with tables in env and secrets, such as {command: [python, train.py]}"
+
+
+def is_program(said: object) -> bool:
+    """Whether options can be put over it; what stands in it is the engine's to judge."""
+    return isinstance(said, dict) and all(isinstance(said.get(name) or {}, dict) for name in TABLES)
 
 
 def with_program(job: dict[str, Any], program: dict[str, Any]) -> dict[str, Any]:
@@ -99,13 +108,10 @@ def _say_where(command: tuple[str, ...]) -> None:
 
 
 def _json(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        fail(f"--program: not JSON: {error}", EXIT_BAD_INPUT)
-    if not isinstance(found, dict):
-        fail("--program: must be a JSON object", EXIT_BAD_INPUT)
-    return found
+    found = read_json(text, "--program")
+    if not is_program(found):
+        fail(f"--program: {PROGRAM_FORM}", EXIT_BAD_INPUT)
+    return dict(found)
 
 
 def _assignment(option: str, text: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quotatree.cli.decided import agreed
+from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.remote import Remote, remote_options
 
@@ -25,8 +26,8 @@ yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 
 @click.command()
 @click.argument("quota")
-@click.argument("gpus", type=float)
-@click.option("--cpu", type=float, metavar="N", help="CPUs; without it, as they are.")
+@click.argument("gpus", type=NUMBER)
+@click.option("--cpu", type=NUMBER, metavar="N", help="CPUs; without it, as they are.")
 @click.option("--memory", metavar="AMOUNT", help="Memory, such as 64Gi; without it, as it is.")
 @click.option("--pool", metavar="NAME", help="Of a root that draws from several pools: from this one.")
 @mode_option
@@ -69,7 +70,7 @@ def scaled(quota: t.QuotaOut, given: dict[str, Any], pool: str | None) -> dict[s
 @click.command()
 @click.argument("source")
 @click.argument("target")
-@click.argument("gpus", type=float)
+@click.argument("gpus", type=NUMBER)
 @mode_option
 @yes_option
 @remote_options

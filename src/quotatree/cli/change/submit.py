@@ -11,6 +11,7 @@ import click
 from quotatree.cli.change.autoscale_option import AUTOSCALE, AUTOSCALE_FORM
 from quotatree.cli.change.job_file import OF_A_GROUP, read_jobs
 from quotatree.cli.change.program import program_options, with_program
+from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
 from quotatree.cli.priority_option import PRIORITY
 from quotatree.cli.remote import Remote, patiently, problem_text, remote_options
@@ -32,8 +33,8 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
 @click.option("--workspace", envvar="QUOTATREE_WORKSPACE", metavar="NAME", help="In this workspace.")
 @click.option("--quota", metavar="NAME", help="Out of this quota.")
 @click.option("--name", metavar="TEXT", help="A label of your own.")
-@click.option("--gpus", type=float, metavar="N", help="GPUs of each replica; 0.5 is half of one.")
-@click.option("--cpu", type=float, metavar="N", help="CPUs of each replica.")
+@click.option("--gpus", type=NUMBER, metavar="N", help="GPUs of each replica; 0.5 is half of one.")
+@click.option("--cpu", type=NUMBER, metavar="N", help="CPUs of each replica.")
 @click.option("--memory", metavar="AMOUNT", help="Memory of each replica, such as 64Gi.")
 @click.option("--replicas", type=int, metavar="N", help="How many replicas it wants.")
 @click.option("--min-replicas", type=int, metavar="N", help="How many of them start together or not at all.")
@@ -69,7 +70,10 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
     "-o", "--output", type=click.Choice(["table", "json", "name"]), default="table", help="How to print it."
 )
 @remote_options
+@click.pass_context
 def submit(
+    context: click.Context,
+    /,
     file: Path | None,
     models: tuple[str, ...],
     requeue: bool,
@@ -87,11 +91,13 @@ def submit(
     With -f, the fields of the file hold for what no option says; a file may have many jobs.
     """
     given = {name: value for name, value in fields.items() if value is not None}
+    usual = _of_the_environment(context, given)
     given |= {name: True for name, value in (("requeue", requeue), ("on_hold", on_hold)) if value}
     if models:
         given["models"] = list(models)
     jobs = [
-        with_program(_merged(job, given), program) for job in ([{}] if file is None else read_jobs(file))
+        with_program(_merged({**usual, **job}, given), program)
+        for job in ([{}] if file is None else read_jobs(file))
     ] * count
     for job in jobs:
         for needed, missing in NEEDED.items():
@@ -111,6 +117,14 @@ def submit(
         good = _waited(client, ids, output) if wait else True
     if refused or not good:
         raise SystemExit(EXIT_FAILED)
+
+
+def _of_the_environment(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """Take out of what is given what a variable says: a file goes before it, unlike before an option."""
+    from click.core import ParameterSource
+
+    said = [name for name in given if context.get_parameter_source(name) is ParameterSource.ENVIRONMENT]
+    return {name: given.pop(name) for name in said}
 
 
 def _merged(job: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -42,8 +42,10 @@ def update(turn: Turn, command: do.UpdateQuota) -> Answer:
     if command.spec.parent not in (None, before.parent):
         raise Refused("parent", command.spec.parent, "Q1", "fixed after creation")
     spec = replace(command.spec, parent=before.parent)
-    turn.apply(ev.QuotaUpdated(spec))
     changed = [field for _, field, _ in SETTINGS if getattr(before, field) != getattr(spec, field)]
+    if not changed:
+        return _as_before(turn, quota_id)
+    turn.apply(ev.QuotaUpdated(spec))
     return _done(
         turn, command, "quota.updated", quota_id, changed=changed, changes=settings_changed(before, spec)
     )
@@ -53,12 +55,14 @@ def scale(turn: Turn, command: do.ScaleQuota) -> Answer:
     _allow(turn, command, Action.SCALE_QUOTA, command.quota)
     check_owner(turn.world, command.actor, command.quota)
     turn.world.match("quota", command.quota, command.if_match)
-    before = _sized(command.quota, turn)
+    before, decided = _sized(command.quota, turn), len(turn.decisions)
     turn.apply(ev.QuotaScaled(command.quota, command.min, command.draws, command.mode))
+    changes = size_changed(*before, *_sized(command.quota, turn))
+    if not changes and len(turn.decisions) == decided:
+        return _as_before(turn, command.quota)
     return _done(
         turn, command, "quota.scaled", command.quota,
-        before=list(before[1]), after=_amounts(command.quota, turn), mode=command.mode.value,
-        changes=size_changed(*before, *_sized(command.quota, turn)),
+        before=list(before[1]), after=_amounts(command.quota, turn), mode=command.mode.value, changes=changes,
     )  # fmt: skip
 
 
@@ -111,7 +115,7 @@ def return_loan(turn: Turn, command: do.ReturnLoan) -> Answer:
     _allow(turn, command, Action.RETURN_LOAN, command.quota)
     turn.apply(ev.LoanReturned(command.quota))
     _tell(turn, command, "quota.loan_returned", command.quota)
-    return Answer(command.quota, turn.world.version("quota", command.quota))  # no setting has changed
+    return _as_before(turn, command.quota)
 
 
 def _allow(turn: Turn, command: do.Command, action: Action, quota: str) -> None:
@@ -131,6 +135,11 @@ def _sized(quota: str, turn: Turn) -> tuple[QuotaSpec, Bounds]:
 def _done(turn: Turn, command: do.Command, kind: str, quota: str, **body: Any) -> Answer:
     _tell(turn, command, kind, quota, **body)
     return Answer(quota, turn.world.bump("quota", quota))
+
+
+def _as_before(turn: Turn, quota: str) -> Answer:
+    """The answer to a change that changes nothing: no new version, and nothing to tell."""
+    return Answer(quota, turn.world.version("quota", quota))
 
 
 def _tell(turn: Turn, command: do.Command, kind: str, quota: str, **body: Any) -> None:

@@ -35,6 +35,9 @@ def create(turn: Turn, command: do.CreateWorkspace) -> Answer:
 def describe(turn: Turn, command: do.DescribeWorkspace) -> Answer:
     turn.allow(command.actor, Action.UPDATE_WORKSPACE, OnWorkspace(command.workspace))
     _match(turn, command.workspace, command.if_match)
+    there = turn.directory.workspace(command.workspace)
+    if there.description == command.description:
+        return Answer(command.workspace, there.version)
     turn.replace_directory(turn.directory.described(command.workspace, command.description))
     return _done(turn, command, "workspace.described", command.workspace)
 
@@ -99,7 +102,10 @@ def set_centre(turn: Turn, command: do.SetCentre) -> Answer:
     found = turn.directory.centres.get((centre.workspace, centre.quota))
     name = f"{centre.workspace}/{centre.quota}"
     check_match("scheduling centre", name, command.if_match, found.version if found is not None else 0)
-    turn.replace_directory(turn.directory.with_centre(centre))
+    wanted = turn.directory.with_centre(centre)
+    if found is not None and replace(centre, version=found.version) == found:
+        return Answer(name, found.version)
+    turn.replace_directory(wanted)
     _refresh_limits(turn, centre.quota)
     for job in turn.world.quota(centre.quota).jobs.values():
         if job.spec.workspace == centre.workspace:

@@ -51,8 +51,8 @@ def resized_spec(
 ) -> JobSpec:
     """Return the job's request with the new numbers, or raise Refused.
 
-    None leaves a number as it is, with three exceptions: the core of a gang stays all replicas, a core is lowered to the
-    replicas, and a max_replicas that was given is raised to them. A max_replicas of as many as are wanted takes it away.
+    What is not named stays: a figure that was given bounds the others, and one that never was follows its default. Naming
+    a figure with the value of its default takes it away.
     """
     spec = job.spec
     given = [("min_replicas", min_replicas), ("max_replicas", max_replicas), ("replicas", replicas)]
@@ -65,34 +65,54 @@ def resized_spec(
     if job.phase in FINAL_PHASES:
         raise Refused("job", job.id, "A5", f"is {job.phase.value}")
     wanted = spec.wanted_replicas if replicas is None else replicas
-    most = None if max_replicas == wanted else max_replicas
-    if max_replicas is None and spec.max_replicas is not None:
-        most = max(spec.max_replicas, wanted)
-    core = _resized_core(job, wanted, min_replicas)
+    least = _least(spec, wanted, min_replicas)
+    most = _most(spec, wanted, max_replicas)
     group = spec.groups[0]._replace(replicas=wanted)
-    sized = replace(spec, groups=(group,), min_replicas=None, max_replicas=most)
-    keeps_default = min_replicas is None and spec.min_replicas is None and sized.core_replicas == core
-    return sized if keeps_default else replace(sized, min_replicas=core)
+    sized = replace(spec, groups=(group,), min_replicas=least, max_replicas=most)
+    _check_gang(job, sized)
+    return sized
 
 
-def _resized_core(job: Job, wanted: int, min_replicas: int | None) -> int:
-    """Return the size of the core of a job that is to have `wanted` replicas; raise Refused if a running gang would change."""
-    before = job.spec.wanted_replicas
+def _least(spec: JobSpec, wanted: int, named: int | None) -> int | None:
+    """Return the min_replicas of a job that wants so many: the named one, or the one it has; None is the default."""
+    if named is not None:
+        if not 1 <= named <= wanted:
+            raise Refused("min_replicas", named, "P12", f"must be 1..{wanted} (replicas)")
+        return None if named == (1 if spec.module is Module.EAS else wanted) else named
+    if spec.min_replicas is not None and 1 <= wanted < spec.min_replicas:
+        raise Refused(
+            "replicas", wanted, "P12", f"must be at least {_in_the_way('min_replicas', spec.min_replicas)}"
+        )
+    return spec.min_replicas
+
+
+def _most(spec: JobSpec, wanted: int, named: int | None) -> int | None:
+    """Return the max_replicas of a job that wants so many: the named one, or the one it has; None is the default."""
+    if named is not None:
+        return None if named == wanted else named
+    if spec.max_replicas is not None and wanted > spec.max_replicas:
+        raise Refused(
+            "replicas", wanted, "P12", f"must be at most {_in_the_way('max_replicas', spec.max_replicas)}"
+        )
+    return spec.max_replicas
+
+
+def _in_the_way(name: str, value: int) -> str:
+    option = "--" + name.replace("_", "-")
+    return f"{value}, its {name}, which stays unless it is named: say {name} ({option}) too"
+
+
+def _check_gang(job: Job, sized: JobSpec) -> None:
+    """Raise Refused if a gang that runs would become a gang of another size."""
+    before, wanted = job.spec.wanted_replicas, sized.wanted_replicas
     gang = job.spec.module is not Module.EAS and job.core_replicas == before
-    if min_replicas is not None:
-        core = min_replicas
-        if not 1 <= core <= wanted:
-            raise Refused("min_replicas", core, "P12", f"must be 1..{wanted} (replicas)")
-    else:
-        core = wanted if gang else min(job.core_replicas, wanted)
-    if gang and job.core is not None and wanted != before and core == wanted:
+    if gang and job.core is not None and wanted != before and sized.core_replicas == wanted:
         raise Refused(
             "replicas", wanted, "P12",
             Sentence(
                 a_job(job.id), f" runs as a gang of {before}: stop it first, or lower min_replicas if it can do with fewer"
             ),
         )  # fmt: skip
-    return core
 
 
 def _outgrown(job: Job, spec: JobSpec) -> bool:

@@ -52,7 +52,7 @@ def _parent_of(state: State, spec: QuotaSpec) -> Quota | None:
         if not spec.draws:
             raise Refused(
                 "draws",
-                {},
+                "",
                 "Q1",
                 Sentence(a_quota(spec.id), " has no parent, so it must say what it draws from pools"),
             )
@@ -61,12 +61,17 @@ def _parent_of(state: State, spec: QuotaSpec) -> Quota | None:
     if parent is None:
         raise Refused("parent", spec.parent, "Q1", "no such quota")
     if spec.draws:
-        raise Refused("draws", dict(spec.draws), "Q1", "only a root draws from pools")
+        raise Refused("draws", pools_text(spec.draws), "Q1", "only a root draws from pools")
     if parent.depth >= MAX_DEPTH:
         raise Refused("parent", spec.parent, "Q1", f"the tree may be {MAX_DEPTH} levels deep")
     if len(parent.children) >= MAX_CHILDREN:
         raise Refused("parent", spec.parent, "Q1", f"a quota may have {MAX_CHILDREN} children")
     return parent
+
+
+def pools_text(draws: tuple[tuple[str, Bounds], ...]) -> str:
+    """Return the names of the pools that are drawn from, for a refusal."""
+    return ", ".join(pool for pool, _ in draws)
 
 
 def check_amounts(spec: QuotaSpec, bounds: Bounds) -> None:
@@ -83,9 +88,9 @@ def check_amounts(spec: QuotaSpec, bounds: Bounds) -> None:
         if weight is not None and weight < 0:
             raise Refused(f"weight.{RESOURCE_NAMES[i]}", weight, "S6", "must not be negative")
     for name, value in (
-        ("idle_limit_milli", spec.idle_limit_milli),
-        ("min_runtime_ms", spec.min_runtime_ms),
-        ("preemption_delay_ms", spec.preemption_delay_ms),
+        ("idle_limit", spec.idle_limit_milli),
+        ("min_runtime", spec.min_runtime_ms),
+        ("preemption_delay", spec.preemption_delay_ms),
     ):
         if value is not None and value < 0:
             raise Refused(name, value, "P11", "must not be negative")
@@ -99,10 +104,11 @@ def root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota | 
     """
     models: set[str] = set()
     if len({pool for pool, _ in draws}) != len(draws):
-        raise Refused("draws", [pool for pool, _ in draws], "Q1", "names a pool twice")
+        raise Refused("draws", pools_text(draws), "Q1", "names a pool twice")
     for pool, drawn in draws:
         if pool not in state.pools:
-            raise Refused("draws", pool, "Q1", f"no such pool; there are {sorted(state.pools)}")
+            there = ", ".join(sorted(state.pools)) or "none"
+            raise Refused("draws", pool, "Q1", f"no such pool; there are: {there}")
         if not state.pools[pool]:
             models |= set(state.pool_models.get(pool, ()))
         capacity = pool_capacity(state, pool)
@@ -122,7 +128,9 @@ def root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota | 
                     f"other roots draw {amount_text(i, others)} of the {amount_text(i, capacity[i])} in this pool",
                 )  # fmt: skip
     if len(models) > 1:
-        raise Refused("draws", sorted(models), "R4", "one tree, one GPU model: make a root for each")
+        raise Refused(
+            "draws", ", ".join(sorted(models)), "R4", "one tree, one GPU model: make a root for each"
+        )
     totals: list[int | None] = []
     for i in range(3):
         amounts = [drawn[i] for _, drawn in draws]

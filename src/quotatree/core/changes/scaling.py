@@ -10,7 +10,7 @@ from dataclasses import replace
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes.evictions import evict_all
-from quotatree.core.changes.quotas import check_amounts, find_quota, root_min
+from quotatree.core.changes.quotas import check_amounts, find_quota, pools_text, root_min
 from quotatree.core.errors import Refused
 from quotatree.core.model.policy import HIGHEST_PRIORITY, Module
 from quotatree.core.model.quota import Quota, QuotaId, check_children_fit, loan
@@ -37,7 +37,7 @@ def scale(state: State, event: ev.QuotaScaled, now_ms: int) -> Decisions:
             draws = ((pool, _merged(before, event.min)),)
         if {p for p, _ in draws} != {p for p, _ in quota.spec.draws}:
             raise Refused(
-                "draws", dict(draws), "Q1", "a root keeps its pools; name an amount for each of them"
+                "draws", pools_text(draws), "Q1", "a root keeps its pools; name an amount for each of them"
             )
         target = root_min(state, draws, quota)
         found = _scale_all(state, {quota.id: target}, event.mode, now_ms)

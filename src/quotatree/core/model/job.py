@@ -155,11 +155,14 @@ class JobSpec:
         self._count_replicas()
         if self.min_replicas is not None or self.max_replicas is not None:
             _check_sizes(self)
-        _check_at_least(0, "grace_seconds", self.grace_ms)
-        if self.checkpoint_interval_ms is not None:
-            _check_at_least(1, "checkpoint_interval", self.checkpoint_interval_ms)
-        if self.max_preemptions is not None:
-            _check_at_least(0, "max_preemptions", self.max_preemptions)
+        if self.grace_ms < 0:
+            raise Refused("grace", f"{self.grace_ms}ms", "P14", "must not be negative")
+        if self.checkpoint_interval_ms is not None and self.checkpoint_interval_ms < 1:
+            raise Refused(
+                "checkpoint_interval", f"{self.checkpoint_interval_ms}ms", "P6", "must be more than 0"
+            )
+        if self.max_preemptions is not None and self.max_preemptions < 0:
+            raise Refused("max_preemptions", self.max_preemptions, "P11", "must not be negative")
 
     def _count_replicas(self) -> None:
         """Set the numbers that follow from the groups and the module: they are asked for a dozen times in the life of a job."""
@@ -175,11 +178,6 @@ class JobSpec:
     def elastic(self) -> bool:
         """Whether it may run with more replicas than its core."""
         return self.core_replicas < self.most_replicas
-
-
-def _check_at_least(lowest: int, name: str, value: int) -> None:
-    if value < lowest:
-        raise Refused(name, value, "P11", f"must not be below {lowest}")
 
 
 def _check_sizes(spec: JobSpec) -> None:

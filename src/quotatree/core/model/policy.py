@@ -87,7 +87,9 @@ def parse_priorities(field: str, value: int | str) -> Priorities:
 
 def check_priorities(field: str, range_: Priorities) -> Priorities:
     if not LOWEST_PRIORITY <= range_.low <= range_.high <= HIGHEST_PRIORITY:
-        raise Refused(field, str(range_), "P1", "must be an ascending range inside 1..9")
+        one = range_.low == range_.high
+        allowed = "must be a priority, 1 to 9" if one else "must be an ascending range inside 1..9"
+        raise Refused(field, str(range_), "P1", allowed)
     return range_
 
 

@@ -13,12 +13,19 @@ PriorityNames = Mapping[str, int]
 """Priorities by name; several names may stand for one."""
 
 MOST_NAMES: Final = 50
+RESERVED: Final = frozenset(
+    {
+        "on", "off", "any", "lower", "all", "none", "null", "true", "false", "yes", "no", "own", "siblings", "level",
+        "dlc", "dsw", "eas",
+    }
+)  # fmt: skip
+"""Words that mean something else where a priority may stand, in lower case: switches, short forms, scopes, modules."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _NUMBERS: Final = re.compile(r"-?[0-9]+( *- *[0-9]+)?")
 
 
 def check_names(names: PriorityNames) -> None:
-    """Raise Refused for a name that could be read as a number or a range, or a number that is no priority."""
+    """Raise Refused for a name that could be read as a number, a range or another word, or a number that is no priority."""
     if len(names) > MOST_NAMES:
         raise Refused("priorities", len(names), "W6", f"there may be {MOST_NAMES} names")
     for name, priority in names.items():
@@ -27,6 +34,13 @@ def check_names(names: PriorityNames) -> None:
                 "priorities", name, "W6",
                 "a name begins with a letter and has at most 40 letters, digits, '_', '.' and '-'",
             )  # fmt: skip
+        if name.lower() in RESERVED:
+            raise Refused(
+                "priorities",
+                name,
+                "W6",
+                "means something else where a priority may stand; choose another name",
+            )
         if isinstance(priority, bool) or not isinstance(priority, int):
             raise Refused(f"priorities.{name}", priority, "W6", "must be a priority, 1 to 9")
         if not LOWEST_PRIORITY <= priority <= HIGHEST_PRIORITY:
