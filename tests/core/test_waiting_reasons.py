@@ -14,6 +14,7 @@ from quotatree.core.model.job import Idle, Job, JobId, Placed, Shape
 from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, SelfLevels, Strategy
 from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.resources import Resources
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.outcome import Outcome
 from quotatree.core.planning.plan import plan
@@ -193,3 +194,20 @@ def test_a_job_whose_root_has_used_its_part_of_a_shared_pool_is_told_so_x1(idle:
     assert not any(r.code in (Code.NoPlacement, Code.IdleNoPlacement) for r in told.reasons)
     assert job.told == told.reasons[0], "the plan says the same"
     assert told.helps[0].text == "work of r in pool b ends, or r draws more from it"
+
+
+def test_a_quota_that_is_full_by_a_reserved_part_is_told_beside_the_own_one_x1_q8() -> None:
+    """2 GPUs of the root are free, and both are kept for b: a alone could be scaled up in vain."""
+    world = World(gpus=9)
+    world.root(9)
+    world.quota("a", 2)
+    world.quota("b", 3, reserved=Resources(2000))
+    world.run("mine", "a", 2)
+    world.run("top", "r", 5)
+    world.submit("late", "a", 1)
+    assert world.plan() == []
+    told = [r for r in explain(world.state, JobId("late"), 0).reasons if r.code is not Code.NoPolicy]
+    assert [(r.code, dict(r.facts)["quota"], dict(r.facts)["free"]) for r in told] == [
+        (Code.OwnQuotaFull, "a", "0 GPU"),
+        (Code.AncestorFull, "r", "0 GPU"),
+    ]

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from quotatree.core.decisions import StepTried
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, asked_for, total_request
 from quotatree.core.model.policy import Strategy
-from quotatree.core.model.quota import Quota, QuotaId, shortage
+from quotatree.core.model.quota import Quota, QuotaId, protected_from, shortage
 from quotatree.core.model.resources import GPU, Resources, amount_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
@@ -281,13 +281,13 @@ def _wanted(job: Job, cls: WaitClass) -> Resources:
 
 
 def _shortages(job: Job, cls: WaitClass) -> list[Reason]:
-    """Return a reason for each further quota and resource on the path that is short beside the first (X1)."""
-    request = _wanted(job, cls)
+    """Return a reason for each further quota and resource on the path that is short beside the first (X1, Q8)."""
+    request, reserving = _wanted(job, cls), job.quota.tree.shares_reserved
     first = shortage(job.quota, request)
     found: list[Reason] = []
     for above in job.quota.path:
         for i, bound in above.named:
-            free = bound - above.used[i]
+            free = bound - above.used[i] - (protected_from(job.quota, above, i) if reserving else 0)
             if first is None or (above is first.quota and i == first.resource):
                 continue
             if request[i] > free:
