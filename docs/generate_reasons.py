@@ -133,6 +133,8 @@ STEPS_HEAD: Final = """## Steps
 What a waiting job tries, least disruptive first (P4); each step may use everything of the steps before it. `step` of a start or
 hold says which one worked, and `tried` why those before it did not. The last three are one step: there the highest priority touched
 decides first, among equals their order here, and then the cost. [Preemption](../explanation/preemption.md) explains them.
+Scenario files and what is told of them spell a step as here; answers of the API, events and the ledger in capitals with `_`, as they are
+stored: `SIBLINGS_ABOVE_MIN`.
 
 | step | told as | what it adds |
 |---|---|---|
