@@ -217,7 +217,7 @@ def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 
 def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
-    wanted = {key: _declared(key, quota.get(key, usual)) for key, usual in DEFAULTS.items()}
+    wanted = {key: _declared(key, quota.get(key, usual), now[key]) for key, usual in DEFAULTS.items()}
     change = {key: value for key, value in wanted.items() if _is_changed(key, value, now[key])}
     if change:
         yield Step(
@@ -227,13 +227,18 @@ def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]
         )
 
 
-def _declared(key: str, value: Any) -> Any:
-    """The value of a field, with the switch of a policy that says settings and no switch: a file says the whole quota, so it is on."""
-    if key not in ("self_level", "child_level"):
+def _declared(key: str, value: Any, before: Any) -> Any:
+    """The value of a field. A file says the whole quota, so settings without a switch are on, also where the policy there is off."""
+    if key not in ("self_level", "child_level") or not _is_off(before):
         return value
     if isinstance(value, list):
-        return [_declared(key, one) for one in value]
+        return [_declared(key, one, before) for one in value]
     return {**value, "enabled": value.get("enabled", True)} if isinstance(value, dict) else value
+
+
+def _is_off(policies: Any) -> bool:
+    there = policies if isinstance(policies, list) else [policies]
+    return any(one is not None and not one["enabled"] for one in there)
 
 
 def _admins(client: Tenancy, quota: dict[str, Any], known: bool) -> Iterator[Step]:
