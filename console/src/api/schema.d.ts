@@ -4684,7 +4684,7 @@ export interface operations {
                 submitted_from_ms?: number | null;
                 /** @description milliseconds since the epoch */
                 submitted_before_ms?: number | null;
-                /** @description with each waiting job's place in its queue */
+                /** @description with the place of each job that is in its queue */
                 positions?: boolean;
                 /** @description with the number of jobs on all pages */
                 total?: boolean;
@@ -4769,7 +4769,7 @@ export interface operations {
     get_job_api_v1_jobs__job__get: {
         parameters: {
             query?: {
-                /** @description with its place in the queue, if it waits */
+                /** @description with its place in the queue, if it is there */
                 positions?: boolean;
             };
             header?: never;
