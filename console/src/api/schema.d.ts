@@ -1758,6 +1758,8 @@ export interface components {
             name: string | null;
             /** Priority */
             priority: number;
+            /** Priority Name */
+            priority_name: string | null;
             /** Gpus */
             gpus: number;
         };
@@ -2579,8 +2581,12 @@ export interface components {
             gpus: number;
             /** Lowest Priority */
             lowest_priority: number;
+            /** Lowest Priority Name */
+            lowest_priority_name: string | null;
             /** Highest Priority */
             highest_priority: number;
+            /** Highest Priority Name */
+            highest_priority_name: string | null;
         };
         /** JobExposures */
         JobExposures: {
@@ -3513,6 +3519,8 @@ export interface components {
             job: string;
             /** Priority */
             priority: number;
+            /** Priority Name */
+            priority_name: string | null;
             /** Reason Code */
             reason_code: string;
         };
@@ -4527,6 +4535,8 @@ export interface components {
             quota: string;
             /** Priority */
             priority: number;
+            /** Priority Name */
+            priority_name: string | null;
             /** Lost Gpu Seconds */
             lost_gpu_seconds: number;
             /** Cost Gpu Seconds */
@@ -4684,7 +4694,7 @@ export interface operations {
                 submitted_from_ms?: number | null;
                 /** @description milliseconds since the epoch */
                 submitted_before_ms?: number | null;
-                /** @description with each waiting job's place in its queue */
+                /** @description with the place of each job that is in its queue */
                 positions?: boolean;
                 /** @description with the number of jobs on all pages */
                 total?: boolean;
@@ -4769,7 +4779,7 @@ export interface operations {
     get_job_api_v1_jobs__job__get: {
         parameters: {
             query?: {
-                /** @description with its place in the queue, if it waits */
+                /** @description with its place in the queue, if it is there */
                 positions?: boolean;
             };
             header?: never;

@@ -31,7 +31,20 @@ def decision_row(decision: t.DecisionOut, names: Mapping[str, str]) -> tuple[str
     if "grace_ms" in decision:
         parts.append(f"{span(decision['grace_ms'] / 1000)} to leave")
     parts.append(decision["reason"]["text"])
-    return decision["kind"].lower(), called(decision["job"], names), "; ".join(parts)
+    return kind_word(decision), called(decision["job"], names), "; ".join(parts)
+
+
+def kind_word(decision: t.DecisionOut) -> str:
+    """Kind of a decision in the words of files and reasons: a start that joins a run is `grow`, a replica that leaves `shrink`."""
+    if decision["kind"] == "Start" and (decision.get("grows") or decision.get("surplus")):
+        return "grow"
+    if decision["kind"] == "Evict":
+        if decision.get("what") == "hold":
+            return "release"
+        if decision.get("what") in ("wanted", "surplus"):
+            return "shrink"
+        return "move" if decision.get("moved") else "evict"
+    return decision["kind"].lower()
 
 
 def _place(place: t.PlaceOut) -> str:

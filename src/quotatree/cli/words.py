@@ -42,9 +42,12 @@ def why(reason: Mapping[str, Any]) -> str:
 
 
 def holder_line(holder: Mapping[str, Any], gpus: float) -> str:
-    """Who holds capacity: lab: 3 jobs, 1 of them held, 8 GPU, priority 2-7."""
+    """Who holds capacity: lab: 3 jobs, 1 of them held, 8 GPU, priority 2-8 production."""
     low, high = holder["lowest_priority"], holder["highest_priority"]
-    priorities = str(low) if low == high else f"{low}-{high}"
+    priorities = with_name(high, holder["highest_priority_name"])
+    if low != high:
+        lowest = holder["lowest_priority_name"]
+        priorities = f"{low} {lowest} to {priorities}" if lowest else f"{low}-{priorities}"
     count, held = holder["jobs"], holder["held"]
     kind = "idle " if holder["claim"] == "idle" else "held " if held == count else ""
     jobs = f"{count} {kind}{'job' if count == 1 else 'jobs'}"
@@ -56,6 +59,11 @@ def holder_line(holder: Mapping[str, Any], gpus: float) -> str:
 def gpus(of: Mapping[str, Any]) -> str:
     """The GPUs of an amount; "" if it does not bound them."""
     return f"{of['gpus']:g}" if "gpus" in of else ""
+
+
+def with_name(priority: int, name: str | None) -> str:
+    """A priority with its name, if it has one: 8 production (W6)."""
+    return f"{priority} {name}" if name else str(priority)
 
 
 def devices_text(devices: Sequence[int]) -> str:

@@ -13,6 +13,7 @@ class AheadOut(TypedDict):
     job: str
     name: str | None
     priority: int
+    priority_name: str | None
     gpus: float
 
 
@@ -476,7 +477,9 @@ class HolderOut(TypedDict):
     held: int
     gpus: float
     lowest_priority: int
+    lowest_priority_name: str | None
     highest_priority: int
+    highest_priority_name: str | None
 
 
 class JobExposures(TypedDict):
@@ -998,6 +1001,7 @@ class QueuePlace(TypedDict):
     position: int
     job: str
     priority: int
+    priority_name: str | None
     reason_code: str
 
 
@@ -1551,6 +1555,7 @@ class VictimOut(TypedDict):
     what: str
     quota: str
     priority: int
+    priority_name: str | None
     lost_gpu_seconds: float
     cost_gpu_seconds: float
     freed: AmountsOut

@@ -6,6 +6,7 @@ Every complaint names the file, the table, the field, its value and what is allo
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,7 @@ from quotatree.scenario.load_quota import read_quotas
 from quotatree.scenario.load_timeline import Declarations, read_timeline
 from quotatree.scenario.load_tree import read_limits, read_nodes, read_pools, read_settings
 from quotatree.scenario.model import Scenario, Setup
+from quotatree.scenario.priorities import declared_names, with_numbers
 from quotatree.scenario.table import Table
 
 EXAMPLES: Final = Path(__file__).parent / "examples"
@@ -45,9 +47,11 @@ def load_scenario(path: Path) -> Scenario:
 def read_scenario(text: str, name: str) -> Scenario:
     """The scenario that `text` describes. Messages call the file `name`."""
     try:
-        top = Table(name, tomllib.loads(text))
+        raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as why:
         raise ScenarioError(name, f"is not valid TOML: {why}") from None
+    names = declared_names(raw, name)
+    top = Table(name, with_numbers(raw, names, name))
     title = top.need("title", as_text)
     story = top.take("story", as_text, "")
     rules = top.take("rules", as_texts, ())
@@ -57,7 +61,8 @@ def read_scenario(text: str, name: str) -> Scenario:
         load_refused = load.need("refused", as_text_or_texts)
         load.end()
     try:
-        return _read_body(top, name, title, story, rules, load_refused)
+        found = _read_body(top, name, title, story, rules, load_refused)
+        return replace(found, priority_names=names)
     except RuleBroken as why:
         if not load_refused:
             raise

@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from quotatree.core import JobId, JobSpec, QuotaSpec, Settings, read_child_level, read_self_level
+from quotatree.core import (
+    JobId,
+    JobSpec,
+    PriorityNames,
+    QuotaSpec,
+    Settings,
+    read_child_level,
+    read_self_level,
+)
 from quotatree.core.events import Event
 from quotatree.scenario.amounts import ORIGIN_MS
 
@@ -134,6 +142,7 @@ class Scenario:
     forbidden: tuple[Forbidden, ...] = ()
     previews: dict[str, JobSpec] = field(default_factory=dict)
     behaviours: dict[JobId, Behaviour] = field(default_factory=dict)
+    priority_names: PriorityNames = field(default_factory=dict)
 
     @property
     def last_told_ms(self) -> int:

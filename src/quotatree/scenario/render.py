@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from quotatree.core import GPU_SECOND, Reason, Resources
+from quotatree.core import GPU_SECOND, PriorityNames, Reason, Resources, name_of
 from quotatree.core.decisions import (
     Decision,
     Demote,
@@ -36,7 +36,10 @@ def plan_json(scenario: Scenario, instants: Iterable[Instant]) -> Json:
     decisions: list[Json] = []
     refusals: list[Json] = []
     for instant in instants:
-        decisions += [decision_json(decision, instant.time_ms) for decision in instant.decisions]
+        decisions += [
+            decision_json(decision, instant.time_ms, scenario.priority_names)
+            for decision in instant.decisions
+        ]
         refusals += [
             {"time_ms": instant.time_ms - ORIGIN_MS, "step": outcome.entry.label, "text": outcome.refusal}
             for outcome in instant.outcomes
@@ -45,7 +48,8 @@ def plan_json(scenario: Scenario, instants: Iterable[Instant]) -> Json:
     return {"schema": PLAN_SCHEMA, "title": scenario.title, "decisions": decisions, "refusals": refusals}
 
 
-def decision_json(decision: Decision, time_ms: int) -> Json:
+def decision_json(decision: Decision, time_ms: int, names: PriorityNames) -> Json:
+    """Return a decision; `names`: those that there are for priorities (W6)."""
     told: Json = {
         "time_ms": time_ms - ORIGIN_MS,
         "kind": kind_of(decision),
@@ -58,7 +62,7 @@ def decision_json(decision: Decision, time_ms: int) -> Json:
             "claim": decision.claim.value,
             "step": step_word(decision.step),
             "replicas": [_place_json(place) for place in decision.replicas],
-            "preemption": preemption_json(decision.preemption),
+            "preemption": preemption_json(decision.preemption, names),
         }
     elif isinstance(decision, Hold):
         told |= {
@@ -66,7 +70,7 @@ def decision_json(decision: Decision, time_ms: int) -> Json:
             "waiting_on": list(decision.waiting_on),
             "expires_ms": None if decision.expires_ms is None else decision.expires_ms - ORIGIN_MS,
             "step": step_word(decision.step),
-            "preemption": preemption_json(decision.preemption),
+            "preemption": preemption_json(decision.preemption, names),
         }
     elif isinstance(decision, Evict):
         told |= {
@@ -88,7 +92,7 @@ def decision_json(decision: Decision, time_ms: int) -> Json:
     return told
 
 
-def preemption_json(entry: Preemption | None) -> Json | None:
+def preemption_json(entry: Preemption | None, names: PriorityNames) -> Json | None:
     """The entry of the preemption ledger (P13), or None."""
     if entry is None:
         return None
@@ -102,6 +106,7 @@ def preemption_json(entry: Preemption | None) -> Json | None:
                 "replicas": list(victim.replicas),
                 "quota": victim.quota,
                 "priority": victim.priority,
+                "priority_name": name_of(victim.priority, names),
                 "lost_gpu_seconds": gpu_seconds(victim.lost_work),
                 "cost_gpu_seconds": gpu_seconds(victim.cost),
                 "freed": resources_json(victim.freed),

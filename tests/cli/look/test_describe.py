@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import yaml
 
 from quotatree.client.types import CentreIn
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, until
 
 
 def test_describe(cli: Cli):
@@ -66,3 +68,25 @@ def test_names_of_priorities_stand_beside_their_numbers(cli: Cli):
         cli.run("delete", "workspace", "ruled")
         cli.run("policy", "set", "vision", "-y", "-f", cli.file("p.yaml", "self_level: null"))
         cli.run("priorities", "remove", "production", "nightly")
+
+
+def test_a_service_that_grows_is_told_so_everywhere(cli: Cli):
+    """P12: POS and REASON of the list, position, why and history of `describe` say the same of a service that waits for replicas."""
+    fill = cli.submit("--gpus", "4", "--name", "fill")
+    cli.wait_phase(fill, "Running")
+    service = cli.submit("--gpus", "4", "--module", "EAS", "--name", "answers")
+    cli.wait_phase(service, "Running")
+    with cli.serving.client("ann") as client:
+        client.jobs.resize(service, replicas=2)
+        text = cli.run("describe", "job", service, user="ann").stdout
+        assert re.search(r"^  position +1$", text, re.MULTILINE), text
+        assert "position 1" in text[text.index("why:") :]
+        assert [job["position"] for job in cli.json("get", "jobs")["items"] if job["id"] == service] == [1]
+        client.jobs.cancel(fill)
+    until(lambda: cli.json("get", "job", service)["running_replicas"] == 2)
+    told = cli.json("describe", "job", service)
+    assert told["position"] is None
+    newest = told["history"][0]["decision"]
+    assert newest["grows"]
+    assert told["reason_code"] == newest["reason"]["code"], "REASON is the last thing that was decided"
+    assert " grow: on node-" in cli.run("describe", "job", service).stdout

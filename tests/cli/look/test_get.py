@@ -90,3 +90,24 @@ def test_a_watch_shows_what_changes_and_nothing_twice(cli: Cli, monkeypatch: pyt
     assert " Cancelled " in second
     assert first.index("DLC") == second.index("DLC") == header.index("MODULE"), "columns stay where they are"
     assert "does not work for pool" in cli.run("get", "pools", "-w", status=2).stderr
+
+
+def test_the_name_of_a_priority_stands_beside_its_number_in_lists(cli: Cli):
+    """W6: where people read; programs have the number, and the name in a field of its own."""
+    cli.run("priorities", "set", "production=8", "nightly=2")
+    try:
+        runs = cli.submit("--gpus", "8", "--priority", "production")
+        cli.wait_phase(runs, "Running")
+        waits = cli.submit("--gpus", "8", "--priority", "nightly")
+        assert any(runs in line and " 8 production " in line for line in cli.lines("get", "jobs"))
+        (row,) = [line for line in cli.lines("get", "jobs", "-o", "csv") if line.startswith(runs)]
+        assert ",8," in row
+        assert "8 production" not in row
+        assert any(waits in line and " 2 nightly " in line for line in cli.lines("queue", "vision"))
+        (place,) = cli.json("queue", "vision")["items"]
+        assert (place["priority"], place["priority_name"]) == (2, "nightly")
+        assert f"{waits}  priority 2 nightly" in cli.run("describe", "quota", "vision").stdout
+        told = cli.run("explain", waits, user="ann").stdout
+        assert "vision: 1 job, 8 GPU, priority 8 production" in told
+    finally:
+        cli.run("priorities", "remove", "production", "nightly")

@@ -1,5 +1,7 @@
 """`explain` on a file."""
 
+from pathlib import Path
+
 from tests.cli.try_out.story import run, run_json
 
 
@@ -22,7 +24,9 @@ def test_explain_a_waiting_job(world: str):
             "held": 0,
             "gpu_milli": 8000,
             "lowest_priority": 1,
+            "lowest_priority_name": None,
             "highest_priority": 1,
+            "highest_priority_name": None,
         }
     ]
     text = run("explain", world, "humble", "--at", "0s").output
@@ -52,3 +56,19 @@ def test_explain_an_unknown_job(world: str):
     result = run("explain", world, "nobody")
     assert result.exit_code == 2
     assert "no job nobody at 1m; there are: batch, humble, production" in result.output
+
+
+def test_names_of_priorities_are_shown_beside_their_numbers(tmp_path: Path):
+    """W6: a file's own names, in the text and as JSON."""
+    file = tmp_path / "named.toml"
+    file.write_text(
+        'title = "named"\npriority_names = { production = 8, nightly = 2 }\n[[nodes]]\nname = "n"\n'
+        '[[quotas]]\nid = "q"\ngpus = 8\n'
+        '[[running]]\nid = "a"\nquota = "q"\ngpus = 4\npriority = "production"\n'
+        '[[running]]\nid = "b"\nquota = "q"\ngpus = 4\npriority = "nightly"\n'
+        '[[waiting]]\nid = "w"\nquota = "q"\ngpus = 8\n'
+    )
+    assert "q: 2 jobs, 8 GPU, priority 2 nightly to 8 production" in run("explain", str(file), "w").output
+    (holder,) = run_json("explain", str(file), "w")["holders"]
+    assert (holder["lowest_priority"], holder["lowest_priority_name"]) == (2, "nightly")
+    assert (holder["highest_priority"], holder["highest_priority_name"]) == (8, "production")

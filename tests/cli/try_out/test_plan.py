@@ -65,6 +65,7 @@ def test_plan_json_keeps_its_schema(world: str):
             "replicas": [0],
             "quota": "team",
             "priority": 1,
+            "priority_name": None,
             "lost_gpu_seconds": 3200,
             "cost_gpu_seconds": 3200,
             "freed": {"gpu_milli": 8000, "cpu_milli": 0, "memory_mib": 0},

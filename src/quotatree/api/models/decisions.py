@@ -6,6 +6,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from quotatree.api.models.fields import priority_name
 from quotatree.api.models.job_views import PlaceOut
 from quotatree.api.models.quota_views import AmountsOut, shown
 from quotatree.api.models.reasons import ReasonOut, reason_out
@@ -21,6 +22,7 @@ class VictimOut(TypedDict):
     what: str
     quota: str
     priority: int
+    priority_name: str | None
     lost_gpu_seconds: float
     cost_gpu_seconds: float
     freed: AmountsOut
@@ -129,6 +131,7 @@ def preemption_out(entry: say.Preemption) -> PreemptionOut:
                 "what": victim.kind.value,
                 "quota": victim.quota,
                 "priority": victim.priority,
+                "priority_name": priority_name(victim.priority),
                 "lost_gpu_seconds": victim.lost_work / GPU_SECOND,
                 "cost_gpu_seconds": victim.cost / GPU_SECOND,
                 "freed": shown(victim.freed),

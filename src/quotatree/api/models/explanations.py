@@ -7,7 +7,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from quotatree.api.models.decisions import TriedOut, tried_out
-from quotatree.api.models.fields import amounts, number
+from quotatree.api.models.fields import amounts, number, priority_name
 from quotatree.api.models.policies import policies_out
 from quotatree.api.models.reasons import ReasonOut, reason_out
 from quotatree.control.queries import Explained
@@ -23,7 +23,9 @@ class HolderOut(TypedDict):
     held: int
     gpus: float
     lowest_priority: int
+    lowest_priority_name: str | None
     highest_priority: int
+    highest_priority_name: str | None
 
 
 class NodeGroupOut(TypedDict):
@@ -41,6 +43,7 @@ class AheadOut(TypedDict):
     job: str
     name: str | None
     priority: int
+    priority_name: str | None
     gpus: float
 
 
@@ -100,7 +103,13 @@ def explanation_out(explained: Explained) -> ExplanationOut:
         "quota": told.quota,
         "position": told.position,
         "ahead": [
-            {"job": one.job, "name": one.name, "priority": one.priority, "gpus": number(one.gpu_milli)}
+            {
+                "job": one.job,
+                "name": one.name,
+                "priority": one.priority,
+                "priority_name": priority_name(one.priority),
+                "gpus": number(one.gpu_milli),
+            }
             for one in explained.ahead
         ],
         "reasons": [reason_out(reason) for reason in told.reasons],
@@ -112,7 +121,9 @@ def explanation_out(explained: Explained) -> ExplanationOut:
                 "held": holder.held,
                 "gpus": holder.gpu_milli / 1000,
                 "lowest_priority": holder.lowest_priority,
+                "lowest_priority_name": priority_name(holder.lowest_priority),
                 "highest_priority": holder.highest_priority,
+                "highest_priority_name": priority_name(holder.highest_priority),
             }
             for holder in told.holders
         ],

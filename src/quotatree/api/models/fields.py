@@ -23,7 +23,16 @@ from pydantic import (
 )
 
 from quotatree.access.names import NAME
-from quotatree.core import Bounds, Priorities, PriorityNames, Refused, Resources, in_numbers, parse_priorities
+from quotatree.core import (
+    Bounds,
+    Priorities,
+    PriorityNames,
+    Refused,
+    Resources,
+    in_numbers,
+    name_of,
+    parse_priorities,
+)
 from quotatree.scenario.amounts import Unreadable, span_text
 from quotatree.scenario.limits import (
     MOST_CPUS,
@@ -51,6 +60,11 @@ def _number(value: object) -> object:
     if isinstance(found, bool) or not isinstance(found, int):
         raise ValueError("must be a priority, 1 to 9, or the name of one")
     return found
+
+
+def priority_name(priority: int) -> str | None:
+    """The name of a priority, as of the request that is being answered; None if it has none."""
+    return name_of(priority, PRIORITY_NAMES.get({}))
 
 
 class Body(BaseModel):

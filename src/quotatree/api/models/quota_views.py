@@ -108,6 +108,7 @@ class QueuePlace(TypedDict):
     position: int
     job: str
     priority: int
+    priority_name: str | None
     reason_code: str
 
 

@@ -46,6 +46,8 @@ SortName = Literal[
     "quota", "-quota", "workspace", "-workspace", "module", "-module", "phase", "-phase", "started", "-started",
     "ended", "-ended",
 ]  # fmt: skip
+QUEUED: Final = ("Waiting", "Running")
+"""Phases of jobs that may be in the queue of their quota: running ones for replicas that they miss, or for promotion (I1, P12)."""
 SORTED_BY: Final = {
     "submitted": "submitted_ms", "priority": "priority", "gpus": "gpu_milli", "name": "name", "owner": "owner",
     "quota": "quota", "workspace": "workspace", "module": "module", "phase": "phase", "started": "started_ms",
@@ -98,7 +100,7 @@ async def list_jobs(
     active: Annotated[bool | None, Query(description="not finished yet, or still leaving")] = None,
     submitted_from_ms: Moment = None,
     submitted_before_ms: Moment = None,
-    positions: Annotated[bool, Query(description="with each waiting job's place in its queue")] = False,
+    positions: Annotated[bool, Query(description="with the place of each job that is in its queue")] = False,
     total: Annotated[bool, Query(description="with the number of jobs on all pages")] = False,
     sort: Annotated[SortName, Query(description="by what; with a minus, from large to small")] = "-submitted",
     limit: Limit = 100,
@@ -122,7 +124,8 @@ async def list_jobs(
     page = await caller.read(lambda store: store.jobs(asked, cursor, limit, order))
     reads, allowed = await caller.eyes(), caller.allowed()
     waiting = [row for row in page.items if row.phase == "Waiting"]
-    places = await caller.ask(positions_of(waiting)) if positions and waiting else {}
+    queued = [row for row in page.items if row.phase in QUEUED] if positions else []
+    places = await caller.ask(positions_of(queued)) if queued else {}
     why = await caller.ask(reasons([row.id for row in waiting])) if waiting else {}
 
     def told(store: Store) -> JobPage:
@@ -156,7 +159,7 @@ def endings_of(store: Store, rows: Sequence[JobRow]) -> dict[str, str]:
 
 
 def positions_of(rows: list[JobRow]) -> Asked[dict[JobId, int]]:
-    """The place of each of these jobs in the queue of its quota; jobs that do not wait are left out."""
+    """The place of each of these jobs in the queue of its quota; jobs that are not there are left out."""
 
     def query(world: World, now_ms: int) -> dict[JobId, int]:
         found: dict[JobId, int] = {}
@@ -201,12 +204,12 @@ async def visible_job(caller: Caller, action: Action, job: str) -> JobRow:
 async def get_job(
     job: JobInPath,
     caller: Annotated[Caller, needs(Action.SEE_JOB)],
-    positions: Annotated[bool, Query(description="with its place in the queue, if it waits")] = False,
+    positions: Annotated[bool, Query(description="with its place in the queue, if it is there")] = False,
 ) -> Response:
     """One job, finished or not."""
     row = await visible_job(caller, Action.SEE_JOB, job)
     waits = row.phase == "Waiting"
-    places = await caller.ask(positions_of([row])) if positions and waits else {}
+    places = await caller.ask(positions_of([row])) if positions and row.phase in QUEUED else {}
     why = await caller.ask(reasons([row.id])) if waits else {}
     reads = await caller.eyes()
 

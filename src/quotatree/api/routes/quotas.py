@@ -15,7 +15,7 @@ from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, needs
 from quotatree.api.etags import IfMatch, Key, changed, conflict, done, expected, tagged
 from quotatree.api.models.answers import Done
-from quotatree.api.models.fields import Cursor, InPath, Limit
+from quotatree.api.models.fields import Cursor, InPath, Limit, priority_name
 from quotatree.api.models.pai import PaiOut, pai_out
 from quotatree.api.models.policies import PoliciesIn, PoliciesOut, policies_out
 from quotatree.api.models.quota_views import (
@@ -244,7 +244,13 @@ async def get_queue(
     places = await caller.ask(queue(caller.user, quota, after, limit + 1))
     found: Queue = {
         "items": [
-            {"position": p.position, "job": p.job, "priority": p.priority, "reason_code": p.reason_code}
+            {
+                "position": p.position,
+                "job": p.job,
+                "priority": p.priority,
+                "priority_name": priority_name(p.priority),
+                "reason_code": p.reason_code,
+            }
             for p in places[:limit]
         ],
         "next": make_cursor(asked, [after + limit]) if len(places) > limit else None,

@@ -17,7 +17,7 @@ from quotatree.cli.naming import meant
 from quotatree.cli.output import echo_json
 from quotatree.cli.policy_words import child_level_words, self_level_words
 from quotatree.cli.remote import Remote, remote_options
-from quotatree.cli.words import devices_text, moment
+from quotatree.cli.words import devices_text, moment, with_name
 from quotatree.manifest.amounts import amount
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _quota_lines(quota: Any, more: dict[str, Any]) -> Iterable[str]:
     if more["queue"]:
         yield "queue:"
     for place in more["queue"]:
-        yield f"  {place['position']}  {place['job']}  priority {place['priority']}  {place['reason_code']}"
+        yield f"  {place['position']}  {place['job']}  priority {with_name(place['priority'], place['priority_name'])}  {place['reason_code']}"
     if more["history"]:
         yield "history:"
     for event in more["history"]:

@@ -95,7 +95,8 @@ def print_items(
         for item in items:
             click.echo(f"{noun.word}/{noun.name(item)}")
     elif output == "csv":
-        echo_csv([t.lower() for t in noun.header(True)], _rows(noun, items, True), headers=headers)
+        rows = [noun.csv_row(item) for item in items]
+        echo_csv([t.lower() for t in noun.header(True)], rows, headers=headers)
     elif items:
         wide = output == "wide"
         spare = () if wide else noun.spare

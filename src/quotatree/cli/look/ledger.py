@@ -21,7 +21,7 @@ from quotatree.cli.output import (
 )
 from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.table_layout import table_lines
-from quotatree.cli.words import called, gpu_seconds, moment
+from quotatree.cli.words import called, gpu_seconds, moment, with_name
 
 HEADER = ("TIME", "PREEMPTOR", "STEP", "VICTIM", "QUOTA", "PRIO", "LOST", "COST", "WHAT")
 EVENT_WIDTHS = (6, 19, 18, 12, 12)
@@ -80,7 +80,7 @@ def _row(entry: Any, victim: Any, *, named: bool) -> list[str]:
         taken["step"].lower(),
         called(job, names) if named else job,
         victim["quota"],
-        str(victim["priority"]),
+        with_name(victim["priority"], victim["priority_name"]) if named else str(victim["priority"]),
         gpu_seconds(victim["lost_gpu_seconds"]),
         gpu_seconds(victim["cost_gpu_seconds"]),
         victim["what"],

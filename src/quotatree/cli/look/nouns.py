@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from quotatree.cli.policy_words import child_level_words, self_level_words
-from quotatree.cli.words import age, called, gpu_seconds, gpus, moment
+from quotatree.cli.words import age, called, gpu_seconds, gpus, moment, with_name
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -20,6 +20,8 @@ class Column:
     title: str
     cell: Callable[[Any], str]
     wide: bool = False
+    for_csv: Callable[[Any], str] | None = None
+    """The cell for programs, where people are shown more; None: the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,9 @@ class Noun:
 
     def row(self, item: Any, wide: bool) -> list[str]:
         return [column.cell(item) for column in self.columns if wide or not column.wide]
+
+    def csv_row(self, item: Any) -> list[str]:
+        return [(column.for_csv or column.cell)(item) for column in self.columns]
 
 
 def _key(name: str) -> Callable[[Any], str]:
@@ -143,7 +148,7 @@ NOUNS: Final = (
             Column("QUOTA", _key("quota")),
             Column("OWNER", _key("owner")),
             Column("MODULE", _key("module")),
-            Column("PRIO", _key("priority")),
+            Column("PRIO", lambda job: with_name(job["priority"], job["priority_name"]), for_csv=_key("priority")),
             Column("GPUS", lambda job: f"{job['gpus']:g}"),
             Column("REPLICAS", lambda job: f"{job['running_replicas']}/{job['replicas']}"),
             Column("CLAIM", _key("claim"), wide=True),

@@ -9,6 +9,7 @@ import click
 from quotatree.cli.documents import yaml_text
 from quotatree.cli.output import echo_csv, echo_json, echo_table, formats_option
 from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.words import with_name
 
 HEADER = ("QUOTA", "POS", "JOB", "PRIO", "REASON")
 
@@ -30,7 +31,16 @@ def queue(quotas: tuple[str, ...], most: int | None, output: str, no_headers: bo
         places: list[dict[str, Any]] = [
             {"quota": name, **place} for name in names for place in client.quotas.queue(name, most=most)
         ]
-    rows = [(p["quota"], str(p["position"]), p["job"], str(p["priority"]), p["reason_code"]) for p in places]
+    rows = [
+        (
+            p["quota"],
+            str(p["position"]),
+            p["job"],
+            str(p["priority"]) if output == "csv" else with_name(p["priority"], p["priority_name"]),
+            p["reason_code"],
+        )
+        for p in places
+    ]
     if output == "json":
         echo_json({"items": places})
     elif output == "yaml":

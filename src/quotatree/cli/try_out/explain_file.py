@@ -16,7 +16,7 @@ from quotatree.cli.try_out.scenario_files import (
     played_scenario,
 )
 from quotatree.cli.words import holder_line, why
-from quotatree.core import JobId
+from quotatree.core import JobId, PriorityNames, name_of
 from quotatree.scenario.amounts import ORIGIN_MS, moment_text
 from quotatree.scenario.kinds import step_word
 from quotatree.scenario.load import load_scenario
@@ -35,12 +35,14 @@ def explain_file(file: Path, job: str, at_ms: int | None, output: str) -> None:
         runs = player.state.jobs[JobId(job)].running
         risks = core.exposure(player.state, JobId(job), player.now_ms) if runs else ()
     if output == "json":
-        echo_json(_json(told, risks, player.now_ms))
+        echo_json(_json(told, risks, player.now_ms, scenario.priority_names))
     else:
-        _print(told, risks, player.now_ms)
+        _print(told, risks, player.now_ms, scenario.priority_names)
 
 
-def _json(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int) -> dict[str, Any]:
+def _json(
+    told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int, names: PriorityNames
+) -> dict[str, Any]:
     return {
         "schema": "quotatree.explain/1",
         "time_ms": now_ms - ORIGIN_MS,
@@ -50,7 +52,7 @@ def _json(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int)
         "position": told.position,
         "ahead": list(told.ahead),
         "reasons": [reason_json(reason) for reason in told.reasons],
-        "holders": [_holder_json(holder) for holder in told.holders],
+        "holders": [_holder_json(holder, names) for holder in told.holders],
         "nodes": [
             {
                 "pool": group.pool,
@@ -71,7 +73,9 @@ def _json(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int)
     }
 
 
-def _print(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int) -> None:
+def _print(
+    told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int, names: PriorityNames
+) -> None:
     click.echo(f"{told.job} is {_value(told.phase)} in {told.quota} at {moment_text(now_ms)}")
     if told.position is not None:
         ahead = f", behind {', '.join(told.ahead)}" if told.ahead else ""
@@ -79,7 +83,7 @@ def _print(told: core.Explanation, risks: tuple[core.Exposure, ...], now_ms: int
     _section("because", [why(reason_json(reason)) for reason in told.reasons])
     _section(
         "the capacity is held by",
-        [holder_line(_holder_json(one), one.gpu_milli / 1000) for one in told.holders],
+        [holder_line(_holder_json(one, names), one.gpu_milli / 1000) for one in told.holders],
     )
     _section("the nodes", [_group_text(group) for group in told.nodes])
     _section("tried", [f"{step_word(tried.step)}: {tried.reason.text}" for tried in told.tried])
@@ -105,7 +109,7 @@ def _group_text(group: core.NodeGroup) -> str:
     return f"{group.nodes} x {group.model} of pool {group.pool}{state}: {group.free_gpus} GPU free on each, {fits}"
 
 
-def _holder_json(holder: core.Holder) -> dict[str, Any]:
+def _holder_json(holder: core.Holder, names: PriorityNames) -> dict[str, Any]:
     return {
         "quota": holder.quota,
         "claim": holder.claim.value,
@@ -113,7 +117,9 @@ def _holder_json(holder: core.Holder) -> dict[str, Any]:
         "held": holder.held,
         "gpu_milli": holder.gpu_milli,
         "lowest_priority": holder.lowest_priority,
+        "lowest_priority_name": name_of(holder.lowest_priority, names),
         "highest_priority": holder.highest_priority,
+        "highest_priority_name": name_of(holder.highest_priority, names),
     }
 
 

@@ -53,7 +53,7 @@ def _plan_snapshot(file: Path, output: str) -> None:
     except (OSError, UnicodeDecodeError, DecodeError) as error:
         fail(f"{file}: {error}", EXIT_BAD_INPUT)
     if output == "json":
-        decisions = [decision_json(decision, at_ms) for decision in decided]
+        decisions = [decision_json(decision, at_ms, {}) for decision in decided]
         echo_json({"schema": "quotatree.plan/1", "title": file.name, "decisions": decisions, "refusals": []})
     elif decided:
         rows = [(kind_of(one), str(one.job), decision_text(one)) for one in decided]

@@ -12,6 +12,8 @@ from rich.text import Text
 from quotatree.cli.terminal import console, print_legend, print_tree
 from quotatree.cli.try_out.scenario_files import bad_input_exits
 from quotatree.cli.try_out.state_figures import state_figures
+from quotatree.cli.words import with_name
+from quotatree.core import name_of
 from quotatree.scenario.amounts import moment_text
 from quotatree.scenario.kinds import kind_of, preemption_of
 from quotatree.scenario.load import EXAMPLES, load_scenario
@@ -75,10 +77,11 @@ def _print_instant(out: Console, player: Player, instant: Instant, notes: list[s
         out.print(line.append(f"{decision.job:<14} ").append(decision_text(decision)))
         entry = preemption_of(decision)
         if entry is not None and entry.victims:
+            names = player.scenario.priority_names
             for victim in entry.victims:
                 out.print(
                     Text(
-                        f"            victim {victim.job} of {victim.quota}, priority {victim.priority}: "
+                        f"            victim {victim.job} of {victim.quota}, priority {with_name(victim.priority, name_of(victim.priority, names))}: "
                         f"loses {cost_text(victim.lost_work)}, cost {cost_text(victim.cost)}",
                         style="red",
                     )

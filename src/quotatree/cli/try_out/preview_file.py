@@ -26,6 +26,7 @@ from quotatree.scenario.load import load_scenario
 from quotatree.scenario.load_jobs import read_jobs
 from quotatree.scenario.load_quota import read_quota_changes
 from quotatree.scenario.model import with_changes
+from quotatree.scenario.priorities import with_numbers
 from quotatree.scenario.render import decision_json, decision_text
 from quotatree.scenario.run import Player
 from quotatree.scenario.table import Table
@@ -59,14 +60,16 @@ def preview_file(
         if job is not None:
             events.append(_declared(player, job))
         if submit is not None:
-            events += _from_file(submit, player.now_ms)
+            events += _from_file(player, submit)
         decisions = core.preview(player.state, events, player.now_ms)
     if output == "json":
         echo_json(
             {
                 "schema": "quotatree.preview/1",
                 "time_ms": player.now_ms - ORIGIN_MS,
-                "decisions": [decision_json(decision, player.now_ms) for decision in decisions],
+                "decisions": [
+                    decision_json(decision, player.now_ms, scenario.priority_names) for decision in decisions
+                ],
                 "exposed": [
                     {"job": risk_job, "quota": risk.quota, "rule": risk.rule, "who": risk.who}
                     for risk_job, risk in exposed
@@ -92,14 +95,14 @@ def _declared(player: Player, job: str) -> Event:
     return JobSubmitted(previews[job])
 
 
-def _from_file(path: Path, now_ms: int) -> list[Event]:
-    table = _table(path)
-    return [JobSubmitted(job.spec) for job in read_jobs(table, table.names("id"), now_ms)]
+def _from_file(player: Player, path: Path) -> list[Event]:
+    table = _table(player, path)
+    return [JobSubmitted(job.spec) for job in read_jobs(table, table.names("id"), player.now_ms)]
 
 
 def _saving(player: Player, path: Path) -> Event:
     """Read a file with a quota and its changes, in the fields of an `update` step, as an event."""
-    table = _table(path)
+    table = _table(player, path)
     name = table.need("quota", as_text)
     quota = player.state.quotas.get(QuotaId(name))
     if quota is None:
@@ -111,11 +114,13 @@ def _saving(player: Player, path: Path) -> Event:
     return QuotaUpdated(with_changes(quota.spec, changes))
 
 
-def _table(path: Path) -> Table:
+def _table(player: Player, path: Path) -> Table:
+    """Read a file beside the scenario, in which the scenario's names of priorities may be used."""
     try:
-        return Table(str(path), tomllib.loads(path.read_text(encoding="utf-8")))
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
         raise ScenarioError(str(path), f"cannot be read: {why}") from None
+    return Table(str(path), with_numbers(raw, player.scenario.priority_names, str(path)))
 
 
 Risk = tuple[JobId, core.Exposure]

@@ -34,6 +34,8 @@ def start(
         unit = state.make_unit(job, UnitKind.CORE, claim, core, now_ms)
         state.place(unit)
         state.set_core(job, unit)
+    else:
+        state.set_reason(job, reason.code._name_)
     if ordered:
         add_replicas(state, job, ordered, claim, now_ms)
     settle(state, job, now_ms, waited=grows)
@@ -46,6 +48,7 @@ def start_surplus(state: State, job: Job, place: Placed, now_ms: int) -> say.Sta
     add_replicas(state, job, (place,), job.claim, now_ms, surplus=True)
     settle(state, job, now_ms)
     reason = because(Code.SurplusFits)
+    state.set_reason(job, reason.code.name)
     return say.Start(
         job.id, job.run, job.claim, named(state, (place,)), Step.FREE, reason, surplus=True, grows=True
     )  # fmt: skip
@@ -68,6 +71,8 @@ def hold(
     if job.phase is Phase.WAITING:
         state.move(job, Phase.HELD, now_ms, reason.code.name)
         state.set_replan_first(job, False)
+    else:
+        state.set_reason(job, reason.code.name)
     assert job.hold is not None
     return say.Hold(
         job=job.id,
@@ -94,7 +99,9 @@ def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) ->
         state.move(job, Phase.WAITING, now_ms, reason.code.name)
         state.set_replan_first(job, again)
         state.enqueue(job)
-    elif job.queued:
+        return say.Release(job.id, reason)
+    state.set_reason(job, reason.code.name)
+    if job.queued:
         state.requeue(job)
     return say.Release(job.id, reason)
 
@@ -121,6 +128,7 @@ def demote(state: State, unit: Unit, now_ms: int, preemptor: JobId) -> say.Demot
     """Turn a job idle with all its replicas, or one replica beyond its core, in place (I1)."""
     job, why = unit.job, f"demoted for {preemptor}"
     replicas: tuple[int, ...] = ()
+    state.set_reason(job, Code.Demoted.name)
     if unit.cls.kind is UnitKind.CORE:
         _change_claim(state, job, Claim.IDLE, now_ms, why)
     else:
@@ -136,6 +144,7 @@ def promote(
     preemption: say.Preemption | None = None,
 ) -> say.Promote:  # fmt: skip
     """Make the idle core of a job regular in place or, once that is, these replicas beyond it (I1)."""
+    state.set_reason(job, reason.code.name)
     if job.claim is Claim.IDLE:
         _change_claim(state, job, Claim.REGULAR, now_ms, "promoted")
         return say.Promote(job.id, reason, preemption=preemption)

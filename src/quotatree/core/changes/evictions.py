@@ -127,6 +127,7 @@ def _evict_alone(
         state.displace(unit)
         state.drop_entry(job.extras, replicas[0])
         state.begin_leaving(job, unit.places)
+        state.set_reason(job, reason.code.name)
     eviction = say.Evict(
         job=job.id,
         run=job.run,

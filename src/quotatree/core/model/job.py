@@ -277,7 +277,7 @@ class Job:
     retry_ms: int = 0
     """When it is queued again after such losses; 0: it is not put off. Until then it waits outside its queue (R5)."""
     reason: str = ""
-    """Why it is in its phase: the name of a code, or a word such as "ended"."""
+    """Why it is in its phase, or what was last decided about it since: the name of a code, or a word such as "ended"."""
     told: Reason | None = None
     """Why it waits, as a plan last said; None: not said since it came into its phase."""
     story: list[str] = field(default_factory=list)

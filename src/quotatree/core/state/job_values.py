@@ -72,6 +72,12 @@ class JobValues(Facts):
             self._keep(job)
             job.told = reason
 
+    def set_reason(self, job: Job, why: str) -> None:
+        """Set what was last decided about a job whose phase stays; no attempt looks at that, so it is no change."""
+        if job.reason != why:
+            self._keep(job)
+            job.reason = why
+
     def tell(self, job: Job, now_ms: int, what: str) -> None:
         """Append a line to the job's story, which is no change either; a rollback removes it."""
         self._keep(job)
