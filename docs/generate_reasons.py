@@ -151,7 +151,7 @@ def page() -> str:
             when, rules = linked(WHEN[code.name]), linked(", ".join(Reason(code).rules))
             parts.append(f"| `{code.name}` | {code.value} | {when} | {rules} |\n")
     parts.append("\n" + linked(STEPS_HEAD))
-    parts += [f"| `{_word(step)}` | {step.value} | {STEPS[step.name]} |\n" for step in Step]
+    parts += [f"| `{_word(Step[name])}` | {Step[name].value} | {adds} |\n" for name, adds in STEPS.items()]
     return "".join(parts)
 
 

@@ -213,6 +213,6 @@ class Step(Enum):
     LOAN = "loan on siblings' unused capacity"
     RETURN = "return of loans"
     OWN = "own quota"
-    SIBLINGS_ABOVE_MIN = "siblings above their min"
     DESCENDANTS = "descendants"
+    SIBLINGS_ABOVE_MIN = "siblings above their min"
     SIBLINGS = "siblings"

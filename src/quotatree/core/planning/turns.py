@@ -14,8 +14,8 @@ their turn: important work does not wait for it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Final
-from zlib import crc32
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
@@ -125,7 +125,8 @@ class Turns:
         if rounds == 1:
             return 0
         gpu_milli, cpu_milli, memory_mib = job.spec.groups[0].shape[:3]
-        return crc32(f"{job.quota.id} {job.priority} {gpu_milli} {cpu_milli} {memory_mib}".encode()) % rounds
+        asked = f"{job.quota.id} {job.priority} {gpu_milli} {cpu_milli} {memory_mib}"
+        return int.from_bytes(blake2b(asked.encode(), digest_size=4).digest(), "big") % rounds
 
     def rounds(self) -> int:
         """Return in how many rounds all have their turn: a power of two, so that it changes seldom as jobs come and go."""
