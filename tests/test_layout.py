@@ -30,7 +30,6 @@ THROUGH = {
     "cli/__init__.py": "cli/test_help.py",
     "cli/bars.py": "cli/look/test_tree.py",
     "cli/change/program.py": "cli/test_local.py",
-    "cli/decided.py": "cli/change/test_resize.py",
     "cli/look/logs.py": "cli/test_local.py",
     "cli/look/top.py": "cli/look/test_tree.py",
     "cli/look/nouns.py": "cli/look/test_get.py",
