@@ -21,7 +21,8 @@ from quotatree.core.model.policy import (
     SelfLevel,
     SelfLevels,
 )
-from quotatree.core.model.quota import QuotaId, QuotaSpec, shortage
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.quota_arithmetic import shortage
 from quotatree.core.model.resources import Bounds, Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.planning.plan import plan

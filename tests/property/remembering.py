@@ -19,7 +19,7 @@ from quotatree.core.errors import Refused
 from quotatree.core.explanation import explain, exposure, preview
 from quotatree.core.model.job import Claim, Idle, Phase
 from quotatree.core.model.node import NodeState
-from quotatree.core.model.quota import has_loan
+from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code

@@ -16,7 +16,8 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import Claim, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec, NodeState
-from quotatree.core.model.quota import QuotaId, QuotaSpec, has_loan
+from quotatree.core.model.quota import QuotaId, QuotaSpec
+from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.records import Snapshot, job_record, node_record, pool_record, quota_record

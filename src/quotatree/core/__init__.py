@@ -71,7 +71,8 @@ from quotatree.core.model.policy import (
 )
 from quotatree.core.model.policy_reading import policies_in_numbers, read_child_level, read_self_level
 from quotatree.core.model.priority_names import PriorityNames, check_names, in_numbers, in_order, name_of
-from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec, has_loan, loan
+from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec
+from quotatree.core.model.quota_arithmetic import has_loan, loan
 from quotatree.core.model.resources import GPU, UNBOUNDED, WHOLE_GPU, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.unit import (
     GPU_SECOND,

@@ -13,7 +13,8 @@ from quotatree.core.errors import Refused
 from quotatree.core.holders import Holder, who_holds
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
-from quotatree.core.model.quota import Quota, has_loan
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.resources import ZERO
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
 from quotatree.core.planning.fair_idle import sharing_from

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from quotatree.core.model.job import Claim, Job, least_asked_for, total_request
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Module
-from quotatree.core.model.quota import Quota, QuotaId, loan, squeezed, unused
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import loan, squeezed, unused
 from quotatree.core.model.resources import GPU, ZERO, Bounds, Resources
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.state import State

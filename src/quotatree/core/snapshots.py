@@ -15,7 +15,8 @@ from quotatree.core.decisions import ReplicaPlace
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Claim, Hold, Job, Placed
 from quotatree.core.model.node import GONE, Node, NodeState
-from quotatree.core.model.quota import Quota, QuotaId, has_loan
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.typical_requests import Mix
 from quotatree.core.model.unit import UnitKind

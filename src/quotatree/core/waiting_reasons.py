@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 from quotatree.core.decisions import StepTried
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, asked_for, total_request
 from quotatree.core.model.policy import Strategy
-from quotatree.core.model.quota import Quota, QuotaId, protected_from, shortage
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import protected_from, shortage
 from quotatree.core.model.resources import GPU, Resources, amount_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from quotatree.core.model.quota import Quota, QuotaId, own_share_key, share_key
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import own_share_key, share_key
 from quotatree.core.planning.contest import Candidate, Contest, First
 from quotatree.core.state import State
 from tests.core.building import child, cluster, root, submit

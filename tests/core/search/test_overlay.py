@@ -5,7 +5,7 @@ from __future__ import annotations
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Idle, Job, JobId, JobSpec, Placed, ReplicaGroup, Shape
-from quotatree.core.model.quota import has_loan, idle_room, shortage
+from quotatree.core.model.quota_arithmetic import has_loan, idle_room, shortage
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.unit import Unit
 from quotatree.core.search.free_index import free_view

@@ -7,15 +7,8 @@ from dataclasses import replace
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.model.quota import (
-    MAX_CHILDREN,
-    MAX_DEPTH,
-    Quota,
-    QuotaId,
-    QuotaSpec,
-    check_children_fit,
-    inherited_ms,
-)
+from quotatree.core.model.quota import MAX_CHILDREN, MAX_DEPTH, Quota, QuotaId, QuotaSpec
+from quotatree.core.model.quota_arithmetic import check_children_fit, inherited_ms
 from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, Bounds, Resources, amount_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import WaitQueue

@@ -13,7 +13,8 @@ from quotatree.core.changes.evictions import evict_all
 from quotatree.core.changes.quotas import check_amounts, find_quota, pools_text, root_min
 from quotatree.core.errors import Refused
 from quotatree.core.model.policy import HIGHEST_PRIORITY, Module
-from quotatree.core.model.quota import Quota, QuotaId, check_children_fit, loan
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import check_children_fit, loan
 from quotatree.core.model.resources import RESOURCE_NAMES, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.rights import Work
 from quotatree.core.model.unit import Unit

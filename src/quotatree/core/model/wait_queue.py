@@ -18,7 +18,8 @@ from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked
 from quotatree.core.model.no_room import Exhausted
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.queue_order import QueueOrder
-from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, Shortage
+from quotatree.core.model.quota import AmountLimit, Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import Shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.reasons import Reason
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from quotatree.core.errors import EndlessPlan
 from quotatree.core.model.job import Job, JobId
-from quotatree.core.model.quota import has_loan
+from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.resources import ZERO
 from quotatree.core.model.rights import work_of
 from quotatree.core.model.tree import Tree

@@ -13,7 +13,8 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import settle_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed
-from quotatree.core.model.quota import QuotaId, Shortage, surplus_may_do
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.quota_arithmetic import Shortage, surplus_may_do
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, total_footprint

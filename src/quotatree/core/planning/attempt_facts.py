@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Job, least_asked_for, total_request
-from quotatree.core.model.quota import Quota, Shortage, Usage, idle_room
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import Shortage, Usage, idle_room
 from quotatree.core.model.resources import GPU, ZERO, Resources, amount_text
 from quotatree.core.model.rights import could_claim, could_evict, work_of
 from quotatree.core.model.unit import GPU_SECOND, Unit

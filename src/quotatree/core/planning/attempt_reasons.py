@@ -7,7 +7,7 @@ from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import loan
+from quotatree.core.model.quota_arithmetic import loan
 from quotatree.core.model.resources import GPU, amount_text
 from quotatree.core.model.rights import Work, rules_against
 from quotatree.core.model.unit import Unit, UnitKind

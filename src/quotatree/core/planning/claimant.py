@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from quotatree.core.model.job import Job, Placed, total_request
-from quotatree.core.model.quota import Quota, Shortage, deficit, reserved_below, shortage
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import Shortage, deficit, reserved_below, shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.planning.attempt_facts import passes_guard, why_short

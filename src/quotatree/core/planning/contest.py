@@ -12,7 +12,8 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import Quota, own_share_key, share_key
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import own_share_key, share_key
 from quotatree.core.model.wait_queue import WaitClass
 
 

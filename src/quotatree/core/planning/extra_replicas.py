@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quotatree.core.model.job import Claim, Idle, Job
-from quotatree.core.model.quota import shortage
+from quotatree.core.model.quota_arithmetic import shortage
 from quotatree.core.model.tree import Tree
 from quotatree.core.planning.attempt_facts import idle_refusal
 from quotatree.core.state import State, limits_on

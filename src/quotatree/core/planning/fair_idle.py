@@ -11,7 +11,8 @@ from heapq import merge
 from typing import Final, NamedTuple, TypeVar
 
 from quotatree.core.model.job import Claim, Idle, Job, least_asked_for, total_request
-from quotatree.core.model.quota import Quota, QuotaId, idle_room, weights
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import idle_room, weights
 from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost

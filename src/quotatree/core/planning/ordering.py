@@ -9,7 +9,8 @@ from functools import partial
 from quotatree.core.model.job import Job, JobId, Phase
 from quotatree.core.model.no_room import Exhausted, no_room_behind, no_room_of
 from quotatree.core.model.policy import Strategy
-from quotatree.core.model.quota import Quota, QuotaId, share_key
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import share_key
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import WaitClass

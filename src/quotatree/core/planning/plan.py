@@ -11,7 +11,8 @@ from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Job
-from quotatree.core.model.quota import QuotaId, has_loan
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import could_evict, work_of
 from quotatree.core.model.tree import Tree

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quotatree.core.model.quota import Shortage, loan
+from quotatree.core.model.quota_arithmetic import Shortage, loan
 from quotatree.core.model.resources import amount_text
 from quotatree.core.model.rights import kept_from, work_of
 from quotatree.core.planning.claimant import Claimant

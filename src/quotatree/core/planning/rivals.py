@@ -7,7 +7,8 @@ from collections.abc import Collection, Container
 
 from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.policy import Module
-from quotatree.core.model.quota import Quota, most_room, shortage
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import most_room, shortage
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import Against, Work, could_claim, could_evict, policies_against, work_of
 from quotatree.core.planning.attempt_facts import fits_own_min

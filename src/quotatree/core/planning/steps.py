@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import Quota, QuotaId, deficit_at, protected_below
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import deficit_at, protected_below
 from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.rights import work_of
 from quotatree.core.planning.attempt_facts import fits_own_min

@@ -10,7 +10,8 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import Victim, evict_each
 from quotatree.core.model.job import Job
-from quotatree.core.model.quota import QuotaId, idle_room
+from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.quota_arithmetic import idle_room
 from quotatree.core.model.resources import GPU, ZERO
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
 from quotatree.core.planning.attempt_facts import victim_cost

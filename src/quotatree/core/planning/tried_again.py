@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quotatree.core.model.quota import Shortage, surplus_may_do
+from quotatree.core.model.quota_arithmetic import Shortage, surplus_may_do
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.wait_queue import Failure
 from quotatree.core.planning.claimant import Claimant

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from quotatree.core.model.job import Idle
-from quotatree.core.model.quota import idle_room
+from quotatree.core.model.quota_arithmetic import idle_room
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.search.ladder import Found, cheapest_on_ladder, climb

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from quotatree.core.model.job import Claim
 from quotatree.core.model.policy import HIGHEST_PRIORITY, Priorities, Reach, reach
-from quotatree.core.model.quota import Quota, QuotaId, Usage, has_loan, loan
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import Usage, has_loan, loan
 from quotatree.core.model.rights import Work, kept_from
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind

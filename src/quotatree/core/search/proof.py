@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from quotatree.core.model.quota import shortage
+from quotatree.core.model.quota_arithmetic import shortage
 from quotatree.core.model.unit import Unit
 from quotatree.core.search.ladder import Found
 from quotatree.core.search.node_offer import TOP_RUNG

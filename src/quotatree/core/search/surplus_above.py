@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quotatree.core.model.quota import deficit, deficit_at
+from quotatree.core.model.quota_arithmetic import deficit, deficit_at
 from quotatree.core.model.unit import Unit, eviction_cost
 from quotatree.core.reasons import Code
 from quotatree.core.search.ladder import Found, cheapest_on_ladder, highest_rung

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quotatree.core.model.job import JobId
-from quotatree.core.model.quota import Quota, QuotaSpec, count_kept
+from quotatree.core.model.quota import Quota, QuotaSpec
+from quotatree.core.model.quota_arithmetic import count_kept
 from quotatree.core.model.tree import Tree
 from quotatree.core.state.facts import Facts
 

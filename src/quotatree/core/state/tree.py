@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from quotatree.core.model.job import Claim
-from quotatree.core.model.quota import AmountLimit, Quota, count_kept
+from quotatree.core.model.quota import AmountLimit, Quota
+from quotatree.core.model.quota_arithmetic import count_kept
 from quotatree.core.model.tree import Tree
 from quotatree.core.state.tree_numbers import number, share_pools
 from quotatree.core.state.units import UnitChanges, units_of

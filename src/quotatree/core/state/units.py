@@ -11,7 +11,8 @@ from typing import Any
 
 from quotatree.core.model.job import Claim, Job, Placed
 from quotatree.core.model.policy import Module
-from quotatree.core.model.quota import Quota, charge, charge_surplus, followed_down, loan_on_path
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import charge, charge_surplus, followed_down, loan_on_path
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, total_footprint
 from quotatree.core.state.facts import limits_on
 from quotatree.core.state.leaving import LeavingChanges

@@ -10,9 +10,8 @@ from random import Random
 
 import pytest
 
-from quotatree.core.model.quota import (
-    Quota,
-    QuotaId,
+from quotatree.core.model.quota import Quota, QuotaId
+from quotatree.core.model.quota_arithmetic import (
     charge,
     has_loan,
     idle_room,
@@ -26,7 +25,7 @@ from quotatree.core.model.quota import (
     shortage,
     squeezed,
     unused,
-)  # fmt: skip
+)
 from quotatree.core.model.resources import GPU, Bounds, Resources
 from quotatree.core.state import State
 from tests.core.building import World, gpus, self_level, tree
