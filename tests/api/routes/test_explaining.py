@@ -232,7 +232,7 @@ def test_an_explanation_has_facts_who_is_ahead_and_changes_that_would_help(api: 
     first = api.submit(gpus=2, name="first", priority=5)
     waits = api.submit(gpus=2, priority=4)
     told = api.get(f"/jobs/{waits}/explanation", "ann").json()
-    assert told["ahead"] == [{"job": first, "name": "first", "priority": 5, "gpus": 2}]
+    assert told["ahead"] == [{"job": first, "name": "first", "priority": 5, "priority_name": None, "gpus": 2}]
     (full,) = [one for one in told["reasons"] if one["code"] == "OwnQuotaFull"]
     assert (full["facts"]["quota"], full["facts"]["wanted"]) == ("a", "2 GPU")
     assert [one["arguments"] for one in told["helps"] if one["action"] == "scale"] == [
@@ -256,7 +256,7 @@ def test_what_would_help_names_nobody_whom_the_reader_may_not_see(api: Api):
     told = api.get(f"/jobs/{waits}/explanation", "ann")
     assert (head in told.text, "secret-head" in told.text) == (False, False)
     assert told.json()["ahead"][0] == {
-        "job": "[job of priority 9, 4 GPU, level 2]", "name": None, "priority": 9, "gpus": 4,
+        "job": "[job of priority 9, 4 GPU, level 2]", "name": None, "priority": 9, "priority_name": None, "gpus": 4,
     }  # fmt: skip
     assert [one["action"] for one in told.json()["helps"] if "starts or is cancelled" in one["text"]] == [
         None
