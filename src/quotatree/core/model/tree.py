@@ -60,6 +60,8 @@ class Tree:
     """Milli-GPU that stand in each pool, by its name; kept only where the root draws on several pools."""
     loans: bool = False
     """False: no quota of the tree is above its min. True: one may be; every plan looks again."""
+    cut_short: bool = False
+    """Whether a search for a job of the tree was ever cut short, which may be remembered until its turn (planning/turns.py)."""
     shares_reserved: bool = False
     """Whether a quota of the tree has a reserved part (Q8)."""
     guard: JobId | None = None

@@ -7,6 +7,7 @@ how the attempt ends with it, or None: go on.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from quotatree.core import decisions as say
@@ -64,7 +65,9 @@ class Attempt:
         self._patient = patient
         self._before = state.mark()  # moved on when others were tried first, so that what that taught is kept
         self._quota = job.quota
-        self._claimant = Claimant(state, job, replicas, around.patience(state, job, len(replicas), now_ms))
+        self._claimant = Claimant(
+            state, job, replicas, partial(around.patience, state, job, len(replicas), now_ms)
+        )
         self._tried: list[say.StepTried] = []
         self._step = Step.FREE  # in which victims are sought
         self._stopped: list[effects.Stopped] = []

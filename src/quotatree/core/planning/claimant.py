@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from quotatree.core.model.job import Job, Placed, total_request
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import Shortage, deficit, reserved_below, shortage
@@ -23,11 +25,13 @@ class Claimant:
     """
 
     __slots__ = (
-        "_lacks", "avoid", "job", "past_guard", "patience", "quota", "request", "root", "state", "wanted",
+        "_allowed", "_lacks", "_patience", "avoid", "job", "past_guard", "quota", "request", "root", "state", "wanted",
     )  # fmt: skip
 
-    def __init__(self, state: State, job: Job, replicas: list[int], patience: Patience) -> None:
-        self.state, self.job, self.patience = state, job, patience
+    def __init__(self, state: State, job: Job, replicas: list[int], allowed: Callable[[], Patience]) -> None:
+        self.state, self.job = state, job
+        self._allowed = allowed
+        self._patience: Patience | None = None  # asked for when victims are sought, which is seldom
         self.quota, self.root = job.quota, job.quota.root
         self.request, self.wanted = total_request(job, replicas), job.shaped(replicas)
         self.past_guard = passes_guard(state, job)
@@ -48,6 +52,12 @@ class Claimant:
             return 0
         used = self.quota.used[resource]
         return max(0, used + self.request[resource] - bound) - max(0, used - bound)
+
+    @property
+    def patience(self) -> Patience:
+        if self._patience is None:
+            self._patience = self._allowed()
+        return self._patience
 
     def shortage(self, loan_allowed: bool) -> Shortage | None:
         """Return the lowest quota on the path without room for the request; None if all have.

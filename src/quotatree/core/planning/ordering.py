@@ -18,7 +18,6 @@ from quotatree.core.planning.contest import Candidate, Contest, First
 from quotatree.core.planning.passed_over import cannot_start, passed, without_nodes
 from quotatree.core.planning.ready_jobs import Entry, ReadyJobs, ReadyQuotas, room_within_min
 from quotatree.core.planning.strategies import head, traverses, tryable
-from quotatree.core.planning.turns import may_wait_for_turn
 from quotatree.core.state import State
 
 
@@ -398,12 +397,11 @@ class Ordering:
         times: list[int] = []
         balance_ms = self._state.settings.balance_timeout_ms
         waits = False
-        in_turn = may_wait_for_turn(self.trees)
         for quota in self.waiting():
             waits = True
             if quota.queue.stood:
                 times += [since + balance_ms for _, since in quota.queue.stood]
-            if not quota.preemption_delay_ms and not in_turn:
+            if not quota.preemption_delay_ms and not quota.tree.cut_short:
                 continue
             for cls in quota.queue.classes.values():
                 if cls.failed is not None and cls.failed.retry_at_ms is not None:

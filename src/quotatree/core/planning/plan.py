@@ -170,7 +170,7 @@ class _Planner(Surroundings):
         draft, turns = self._draft, self._draft.allowance.turns
         rounds = turns.rounds() if turns.in_a_hurry(len(self._state.nodes)) else 0
         for tree in draft.trees:
-            for quota in tree.waiting.values():
+            for quota in tree.waiting.values() if tree.cut_short else ():
                 for cls in quota.queue.classes.values():
                     cut_short = 0 if cls.failed is None else cls.failed.cut_short
                     if cut_short and (cut_short != rounds or cls.priority >= turns.foremost):
@@ -306,6 +306,8 @@ class _Planner(Surroundings):
         self._state.remember(cls, failure)
         if failure.change is not None:
             self._resting_on_all.append(cls)
+        if failure.cut_short:
+            cls.quota.tree.cut_short = True
         if failure.cut_short and failure.retry_at_ms is None:
             self._cut_short[cls] = self._draft.allowance.turns.helped
         else:
@@ -338,9 +340,9 @@ class _Planner(Surroundings):
         At once, if the next plan begins with larger parts: this one had helped others before it tried them, or fewer wait now.
         """
         draft, turns = self._draft, self._draft.allowance.turns
-        cut = [helped for cls, helped in self._cut_short.items() if _was_cut_short(cls)]
-        if not cut and not turns.in_a_hurry(len(self._state.nodes)):
+        if not self._cut_short and not turns.in_a_hurry(len(self._state.nodes)):
             return None
+        cut = [helped for cls, helped in self._cut_short.items() if _was_cut_short(cls)]
         after = turns_of(draft.trees)
         if any(not isinstance(decision, say.Wait) for decision in draft.decisions):
             if cut and (any(cut) or after.classes < turns.classes):

@@ -65,11 +65,6 @@ def _foremost(trees: tuple[Tree, ...]) -> int:
     return foremost
 
 
-def may_wait_for_turn(trees: tuple[Tree, ...]) -> bool:
-    """Return whether so many classes wait in these trees that some may wait for their turn."""
-    return classes_waiting(trees) > INDEXES_KEPT
-
-
 @dataclass(slots=True)
 class Turns:
     """What attempts may spend in one plan for trees that share pools.
