@@ -89,17 +89,15 @@ demo: $(READY) ## the 128-GPU example with real processes, in a minute
 	@$(BIN)/python console/build.py --tolerant
 	@$(BIN)/quotatree demo
 
-lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt
+lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt and uv.txt
 	$(need-python)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	    echo "Lock with the oldest Python we support, or the pins may not install there: make lock PYTHON=python3.11" >&2; \
 	    exit 1; }
 	$(PYTHON) -m venv --clear $(LOCK_VENV)
 	$(LOCK_VENV)/bin/pip install --quiet "$(LOCK_TOOL)"
-	env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND="make lock" $(LOCK_VENV)/bin/pip-compile --quiet --upgrade \
-	    --generate-hashes --strip-extras --allow-unsafe --no-emit-options --no-emit-index-url \
-	    --no-emit-trusted-host --no-emit-find-links \
-	    --extra dev --output-file requirements/dev.txt pyproject.toml requirements/build.in
+	$(pin) --extra dev --output-file requirements/dev.txt pyproject.toml requirements/build.in
+	$(pin) --output-file requirements/uv.txt requirements/uv.in
 	rm -rf $(LOCK_VENV)
 
 clean: ## remove .venv, caches and build results
@@ -108,12 +106,17 @@ clean: ## remove .venv, caches and build results
 
 # The stamp is remade only when what it was made from has changed. A virtual environment without a working pip
 # is what an interrupted first attempt leaves behind: begin again.
-$(READY): pyproject.toml requirements/dev.txt
+$(READY): pyproject.toml requirements/dev.txt requirements/uv.txt requirements/install.py
 	$(need-python)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python requirements/install.py
 	@touch $@
+
+define pin
+env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND="make lock" $(LOCK_VENV)/bin/pip-compile --quiet --upgrade \
+    --generate-hashes --strip-extras --allow-unsafe --no-emit-options --no-emit-index-url \
+    --no-emit-trusted-host --no-emit-find-links
+endef
 
 define need-python
 @command -v $(PYTHON) >/dev/null || { \

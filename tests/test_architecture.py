@@ -135,8 +135,9 @@ def test_a_supervisor_needs_nothing_but_the_standard_library():
     assert faults == []
 
 
-def test_every_pin_is_exact_and_hashed_and_names_no_registry():
-    text = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["dev.txt", "uv.txt"])
+def test_every_pin_is_exact_and_hashed_and_names_no_registry(name: str):
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
     lines = text.replace("\\\n", " ").splitlines()
     pins = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
     assert pins

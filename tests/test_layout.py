@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "quotatree"
 TESTS = ROOT / "tests"
-BESIDE = ("benchmarks/", "console/", "exact/")
+BESIDE = ("benchmarks/", "console/", "exact/", "requirements/")
 LARGE = 100
 
 # Modules without a test file of their own, and the test that would notice if they were wrong.
