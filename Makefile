@@ -31,7 +31,7 @@ console: $(READY) ## build the console if its sources have changed
 check: $(READY) ## lint, formatting, types and the layering of the packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard src tests benchmarks exact)
+	$(BIN)/mypy $(wildcard src tests benchmarks exact requirements)
 	$(BIN)/lint-imports --no-logo
 
 test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep takes a longer look
