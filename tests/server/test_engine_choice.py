@@ -54,8 +54,23 @@ def test_another_declaration_joins_what_is_new_and_drains_what_is_gone(tmp_path:
     states, said = start(tmp_path, "3x4")
     assert states == {"node-0": "Ready", "node-1": "Draining", "node-2": "Ready"}
     assert [line.split(":")[0] for line in said] == [
-        "node node-0 joined with 8 GPU(s) and has 4 now",
-        "node node-1 joined with 8 GPU(s) and has 4 now",
+        "node node-0 joined with 8 GPU(s) of model GPU and has 4 of model GPU now",
+        "node node-1 joined with 8 GPU(s) of model GPU and has 4 of model GPU now",
+    ]
+
+
+def test_several_models_make_a_pool_each(tmp_path: Path):
+    assert start(tmp_path, "1x8:H100,1x4:L20") == ({"node-0": "Ready", "node-1": "Ready"}, [])
+
+
+def test_a_node_that_its_pool_refuses_is_told_and_the_others_join(tmp_path: Path):
+    start(tmp_path, "1x8:H100")
+    states, said = start(tmp_path, "1x8:A100,1x4:A100,1x8:A100")
+    assert states == {"node-0": "Ready"}
+    assert said == [
+        "node node-0 joined with 8 GPU(s) of model H100 and has 8 of model A100 now: it stays as it joined",
+        "node node-1 does not join: model = 'A100': pool default holds H100 nodes; declare it mixed or use another pool [R4]",
+        "node node-2 does not join: model = 'A100': pool default holds H100 nodes; declare it mixed or use another pool [R4]",
     ]
 
 

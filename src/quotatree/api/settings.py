@@ -220,7 +220,7 @@ SETTINGS: Final = (
     Setting("data", _path, "the user's data directory", "directory for the database, what the engine keeps and the lock"),
     Setting("database", as_text, "a SQLite file in `data`", "`sqlite:///path`, a path, or `postgresql://user:password@host/name`"),
     Setting("engine", _engine, '"local"', "what runs jobs: `local`, real processes on this machine (Linux); `kubernetes`, pods of a cluster; `timer`, where a job is a timer"),
-    Setting("nodes", _nodes, "this machine's GPUs", "virtual nodes instead, as NODESxGPUS[:MODEL], several kinds joined by commas: `4x8:H100,2x4:L20`"),
+    Setting("nodes", _nodes, "this machine's GPUs", "virtual nodes instead, as NODESxGPUS[:MODEL], several kinds joined by commas: `4x8:H100,2x4:L20`; with several models, each is a pool of its name"),
     Setting("run_as", as_text, "the server's user", "the unix user that jobs run as; a server that is root needs one, and `root` itself must be named"),
     Setting("users.range", _uids, "none", "unix users for workspaces, as FIRST-LAST such as `70000-70999`: each gets one of its own, and their jobs are kept apart; needs root"),
     Setting("users.map", _user_map, "{}", "workspaces that have a fixed unix user instead, as a table of names"),

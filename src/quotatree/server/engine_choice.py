@@ -11,7 +11,7 @@ from quotatree.api.settings import ServerSettings
 from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.control.world import SYSTEM, World
-from quotatree.core import NodeSpec, NodeState
+from quotatree.core import NodeSpec, NodeState, Refused
 from quotatree.engines.base import Engine
 from quotatree.engines.local.host.virtual import VIRTUAL_LABELS, virtual_nodes
 from quotatree.engines.timer import TimerEngine
@@ -99,10 +99,14 @@ def keep_up(controller: Controller, fleet: Fleet) -> list[str]:
     for node in fleet.nodes:
         before = known.get(node.name)
         if before is None:
-            controller.call(do.JoinNode(actor=SYSTEM, spec=node)).result()
-        elif before[0].gpus != node.gpus:
+            try:
+                controller.call(do.JoinNode(actor=SYSTEM, spec=node)).result()
+            except Refused as refused:
+                said.append(f"node {node.name} does not join: {refused}")
+        elif (before[0].gpus, before[0].model) != (node.gpus, node.model):
             said.append(
-                f"node {node.name} joined with {before[0].gpus} GPU(s) and has {node.gpus} now: it stays as it joined"
+                f"node {node.name} joined with {before[0].gpus} GPU(s) of model {before[0].model}"
+                f" and has {node.gpus} of model {node.model} now: it stays as it joined"
             )
     here = {node.name for node in fleet.nodes}
     for name, (spec, state) in known.items():

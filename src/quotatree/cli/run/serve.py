@@ -38,7 +38,7 @@ WAITING = 2048
 @click.option(
     "--nodes",
     metavar="NxGPUS[:MODEL]",
-    help="Virtual nodes, such as 16x8 or 4x8:H100,2x4:L20. Without it, this machine with the GPUs it has.",
+    help="Virtual nodes, such as 16x8 or 4x8:H100,2x4:L20 (each model is a pool then). Without it, this machine with the GPUs it has.",
 )
 @click.option("--run-as", metavar="USER", help="The user that jobs run as; needed if the server is root.")
 @click.option(

@@ -12,13 +12,17 @@ def test_sixteen_nodes_of_eight():
     assert {(node.gpus, node.model, node.pool) for node in nodes} == {(8, "GPU", "default")}
 
 
-def test_several_kinds_are_numbered_through():
-    nodes = virtual_nodes("2x8:H100, 1x4:L20", pool="p")
+def test_several_models_are_numbered_through_and_make_a_pool_each():
+    nodes = virtual_nodes("2x8:H100, 1x4:L20")
     assert [(n.name, n.gpus, n.model, n.pool) for n in nodes] == [
-        ("node-0", 8, "H100", "p"),
-        ("node-1", 8, "H100", "p"),
-        ("node-2", 4, "L20", "p"),
+        ("node-0", 8, "H100", "H100"),
+        ("node-1", 8, "H100", "H100"),
+        ("node-2", 4, "L20", "L20"),
     ]
+
+
+def test_several_sizes_of_one_model_are_one_pool():
+    assert {node.pool for node in virtual_nodes("2x8:H100,1x4:H100")} == {"default"}
 
 
 @pytest.mark.parametrize(
