@@ -1,7 +1,7 @@
 """A training that loses nothing when it is preempted: `python -m quotatree.examples.train --steps 500`.
 
-It fits a line by gradient descent, slowly. What it does is so determined by the step number that a run which was
-interrupted, any number of times, ends with bit for bit the weights of one that was not; `digest` in its last line says so.
+It fits a line by gradient descent, slowly, and needs nothing but Python. The step's number determines what a step does, so a run
+that was interrupted ends with the weights of one that was not, bit for bit; `digest` in its last line says so.
 
 What makes it safe to evict:
 
@@ -16,25 +16,29 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
+import random
 import signal
+import struct
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 LEFT_ON_NOTICE: Final = 75  # EX_TEMPFAIL: try again later
 FEATURES: Final = 16
 BATCH: Final = 64
+TRUTH: Final = tuple(2 * n / (FEATURES - 1) - 1 for n in range(FEATURES))
+"""The weights that the training looks for."""
 
 
 @dataclass(slots=True)
 class State:
     step: int
-    weights: np.ndarray
+    weights: list[float]
 
 
 def main() -> int:
@@ -42,7 +46,7 @@ def main() -> int:
     rank = os.environ.get("RANK", "0")
     directory = Path(os.environ.get("QUOTATREE_CHECKPOINT_DIR", "checkpoints"))
     directory.mkdir(parents=True, exist_ok=True)
-    saved, progress = directory / f"state-{rank}.npz", directory / f"progress-{rank}"
+    saved, progress = directory / f"state-{rank}.json", directory / f"progress-{rank}"
     noticed: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: noticed.append(number))
 
@@ -84,36 +88,36 @@ def arguments() -> argparse.Namespace:
 
 def advance(state: State) -> None:
     """Do one step. Its batch depends only on the step's number."""
-    chance = np.random.default_rng(state.step)
-    inputs = chance.normal(size=(BATCH, FEATURES))
-    error = inputs @ state.weights - inputs @ truth()
-    state.weights = state.weights - 0.01 * inputs.T @ error / BATCH
+    chance = random.Random(state.step)
+    steps = [0.0] * FEATURES
+    for _ in range(BATCH):
+        inputs = [chance.gauss() for _ in range(FEATURES)]
+        error = dot(inputs, state.weights) - dot(inputs, TRUTH)
+        steps = [step + error * value for step, value in zip(steps, inputs, strict=True)]
+    state.weights = [weight - 0.01 * step / BATCH for weight, step in zip(state.weights, steps, strict=True)]
     state.step += 1
 
 
-def truth() -> np.ndarray:
-    return np.linspace(-1.0, 1.0, FEATURES)
+def dot(left: Sequence[float], right: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(left, right, strict=True))
 
 
 def loss(state: State) -> float:
-    return float(np.mean((state.weights - truth()) ** 2))
+    return sum((weight - true) ** 2 for weight, true in zip(state.weights, TRUTH, strict=True)) / FEATURES
 
 
 def digest(state: State) -> str:
-    return hashlib.sha256(state.weights.tobytes()).hexdigest()[:16]
+    return hashlib.sha256(struct.pack(f"<{FEATURES}d", *state.weights)).hexdigest()[:16]
 
 
 def load(path: Path) -> State:
-    if not path.exists():
-        return State(0, np.zeros(FEATURES))
-    with np.load(path) as found:
-        return State(int(found["step"]), found["weights"])
+    return State(**json.loads(path.read_text())) if path.exists() else State(0, [0.0] * FEATURES)
 
 
 def save(state: State, path: Path) -> None:
     fresh = path.with_suffix(".new")
-    with fresh.open("wb") as file:
-        np.savez(file, step=state.step, weights=state.weights)
+    with fresh.open("w") as file:
+        json.dump({"step": state.step, "weights": state.weights}, file)
         file.flush()
         os.fsync(file.fileno())
     os.replace(fresh, path)

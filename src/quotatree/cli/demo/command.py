@@ -33,10 +33,6 @@ def demo(script: bool, directory: Path | None) -> None:
         fail(f"{directory}: is there already; name a directory that is not", EXIT_BAD_INPUT)
     if not sys.platform.startswith("linux"):
         fail("real processes are run on Linux only; `quotatree play` shows the same as a story", EXIT_FAILED)
-    try:
-        import numpy  # noqa: F401  # the training of the demo needs it
-    except ImportError:
-        fail("the demo trains with numpy, which is not installed: pip install numpy", EXIT_FAILED)
     from quotatree.cli.demo.stage import StageFailed, own_directory, stage
     from quotatree.cli.demo.story import Story
     from quotatree.cli.demo.telling import Teller
