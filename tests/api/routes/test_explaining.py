@@ -295,7 +295,8 @@ def test_what_cannot_be_estimated_is_said(api: Api):
     told = api.get(f"/jobs/{waits}/explanation?estimate=true").json()["estimate"]
     assert (told["likely_ms"], told["why"]) == (
         None,
-        "nothing that runs now would end by itself and make room for it",
+        "not enough finished jobs: 0 in this tree, and nothing is told from fewer than 5 alike; "
+        "1 job(s) that may be in the way could run on",
     )
 
 
