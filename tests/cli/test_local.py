@@ -285,6 +285,8 @@ def test_a_service_follows_its_requests(local: Local):
     assert steps[0]["in_flight"] > 2
     assert {(one["target"], one["min"], one["max"]) for one in steps} == {(2.0, 1, 3)}
     assert (steps[-1]["after"], steps[-1]["over_seconds"]) == (1, 4.0)
+    told = local.run("events", "--kind", "job.autoscaled", "--job", job)
+    assert f"before=1 after={steps[0]['after']} in_flight={steps[0]['in_flight']}" in told
     assert f"{job} resized\n{job} follows its demand" in local.run("resize", job, "--replicas", "2")
     assert "must be 1..3" in local.run("resize", job, "--replicas", "4", status=1)
     assert "no more" in local.run("resize", job, "--autoscale", "off")

@@ -118,3 +118,25 @@ def test_however_much_waits_the_lease_is_kept_and_questions_are_answered(tmp_pat
     assert len({call.result(0).id for call in calls}) == 20
     assert slow.taken == [], "20 s with a lease of 15"
     assert slow.answered_before[-1] >= 18
+
+
+def test_a_server_whose_loop_broke_stops_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The loop has closed the engine when it broke; what has its file's number since then stays open."""
+    controller = Controller(KeptStore.fresh(tmp_path), TimerEngine(tmp_path / "timers"), "server-1")
+
+    def broken() -> bool:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(controller, "_turn", broken)
+    controller.start()
+    controller._thread.join()
+    assert (controller.health.mode, controller.health.detail) == (
+        Mode.STOPPED,
+        "internal error: RuntimeError",
+    )
+    closes = list[None]()
+    monkeypatch.setattr(controller._engine, "close", lambda: closes.append(None))
+    controller.stop()
+    assert not closes
+    with pytest.raises(Unavailable, match="stopping"):
+        controller.call(submission()).result(0)

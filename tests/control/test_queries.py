@@ -18,6 +18,7 @@ from quotatree.core.model.policy import Module, Priorities, Scope, SelfLevel, Se
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds
 from quotatree.core.snapshots import snapshot
+from quotatree.store.rows import JobRow
 from tests.control.server import Server, submission
 
 
@@ -114,3 +115,20 @@ def test_saving_a_policy_warns_whose_running_work_becomes_exposed(server: Server
     seen = ask(server, queries.preview(server.engine, do.UpdateQuota(actor="root", spec=spec)))
     assert [exposed.job for exposed in seen.exposed] == [job]
     assert ask(server, queries.exposure("ann", job)) == ()
+
+
+def test_a_running_service_that_misses_replicas_is_listed_so_not_with_what_was_decided_last_p12(
+    server: Server,
+):
+    """Its owner let it have two replicas, and then three; others took the room of the third meanwhile."""
+    service = server.submit(gpus=1, replicas=3, min_replicas=1, module=Module.EAS, seconds=None)
+    server.do(do.ResizeJob(actor="ann", job=service, replicas=2))
+    assert reason_code(server, service) == "FewerReplicas", "it has all that it wants"
+    server.submit(gpus=2, seconds=None)
+    server.do(do.ResizeJob(actor="ann", job=service, replicas=3))
+    assert server.job(service).running_replicas == 2
+    assert reason_code(server, service) == "ReplicasRun"
+
+
+def reason_code(server: Server, job: str) -> str:
+    return next(row.reason_code for row in server.store.table(JobRow) if row.id == job)

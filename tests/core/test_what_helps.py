@@ -96,3 +96,28 @@ def test_an_idle_limit_that_is_reached_may_be_raised_x1_i2() -> None:
     world.plan()
     (one,) = explain(world.state, JobId("waits"), 0).helps
     assert one.text == "idle work of a ends, or the idle_limit of a is raised"
+
+
+def test_as_much_work_is_to_end_as_is_missing_and_no_more_x1() -> None:
+    """8 GPUs are wanted and 6 are free."""
+    world = World(nodes=2)
+    world.root(16)
+    world.quota("a", 8)
+    world.run("small", "a", 2, priority=9)
+    world.submit("waits", "a", 8, priority=3)
+    world.plan()
+    texts = [one.text for one in explain(world.state, JobId("waits"), 0).helps]
+    assert "work worth 2 GPU in a ends, or a is scaled up" in texts
+
+
+def test_as_much_idle_work_is_to_end_as_is_missing_x1_i2() -> None:
+    world = World()
+    world.root(8)
+    world.quota("a", 2)
+    world.quota("b", 2)
+    world.submit("borrows", "a", 5, idle=Idle.ONLY)
+    world.plan()
+    world.submit("waits", "b", 5, idle=Idle.ONLY)
+    assert world.plan() == []
+    texts = [one.text for one in explain(world.state, JobId("waits"), 0).helps]
+    assert "work worth 2 GPU in r ends, regular or idle" in texts

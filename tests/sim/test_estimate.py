@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quotatree.core import JobId, Module, State, snapshot
 from quotatree.sim.durations import Durations, Kind
 from quotatree.sim.estimate import Question, estimate
@@ -55,3 +57,24 @@ def test_nothing_is_known_where_no_job_has_finished():
     told = estimate(asked(state, job, 0, Durations()))
     assert told.likely_ms is None
     assert told.rests_on == ("no job has finished yet, so that nothing is known of durations",)
+
+
+def test_fewer_than_five_finished_jobs_are_too_few_to_tell_a_start_from():
+    state = world()
+    submit(state, "runs", 8)
+    job = submit(state, "next", 8)
+    for finished in (1, 4):
+        told = estimate(asked(state, job, 0, durations(*[HOUR_MS] * finished)))
+        assert told.likely_ms is None
+        assert told.why.startswith(f"not enough finished jobs: {finished} in this tree")
+    assert "1 job(s) like which fewer than 5 have finished, taken to run on" in told.rests_on
+    assert estimate(asked(state, job, 0, durations(*[HOUR_MS] * 5))).likely_ms == HOUR_MS
+
+
+def test_a_longest_run_tells_a_start_where_too_few_have_finished():
+    """W3 bounds what runs, whatever is known of durations."""
+    state = world()
+    submit(state, "runs", 8)
+    job = submit(state, "next", 8)
+    known = replace(asked(state, job, 0, durations(HOUR_MS)), longest_run_ms=lambda _: 2 * HOUR_MS)
+    assert estimate(known).likely_ms == 2 * HOUR_MS

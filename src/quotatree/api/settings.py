@@ -225,7 +225,7 @@ SETTINGS: Final = (
     Setting("users.range", _uids, "none", "unix users for workspaces, as FIRST-LAST such as `70000-70999`: each gets one of its own, and their jobs are kept apart; needs root"),
     Setting("users.map", _user_map, "{}", "workspaces that have a fixed unix user instead, as a table of names"),
     Setting("jobs_dir", _path, "in `data`", "where directories of jobs live, best on a disk of their own: what fills it does not stop the server"),
-    Setting("job_disk", _disk_mib, "none", "how much a job's directories may hold, such as `100Gi`; a run that goes beyond it is stopped and Failed"),
+    Setting("job_disk", _disk_mib, "none", "how much a job's directories may hold, with the home of its workspace where it has one (`users.range`), such as `100Gi`; a run that goes beyond it, or cannot be measured, is stopped and Failed"),
     Setting("cgroups", as_flag, "true", "hold jobs to their CPUs and memory by cgroups, where this machine permits it"),
     Setting("https", as_flag, "false", "browsers come by https through a proxy, so cookies may say Secure; on by itself with `tls_cert`"),
     Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),

@@ -514,8 +514,9 @@ class JobIn(TypedDict):
 class JobOut(TypedDict):
     """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12);
     `min_replicas` and `max_replicas` are what its owner said of it. `reason` and its code say why it
-    waits now; `position` is its place in the queue of its quota, where it was asked for; `ending` says
-    of a failed job what went wrong. `allowed`: what the reader's roles let them do to it.
+    waits now, or how many replicas run of those that it wants; `position` is its place in the queue of
+    its quota, where it was asked for; `ending` says of a failed job what went wrong. `allowed`: what
+    the reader's roles let them do to it.
     """
 
     id: str

@@ -78,10 +78,11 @@ def _state_rows(turn: Turn) -> Iterator[Row]:
 def _reason_code(world: World, job: Job) -> str:
     """Public reason code of the job's phase; for a waiting job, that of its last Wait decision, if it has one.
 
-    A waiting job over an amount limit gets OverAmountLimit: plans pass it over without a decision (W4).
+    A waiting job over an amount limit gets OverAmountLimit: plans pass it over without a decision (W4). A running one
+    that misses replicas gets ReplicasRun, unless places are promised to it: what was decided last is not why (P12).
     """
     if job.phase is not Phase.WAITING:
-        return job.reason
+        return Code.ReplicasRun.name if job.missing_replicas and job.hold is None else job.reason
     waits = job.quota.queue.of_job.get(job.id)
     if waits is not None:
         wanted, used = waits.request.gpu_milli, world.state.limit_used

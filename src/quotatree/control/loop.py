@@ -133,10 +133,10 @@ class Controller:
         """Answer what waits, end the thread and give the lease back. Jobs go on running."""
         self._stopping = True
         self._inbox.wake()
-        if self._thread.is_alive():
-            self._thread.join()
-        else:
+        if self._thread.ident is None:
             self._end()
+        else:  # it ends everything itself, also where it broke, and once is enough
+            self._thread.join()
 
     # -- the loop ------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from quotatree.core.decisions import StepTried
 from quotatree.core.model.job import Idle, Job, JobId, asked_for, total_request
 from quotatree.core.model.policy import Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import Quota, QuotaId
-from quotatree.core.model.resources import Bounds
+from quotatree.core.model.resources import Bounds, text_of_difference
 from quotatree.core.planning.fair_idle import branch_below, sharing_from
 from quotatree.core.reasons import Code, Reason
 from quotatree.core.sentences import Sentence, a_job, a_quota, a_subject
@@ -47,7 +47,8 @@ def _changes_and_ends(
         facts = dict(reason.facts)
         if reason.code in (Code.OwnQuotaFull, Code.AncestorFull):
             full = a_quota(facts["quota"])
-            text = Sentence(f"work worth {facts['wanted']} in ", full, " ends, or ", full, " is scaled up")
+            missing = text_of_difference(facts["wanted"], facts["free"])
+            text = Sentence(f"work worth {missing} in ", full, " ends, or ", full, " is scaled up")
             found[_scaled_up(state.quotas[QuotaId(facts["quota"])], job, text)] = None
         elif reason.code is Code.NoPlacement:
             found[Help(f"devices for {facts['shape']} become free together on one node")] = None
@@ -65,9 +66,8 @@ def _changes_and_ends(
                 None
             )
         elif reason.code is Code.IdleRoomShort:
-            room = Sentence(
-                f"work worth {facts['wanted']} in ", a_quota(job.quota.root.id), " ends, regular or idle"
-            )
+            missing = text_of_difference(facts["wanted"], facts["free"])
+            room = Sentence(f"work worth {missing} in ", a_quota(job.quota.root.id), " ends, regular or idle")
             found[Help(room)] = None
         elif reason.code is Code.IdleLimitReached:
             own = a_quota(facts["quota"])

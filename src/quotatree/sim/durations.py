@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from quotatree.core import WHOLE_GPU
 
 FEW: Final = 5
-"""With fewer finished jobs than this, a wider group is looked at."""
+"""With fewer finished jobs than this, a wider group is looked at, and nothing is told of the widest: a quarter, half and three
+quarters of five are three different jobs, and neither the shortest nor the longest is among them."""
 GROUPS: Final = (
     "the same user, quota and size",
     "the same user and size",
@@ -51,15 +52,12 @@ class Durations:
             insort(self._known.setdefault(key, []), ran_ms)
 
     def typical(self, kind: Kind) -> Typical | None:
-        """The closest group with at least FEW finished jobs, else the widest with any; None if there are none at all."""
-        last = None
+        """The closest group with at least FEW finished jobs; None if not even the widest has so many."""
         for group, key in enumerate(_keys(kind)):
-            found = self._known.get(key)
-            if found:
-                last = Typical(found, group)
-                if len(found) >= FEW:
-                    return last
-        return last
+            found = self._known.get(key, ())
+            if len(found) >= FEW:
+                return Typical(found, group)
+        return None
 
 
 def left_ms(typical: Typical, ran_ms: int, share: float) -> int:

@@ -13,7 +13,7 @@ from time import process_time
 from typing import Final
 
 from quotatree.core import Job, JobId, JobSpec, Module, Snapshot, restore
-from quotatree.sim.durations import GROUPS, Durations, Kind, left_ms
+from quotatree.sim.durations import FEW, GROUPS, Durations, Kind, left_ms
 from quotatree.sim.forward import Forward, Played
 
 LIKELY: Final = 0.5
@@ -53,7 +53,7 @@ def estimate(asked: Question, seconds: float = SECONDS) -> Estimate:
     likely, early, late = (_play(asked, share, groups, deadline) for share in (LIKELY, EARLY, LATE))
     rests_on = _rests_on(asked, groups)
     if likely.start_ms is None:
-        return Estimate(None, None, None, likely.why, rests_on)
+        return Estimate(None, None, None, _why_not(asked, groups) or likely.why, rests_on)
     seen = [one.start_ms for one in (likely, early, late) if one.start_ms is not None]
     earliest = min(seen) if early.start_ms is not None else None
     latest = max(seen) if len(seen) == 3 else None
@@ -79,6 +79,17 @@ def _play(asked: Question, share: float, groups: dict[JobId, int | None], deadli
     return Forward(restore(asked.snapshot), asked.job, asked.now_ms, left, deadline).play()
 
 
+def _why_not(asked: Question, groups: Mapping[JobId, int | None]) -> str:
+    """Why too little is known to tell a start; "" if durations were known of all jobs that were played."""
+    unknown = sum(group is None for group in groups.values())
+    if not unknown:
+        return ""
+    return (
+        f"not enough finished jobs: {asked.durations.count} in this tree, and nothing is told from fewer than {FEW} "
+        f"alike; {unknown} job(s) that may be in the way could run on"
+    )
+
+
 def _rests_on(asked: Question, groups: Mapping[JobId, int | None]) -> tuple[str, ...]:
     if not asked.durations.count:
         return ("no job has finished yet, so that nothing is known of durations",)
@@ -95,5 +106,5 @@ def _rests_on(asked: Question, groups: Mapping[JobId, int | None]) -> tuple[str,
         for group, count in sorted(by_group.items())
     ]
     if unknown:
-        told.append(f"{unknown} job(s) of which nothing is known, taken to run on")
+        told.append(f"{unknown} job(s) like which fewer than {FEW} have finished, taken to run on")
     return (*told, "nobody submits anything meanwhile")

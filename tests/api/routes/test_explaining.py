@@ -293,9 +293,9 @@ def test_what_cannot_be_estimated_is_said(api: Api):
     api.wait_phase(runs, "Running")
     waits = api.submit(gpus=4)
     told = api.get(f"/jobs/{waits}/explanation?estimate=true").json()["estimate"]
-    assert (told["likely_ms"], told["why"]) == (
-        None,
-        "nothing that runs now would end by itself and make room for it",
+    assert told["likely_ms"] is None
+    assert told["why"].startswith(
+        "not enough finished jobs: 0 in this tree, and nothing is told from fewer than 5"
     )
 
 

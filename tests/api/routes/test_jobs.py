@@ -52,3 +52,14 @@ def test_a_job_says_what_its_reader_may_do_to_it(api: Api):
     assert api.client.get(f"/api/v1/jobs/{mine}", headers=read_only).json()["allowed"] == [
         "see-job", "explain-job", "see-exposure", "see-endpoint", "see-logs",
     ]  # fmt: skip
+
+
+def test_a_running_job_says_how_many_replicas_run_of_those_it_wants_p12(api: Api):
+    job = api.submit(groups=[{"gpus": 1, "replicas": 6}], min_replicas=1)
+    api.wait_phase(job, "Running")
+    found = api.get(f"/jobs/{job}", "ann").json()
+    assert (found["running_replicas"], found["reason_code"]) == (4, "ReplicasRun")
+    assert found["reason"]["text"] == "4 replica(s) run; it wants 6 and can use 6"
+    whole = api.submit("eve", workspace="speech", gpus=1, quota="b")
+    api.wait_phase(whole, "Running")
+    assert api.get(f"/jobs/{whole}", "eve").json()["reason"] is None

@@ -5,6 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
+
+from quotatree.cli.look.get import print_items
+from quotatree.cli.look.ledger import _echo_event
+from quotatree.cli.look.nouns import WORDS
 from tests.cli.conftest import Cli
 
 
@@ -53,3 +58,18 @@ def test_events_of_a_job_in_order(cli: Cli):
     kinds = [event["kind"] for event in cli.json("events", "--job", job, user="ann")["items"]]
     assert kinds[0] == "job.submitted"
     assert kinds.index("job.submitted") < len(kinds) - 1
+
+
+def test_an_event_is_printed_with_its_figures_in_a_list_and_while_one_watches(
+    capsys: pytest.CaptureFixture[str],
+):
+    event = {
+        "seq": 7, "at_ms": 0, "kind": "job.autoscaled", "workspace": "vision", "quota": None, "job": "eas-1",
+        "body": {"before": 1, "after": 3, "in_flight": 20.0},
+    }  # fmt: skip
+    cells = ["vision", "-", "eas-1", "before=1", "after=3", "in_flight=20.0"]
+    for output in ("table", "wide"):
+        print_items(WORDS["event"], [event], output, headers=False)
+        _echo_event(event, output)
+        listed, watched = capsys.readouterr().out.splitlines()
+        assert listed.split()[-6:] == watched.split()[-6:] == cells

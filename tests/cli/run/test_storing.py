@@ -17,7 +17,8 @@ def test_backup_restore_migrate_doctor(tmp_path: Path, started: list[Process]):
     run("backup", str(tmp_path / "b2"), "--data", str(tmp_path / "nothing"), status=2)
     run("restore", str(file), "--data", str(data), status=1)
     run("restore", str(file), "--data", str(copy))
-    run("restore", str(tmp_path / "log"), "--data", str(tmp_path / "other"), status=1)
+    run("restore", str(data / "admin-token"), "--data", str(tmp_path / "other"), status=1)
+    assert list((tmp_path / "other").iterdir()) == [], "a restore that fails makes no empty database"
     assert "is up to date" in run("migrate", "--data", str(copy)).stdout
     env: dict[str, str | None] = {
         "XDG_CONFIG_HOME": str(tmp_path / "config"), "QUOTATREE_URL": server.url, "QUOTATREE_TOKEN": server.token,

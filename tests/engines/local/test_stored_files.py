@@ -43,6 +43,7 @@ from quotatree.engines.local.proxy.backends import Backend, Backends, Health
 from quotatree.engines.local.proxy.process import obey
 from quotatree.engines.local.server import disk_use
 from quotatree.engines.local.server.birth import write_spec
+from quotatree.engines.local.server.disk_use import Held
 from quotatree.engines.local.server.engine import LocalEngine
 from quotatree.engines.local.server.known import _HEARERS, KnownRun, read_run
 from quotatree.engines.local.server.orders import specification
@@ -147,7 +148,7 @@ def test_orders_are_written_as_older_supervisors_read_them(
     engine.stop(StopOrder(*KEY, 30_000))
     engine.restart(RestartOrder(*KEY, "again-1"))
     engine._runs[KEY].replicas = {0}
-    monkeypatch.setattr(disk_use, "used_bytes", lambda _: 3 * 2**20)
+    monkeypatch.setattr(disk_use, "held", lambda *_: Held(3 * 2**20))
     engine.end_large_jobs(2)
     written = Path(run.orders).read_text(encoding="utf-8")
     assert re.sub(r'"at_ms":\d{13}', '"at_ms":1700000000000', written) == golden_text("run/orders")

@@ -11,7 +11,7 @@ from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import PRIORITY_NAMES, memory_text, number, span
 from quotatree.api.models.reasons import ReasonOut, reason_out
 from quotatree.control.program_secrets import shown
-from quotatree.core import Autoscale, Reason, ReplicaGroup, name_of
+from quotatree.core import Autoscale, Code, Reason, ReplicaGroup, because, name_of
 from quotatree.store.rows import JobRow
 
 
@@ -41,7 +41,7 @@ class GroupOut(TypedDict):
 
 class JobOut(TypedDict):
     """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
-    `max_replicas` are what its owner said of it. `reason` and its code say why it waits now; `position` is its place in the queue of its quota, where it was asked for; `ending`
+    `max_replicas` are what its owner said of it. `reason` and its code say why it waits now, or how many replicas run of those that it wants; `position` is its place in the queue of its quota, where it was asked for; `ending`
     says of a failed job what went wrong. `allowed`: what the reader's roles let them do to it."""
 
     id: str
@@ -102,8 +102,7 @@ def job_out(
 ) -> JobOut:
     """The job as its row has it. `waits_for`: why it waits right now; None: what it was told last, if it waits."""
     record, card, spec = row.record, row.card, row.record.spec
-    reason = waits_for or record.told
-    told = None if reason is None or row.phase != "Waiting" else reads.reason(reason)
+    told = _told(row, reads, waits_for)
     core = () if record.core is None else record.core.places
     places: list[PlaceOut] = [
         {"replica": place.replica, "node": place.node, "devices": list(place.devices), "surplus": surplus}
@@ -150,6 +149,18 @@ def job_out(
         "program": shown(card.program),
         "allowed": allowed.on_job(row.workspace, row.owner),
     }
+
+
+def _told(row: JobRow, reads: Reader, waits_for: Reason | None) -> Reason | None:
+    """Why the job waits, or how many replicas run where some are missing; None for any other."""
+    record = row.record
+    if row.phase == "Waiting":
+        reason = waits_for or record.told
+        return None if reason is None else reads.reason(reason)
+    if row.reason_code != Code.ReplicasRun.name or record.core is None:
+        return None
+    running, spec = len(record.core.places) + sum(len(one.places) for one in record.extras), record.spec
+    return because(Code.ReplicasRun, running=running, wanted=spec.wanted_replicas, most=spec.most_replicas)
 
 
 def _group_out(group: ReplicaGroup) -> GroupOut:

@@ -24,7 +24,7 @@ from quotatree.cli.table_layout import table_lines
 from quotatree.cli.words import called, gpu_seconds, moment, with_name
 
 HEADER = ("TIME", "PREEMPTOR", "STEP", "VICTIM", "QUOTA", "PRIO", "LOST", "COST", "WHAT")
-EVENT_WIDTHS = (6, 19, 18, 12, 12)
+EVENT_WIDTHS = (6, 19, 18, 12, 12, 14)
 
 
 @click.command()
@@ -108,9 +108,8 @@ def events(
     no_headers: bool,
     remote: Remote,
 ) -> None:
-    """Show what happened, oldest first; with -w what happens. A cut connection is made again, and nothing is missed.
-
-    With -o wide, also what there is to know of each.
+    """Show what happened, oldest first, with its figures; with -w what happens. A cut connection is made again, and nothing is
+    missed.
     """
     noun = WORDS["event"]
     with remote.client() as client:

@@ -275,9 +275,10 @@ NOUNS: Final = (
             Column("WORKSPACE", lambda event: event["workspace"] or "-"),
             Column("QUOTA", lambda event: event["quota"] or "-"),
             Column("JOB", lambda event: event["job"] or "-"),
-            Column("WHAT", lambda event: _facts(event["body"]), wide=True),
+            Column("WHAT", lambda event: _facts(event["body"])),
         ),
         lambda client, asked: client.events.list(workspace=asked.workspace), filters=("workspace",),
+        spare=("WORKSPACE", "QUOTA"),
     ),
     Noun(
         "preemption", ("preemptions",), _key("seq"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -67,19 +67,23 @@ def database_of(data: Path | None, database: str | None, config: Path | None) ->
 
 
 @contextmanager
-def opened_store(url: str, *, must_exist: bool = False) -> Iterator[Store]:
-    """Open the store, and close it in the end. What goes wrong with it is told, and ends the command."""
+def opened_store(url: str, *, must_exist: bool = False, beside: bool = False) -> Iterator[Store]:
+    """Open the store, and close it in the end. What goes wrong with it is told, and ends the command.
+
+    `beside`: a file that is missing appears in the end, if all went well.
+    """
     from quotatree.store import Store
     from quotatree.store.errors import StoreError, StoreUnavailable
+    from quotatree.store.new_file import written_beside
 
     if must_exist and "://" not in url and not Path(url).exists():
         fail(f"{url}: there is no such database", EXIT_BAD_INPUT)
     try:
-        store = Store.open(url)
-        try:
+        with (
+            written_beside(url) if beside else nullcontext(url) as there,
+            closing(Store.open(there)) as store,
+        ):
             yield store
-        finally:
-            store.close()
     except StoreUnavailable as error:
         fail(str(error), EXIT_UNAVAILABLE)
     except StoreError as error:

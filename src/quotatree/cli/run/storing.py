@@ -38,8 +38,11 @@ def backup(file: Path, data: Path | None, database: str | None, config: Path | N
 @click.option("--force", is_flag=True, help="Replace what is there, also under a server that still runs.")
 @data_options
 def restore(file: Path, force: bool, data: Path | None, database: str | None, config: Path | None) -> None:
-    """Fill an empty database from FILE, a backup of either kind of database."""
-    with opened_store(database_of(data, database, config)) as store:
+    """Fill an empty database from FILE, a backup of either kind of database. If it fails, everything stays as it was."""
+    from quotatree.store.database import parse_url, shown
+
+    url = database_of(data, database, config)
+    with opened_store(url, beside=True) as store:
         taken_ms = store.restore(file, time.time_ns() // 1_000_000, force=force)
-        when = datetime.fromtimestamp(taken_ms / 1000, UTC).isoformat(" ", "seconds")
-        click.echo(f"{store.url}: as it was at {when}")
+    when = datetime.fromtimestamp(taken_ms / 1000, UTC).isoformat(" ", "seconds")
+    click.echo(f"{shown(parse_url(url))}: as it was at {when}")

@@ -60,6 +60,19 @@ def amount_text(resource: int, amount: int) -> str:
     return f"{_decimal(amount, 1000)} {'GPU' if resource == GPU else 'CPU'}"
 
 
+def text_of_difference(wanted: str, free: str) -> str:
+    """Return how much more the first of two texts of amount_text says than the second: "2 GPU" of "8 GPU" and "6 GPU"."""
+    (resource, more), (_, less) = _amount_of(wanted), _amount_of(free)
+    return amount_text(resource, more - less)
+
+
+def _amount_of(text: str) -> tuple[int, int]:
+    """Return the resource and the amount of which amount_text made the text; memory beyond 1 GiB may be rounded."""
+    figure, unit = text.split(" ")
+    resource, one = {"GPU": (GPU, 1000), "CPU": (CPU, 1000), "GiB": (MEMORY, 1024), "MiB": (MEMORY, 1)}[unit]
+    return resource, round(float(figure) * one)
+
+
 def resources_text(amount: Resources) -> str:
     """Return the resources of `amount` as text: GPUs always, CPU and memory if not zero."""
     parts = [amount_text(GPU, amount.gpu_milli)]

@@ -8,6 +8,7 @@ A run whose supervisor was killed is cleared away and then reported lost; until 
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
 import socket
@@ -249,11 +250,11 @@ class LocalEngine:
         lock = birth.take_lock(path)
         if lock is None:
             raise EngineUnavailable(f"run {order.run} of {order.job} is supervised, and not known yet")
-        run = KnownRun(order.job, order.run, order.module, path)
         premises = self._premises
         spec = orders.specification(
             premises.engine_id, order, user, limits=self._limits, apart=premises.apart
         )
+        run = KnownRun(order.job, order.run, order.module, path, home=spec.get("home"))
         first = orders.start(order.replicas)
         try:
             program = parse(order.program, order.module, len(order.replicas))
@@ -391,17 +392,24 @@ class LocalEngine:
             )
 
     def end_large_jobs(self, most_mib: int) -> None:
-        """Have runs end as failed whose job holds more on the disk than it may; it is said once to each."""
+        """Have runs end as failed whose job holds more on the disk than it may, its home among it; it is said once to each."""
         with self._state:
             running = [run for run in self._runs.values() if run.replicas and not run.too_large]
+        held = functools.cache(lambda path: disk_use.held(path, 2 * most_mib * 2**20))
         for run in running:
-            used = disk_use.used_bytes(self._directory.job(run.job))
-            if used <= most_mib * 2**20:
+            try:
+                own = held(self._directory.job(run.job).path)
+                home = disk_use.Held(0) if run.home is None else held(run.home)
+            except OSError as problem:
+                log.warning(
+                    "local engine: what %s holds on the disk cannot be measured: %s", run.job, problem
+                )
                 continue
-            detail = f"its directories hold {used / 2**20:,.0f} MiB, more than the {most_mib:,} MiB that a job may have"
-            with self._state:
-                run.too_large = True
-                orders.give(run, orders.fail(detail), self.make_room)
+            detail = disk_use.why_too_large(own, home, most_mib)
+            if detail:
+                with self._state:
+                    run.too_large = True
+                    orders.give(run, orders.fail(detail), self.make_room)
 
     def _look_at_gpus(self, health: HealthWatch) -> None:
         """Report on the health of the GPUs, as far as it has changed."""

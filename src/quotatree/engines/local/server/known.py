@@ -61,6 +61,7 @@ class KnownRun:
     offset: int = 0
     load: InFlight | None = None  # the latest figure, told at `loaded_at` of the monotonic clock
     loaded_at: float = 0.0
+    home: str | None = None  # of its workspace, if that lies with the engine
 
     @property
     def key(self) -> Key:
@@ -108,7 +109,9 @@ def read_run(directory: RunDir) -> KnownRun | None:
             spec = json.load(file)
     except (FileNotFoundError, ValueError):
         return None
-    run = KnownRun(JobId(spec["job"]), int(spec["run"]), Module(spec["module"]), directory)
+    run = KnownRun(
+        JobId(spec["job"]), int(spec["run"]), Module(spec["module"]), directory, home=spec.get("home")
+    )
     orders, _ = journal.read(directory.orders)
     there = Counter(
         int(one["replica"]) for order in orders if order.get("do") == "start" for one in order["replicas"]
