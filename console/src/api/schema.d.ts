@@ -1374,7 +1374,7 @@ export interface paths {
          * Return From Provider
          * @description Where the provider sends the browser back to: set `redirect_uri` to this address.
          *
-         *     It goes on to the login page, with the provider's answer behind the `#`, and signs nobody in: that page does.
+         *     It goes on to the login page, with the provider's answer behind the `#`. That page then signs in.
          */
         get: operations["return_from_provider_api_v1_oidc_callback_get"];
         put?: never;
@@ -3150,7 +3150,7 @@ export interface components {
         };
         /**
          * OidcAnswerIn
-         * @description `answer`: the query with which the provider sent the browser back. `secret`: what the page was given when it began.
+         * @description `answer`: the query with which the provider sent the browser back. `secret`: what the page got when it began.
          */
         OidcAnswerIn: {
             /** Answer */
@@ -4086,7 +4086,7 @@ export interface components {
         };
         /**
          * SessionOut
-         * @description `key` goes into every request: `Authorization: Bearer qs_…`. Keep it where no other origin reads it, never in a cookie.
+         * @description `key` goes into every request: `Authorization: Bearer qs_…`. Keep it for your origin, never in a cookie.
          */
         SessionOut: {
             /** User */

@@ -90,10 +90,10 @@ class TokenInfo:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A signed-in browser. `id_hash`, under which the session is found, is the hash of the key that the browser's page has.
+    """A signed-in browser. `id_hash`, under which the session is found, is the hash of the key that its page has.
 
-    If it was opened with a token, the token's id and a dot stand before the hash. `csrf_hash` belongs to the sessions of older
-    versions, which were cookies: it is empty in new ones, and those find no session any more.
+    If it was opened with a token, the token's id and a dot stand before the hash. `csrf_hash` is empty: only the
+    sessions of older versions have one. They were cookies, and no key finds them.
     """
 
     id_hash: str = field(repr=False)

@@ -100,7 +100,7 @@ def directory_of(services: Services) -> Directory:
 def authenticate(request: Request) -> Caller:
     """The caller, by the token or the session's key in `Authorization`. Raises Unauthenticated.
 
-    Nothing else of a request says who asks; above all no cookie, since browsers send those to every port of a host.
+    Nothing else of a request says who asks; above all no cookie: browsers send those to every port of a host.
     """
     services: Services = request.app.state.services
     directory = directory_of(services)

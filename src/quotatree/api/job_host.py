@@ -1,6 +1,7 @@
-"""Under which host name do links lead to a job? One that is not the console's keeps the cookies of the two apart.
+"""Under which host name do links lead to a job? Another one than the console's keeps their cookies apart.
 
-Browsers share cookies across the ports of a host. With a name for each job, also a notebook's own cookies reach no other job.
+Browsers share cookies across the ports of a host. With a name for each job, also the cookies of a notebook
+reach no other job.
 """
 
 from __future__ import annotations

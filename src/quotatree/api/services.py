@@ -55,7 +55,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Services:
-    """`job_host`: the host name in links to jobs. `metrics_names`: whoever reaches /metrics may know names of quotas, nodes and jobs."""
+    """`job_host`: the host name in links to jobs. `metrics_names`: all who reach /metrics may know the names of quotas,
+    nodes and jobs."""
 
     controller: Controller
     store: Store

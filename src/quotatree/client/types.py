@@ -775,8 +775,8 @@ class OccupantOut(TypedDict):
 
 
 class OidcAnswerIn(TypedDict):
-    """`answer`: the query with which the provider sent the browser back. `secret`: what the page was given
-    when it began.
+    """`answer`: the query with which the provider sent the browser back. `secret`: what the page got when
+    it began.
     """
 
     answer: str
@@ -1291,8 +1291,8 @@ class SeriesOut(TypedDict):
 
 
 class SessionOut(TypedDict):
-    """`key` goes into every request: `Authorization: Bearer qs_…`. Keep it where no other origin reads it,
-    never in a cookie.
+    """`key` goes into every request: `Authorization: Bearer qs_…`. Keep it for your origin, never in a
+    cookie.
     """
 
     user: str

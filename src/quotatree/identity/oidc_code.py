@@ -1,8 +1,8 @@
 """Login in a browser: authorization code with PKCE.
 
-A login that has begun is kept in memory for ten minutes under its `state`, and can be finished once, by the page that began
-it: that holds a second secret, so that following a link cannot sign a user in to an account that is not theirs. The secret is
-no cookie, since a service of a job could set one for the whole host.
+A login that has begun is kept in memory for ten minutes under its `state`, and can be finished once, by the page
+that began it: it holds a second secret, so that following a link cannot sign a user in to an account that is not
+theirs. The secret is no cookie, since a service of a job could set one for the whole host.
 """
 
 from __future__ import annotations

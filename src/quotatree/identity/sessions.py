@@ -1,7 +1,8 @@
-"""Browser sessions: `qs_` and random characters, a key that the console's page keeps and of which only the hash is kept here.
+"""Browser sessions: `qs_` and random characters, a key that the console's page keeps. Only its hash is kept here.
 
-The key is no cookie: a browser sends a cookie to every port of a host, so to the services of jobs too. The page keeps it where
-browsers separate ports, and sends it with each request, so that no request counts which another page made the browser send.
+The key is no cookie: a browser sends a cookie to every port of a host, so to the services of jobs too. The page
+keeps it where browsers separate ports, and sends it with each request. So no request counts that another page
+made the browser send.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class LinkIn(Body):
 
 
 class OidcAnswerIn(Body):
-    """`answer`: the query with which the provider sent the browser back. `secret`: what the page was given when it began."""
+    """`answer`: the query with which the provider sent the browser back. `secret`: what the page got when it began."""
 
     answer: Annotated[str, StringConstraints(max_length=8000)] = Field(repr=False)
     secret: Annotated[str, StringConstraints(max_length=200)] = Field(repr=False)
@@ -138,7 +138,7 @@ class WhoAmI(TypedDict):
 
 
 class SessionOut(TypedDict):
-    """`key` goes into every request: `Authorization: Bearer qs_…`. Keep it where no other origin reads it, never in a cookie."""
+    """`key` goes into every request: `Authorization: Bearer qs_…`. Keep it for your origin, never in a cookie."""
 
     user: str
     key: str

@@ -1,7 +1,7 @@
 """Signing in and out: by password, by the identity provider in a browser, or by its device flow from a terminal.
 
-A session is a key that the answer tells the page, once. No answer sets a cookie: browsers show a host's cookies to every port
-of it, so also to the services of jobs, which may set them as well.
+A session is a key that the answer tells the page, once. No answer sets a cookie: browsers show a host's cookies
+to every port of it, so also to the services of jobs, which may set them as well.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ async def begin_oidc_login(request: Request) -> Response:
 async def return_from_provider(request: Request) -> Response:
     """Where the provider sends the browser back to: set `redirect_uri` to this address.
 
-    It goes on to the login page, with the provider's answer behind the `#`, and signs nobody in: that page does.
+    It goes on to the login page, with the provider's answer behind the `#`. That page then signs in.
     """
     _oidc(services_of(request))
     return RedirectResponse(f"/login#oidc={quote(request.url.query, safe='')}", 303)
