@@ -25,8 +25,8 @@ This page is written by `docs/generate_api.py` from the application. The full de
 
 - Everything is under `/api/v1`, except health and metrics. Bodies are JSON (`application/json`); unknown fields are
   refused, and nothing is turned into something else: `"5"` is not 5.
-- `Authorization: Bearer qt_…` says who asks. A browser has a session instead: a cookie it cannot read, and a second secret
-  that it must send as `X-CSRF-Token` with everything that changes something.
+- `Authorization: Bearer qt_…` says who asks, and nothing else does: no cookie is set or read. The console's page sends the key of
+  its session, `qs_…`, the same way ([why](../explanation/isolation.md#what-a-link-to-a-service-can-see)).
 - Amounts are written `{{"gpus": 8, "cpu": 16, "memory": "64Gi"}}`, durations `"90s"` or `"1h30m"`, ranges of priorities
   `"6-9"`. Times are milliseconds since the epoch (`…_ms`).
 - Lists come in pages: `{{"items": […], "next": "…"}}`. Give `next` back as `cursor`, with the same filter. Filters may be

@@ -15,7 +15,7 @@ from console import chromium
 from quotatree.cli.demo import cast
 from tests.console_browser.conftest import QUIET
 from tests.console_browser.past import remember
-from tests.console_browser.world import World
+from tests.console_browser.world import World, signed_in
 
 PICTURES: Final = Path(__file__).parent / "pictures"
 SIZE: Final = {"width": 1200, "height": 680}
@@ -63,8 +63,12 @@ def play(world: World) -> None:
 def _take(world: World, path: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
-        context = browser.new_context(viewport=SIZE, base_url=world.url, reduced_motion="reduce")  # type: ignore[arg-type]
-        assert context.request.post("/api/v1/session/token", data={"token": world.tokens["admin"]}).ok
+        context = browser.new_context(
+            viewport=SIZE,  # type: ignore[arg-type]
+            base_url=world.url,
+            reduced_motion="reduce",
+            storage_state=signed_in(world.url, world.tokens["admin"]),
+        )
         page = context.new_page()
         page.goto("/quotas/Quota1")
         page.get_by_role("region", name="Figures").wait_for()

@@ -8,6 +8,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { signedOut } from "./api/client";
 import { ApiProblem } from "./api/problems";
+import { onOtherKey } from "./api/sessionKey";
 import { makeRouter } from "./routes/router";
 import { theme } from "./theme";
 
@@ -24,9 +25,12 @@ const client = new QueryClient({
 const router = makeRouter(client);
 
 signedOut.addEventListener("ended", () => {
+  if (router.state.location.pathname.startsWith("/login")) return; // what the login page asks must not be forgotten under it
   client.clear();
-  if (!router.state.location.pathname.startsWith("/login")) void router.navigate({ to: "/login", search: { back: router.state.location.href } });
+  void router.navigate({ to: "/login", search: { back: router.state.location.href } });
 });
+
+onOtherKey(() => window.location.reload()); // nothing of another user stays on the screen
 
 const root = document.getElementById("root");
 if (root !== null)

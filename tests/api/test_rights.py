@@ -147,9 +147,9 @@ ROWS = [
 ]
 PUBLIC = {
     ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"), ("POST", "/api/v1/session"),
-    ("GET", "/api/v1/oidc/login"), ("GET", "/api/v1/oidc/callback"), ("POST", "/api/v1/oidc/device"),
+    ("POST", "/api/v1/oidc/login"), ("GET", "/api/v1/oidc/callback"), ("POST", "/api/v1/oidc/device"),
     ("POST", "/api/v1/oidc/device/token"), ("GET", "/api/v1/login-ways"), ("POST", "/api/v1/session/token"),
-    ("POST", "/api/v1/session/link"), ("POST", "/api/v1/kubernetes/token"),
+    ("POST", "/api/v1/session/link"), ("POST", "/api/v1/session/oidc"), ("POST", "/api/v1/kubernetes/token"),
 }  # fmt: skip
 """Open to everybody, tested in test_sessions, test_login_ways and test_cluster_login."""
 # fmt: on

@@ -49,6 +49,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "job_disk": ('"100Gi"', 102_400),
     "cgroups": ("false", False),
     "https": ("true", True),
+    "job_host": ('"{job}.jobs.example.org"', "{job}.jobs.example.org"),
     "tls_cert": ('"c.pem"', Path("c.pem")),
     "tls_key": ('"k.pem"', Path("k.pem")),
     "log_file": ('"l"', Path("l")),
@@ -188,6 +189,7 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
             "jobs_dir",
             "kubernetes",
             "job_disk",
+            "job_host",
             "oidc",
         )
 
@@ -200,6 +202,7 @@ def test_the_default_is_the_one_that_is_shown(setting: Any):
         ("[loop]\nlease = 15", "must be a duration"),
         ("loop = 5", "no setting loop"),
         ("https = 1", "true or false"),
+        ('job_host = "http://x"', "must be a host name"),
         ('engine = "magic"', 'must be "local", "timer" or "kubernetes"'),
         ('[limits]\nbody = "9Ti"', "1Mi"),
         ('[oidc]\nissuer = "https://x.example.org"', "client_id, redirect_uri must be set"),

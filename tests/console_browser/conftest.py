@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from console import build, chromium
-from tests.console_browser.world import World
+from tests.console_browser.world import World, signed_in
 
 QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -64,10 +64,9 @@ def sign_in(browser: Browser, world: World) -> Iterator[SignIn]:
             color_scheme=theme,  # type: ignore[arg-type]  # light or dark
             reduced_motion="reduce",
             base_url=world.url,
+            storage_state=signed_in(world.url, world.tokens[user]),
         )
         opened.append(context)
-        answer = context.request.post("/api/v1/session/token", data={"token": world.tokens[user]})
-        assert answer.ok, answer.text()
         page = context.new_page()
         page.set_default_timeout(15_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -56,3 +56,34 @@ def test_a_login_link_works_once(browser: Browser, world: World):
     for page in (first, second):
         page.close()
     asking.close()
+
+
+def test_cookies_of_an_older_version_end_at_the_door(browser: Browser, world: World):
+    context = browser.new_context(base_url=world.url)
+    names = ("quotatree_session", "quotatree_csrf")
+    context.add_cookies([{"name": name, "value": "a" * 43, "url": world.url} for name in names])
+    page = context.new_page()
+    page.goto("/jobs")
+    page.get_by_label("User").fill("bob")
+    page.get_by_label("Password", exact=True).fill(password("bob"))
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name="Jobs")).to_be_visible()
+    context.close()
+
+
+def test_who_signs_out_in_one_window_is_out_in_all(sign_in, world: World):
+    here = sign_in("bob", "/jobs")
+    there = here.context.new_page()
+    there.goto("/me")
+    expect(there.get_by_role("link", name="bob", exact=True)).to_be_visible()
+    here.get_by_role("button", name="Sign out").click()
+    expect(there.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+
+
+def test_the_console_goes_on_after_the_server_was_started_anew(sign_in, world: World):
+    page = sign_in("bob", "/me")
+    expect(page.get_by_role("link", name="bob", exact=True)).to_be_visible()
+    world.stop()
+    world.start()
+    page.reload()
+    expect(page.get_by_role("link", name="bob", exact=True)).to_be_visible()

@@ -13,6 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+import httpx2
+from playwright.sync_api import StorageState
+
 from quotatree.cli.demo import cast
 from quotatree.client import Client
 from quotatree.client.errors import ClientError
@@ -117,6 +120,14 @@ def come_true(seen: Callable[[], bool], seconds: float) -> None:
     while not seen():
         assert time.monotonic() < until, "it did not come"
         time.sleep(0.1)
+
+
+def signed_in(url: str, token: str) -> StorageState:
+    """What a browser keeps for the console after a login with the token."""
+    answer = httpx2.post(f"{url}/api/v1/session/token", json={"token": token})
+    assert answer.is_success, answer.text
+    key = str(answer.json()["key"])
+    return {"origins": [{"origin": url, "localStorage": [{"name": "quotatree-key", "value": key}]}]}
 
 
 def password(user: str) -> str:

@@ -6,7 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 
-from quotatree.identity.oidc_code import CodeLogins, Finished
+from quotatree.identity.oidc_claims import Claims
+from quotatree.identity.oidc_code import CodeLogins
 from quotatree.identity.oidc_provider import Provider
 from tests.oidc_provider import REDIRECT
 
@@ -23,7 +24,7 @@ def browse(url: str) -> dict[str, str]:
     return {key: values[0] for key, values in parse_qs(urlsplit(location).query).items()}
 
 
-def log_in(ours: Provider, now_ms: int = NOW_MS) -> Finished:
+def log_in(ours: Provider, now_ms: int = NOW_MS) -> Claims:
     logins = CodeLogins(ours)
-    begun = logins.begin(now_ms, "/console")
-    return logins.finish(browse(begun.url), begun.browser, now_ms)
+    begun = logins.begin(now_ms)
+    return logins.finish(browse(begun.url), begun.secret, now_ms)

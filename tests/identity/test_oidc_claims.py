@@ -48,7 +48,7 @@ def test_an_id_token_with_a_wrong_claim_is_refused(
 )
 def test_clocks_may_differ_a_little(ours: Provider, there: OidcProvider, claim: str, value: object):
     there.spoil = lambda header, claims: claims.update({claim: value})
-    assert log_in(ours).claims.display == "Ann"
+    assert log_in(ours).display == "Ann"
 
 
 def test_an_unsigned_id_token_is_refused(ours: Provider, there: OidcProvider):
@@ -64,7 +64,7 @@ def test_an_algorithm_that_is_not_on_the_list_is_refused(
     there.sign = lambda header, claims: _signed(there, header, claims)  # type: ignore[method-assign]
     with pytest.raises(Unauthenticated, match="not valid"):
         log_in(ours)
-    assert log_in(Provider(replace(ours.settings, algorithms=("RS512",)), http)).claims.display == "Ann"
+    assert log_in(Provider(replace(ours.settings, algorithms=("RS512",)), http)).display == "Ann"
 
 
 def _signed(there: OidcProvider, header: dict, claims: dict) -> str:

@@ -1,6 +1,7 @@
 // How is the server asked? By paths, parameters and bodies that the generated description knows.
 import { ApiProblem, UNREACHABLE, problemOf } from "./problems";
 import type { paths } from "./schema";
+import { sessionKey } from "./sessionKey";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 type Operation<P extends keyof paths, M extends Method> = paths[P][M];
@@ -48,7 +49,8 @@ export async function send(
   const headers: Record<string, string> = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (version !== undefined) headers["If-Match"] = `"${version}"`;
-  if (method !== "get") headers["X-CSRF-Token"] = csrf();
+  const key = sessionKey();
+  if (key !== null) headers.Authorization = `Bearer ${key}`;
   const init: RequestInit = { method: method.toUpperCase(), headers, credentials: "same-origin" };
   if (body !== undefined) init.body = JSON.stringify(body);
   if (signal !== undefined) init.signal = signal;
@@ -58,12 +60,6 @@ export async function send(
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiProblem({ status: UNREACHABLE, detail: "the server cannot be reached" });
   }
-}
-
-/** The session's second secret: a cookie that this page may read and another origin may not. */
-function csrf(): string {
-  const found = document.cookie.split("; ").find((one) => one.startsWith("quotatree_csrf="));
-  return found === undefined ? "" : decodeURIComponent(found.slice("quotatree_csrf=".length));
 }
 
 export function filled(path: string, values: Record<string, string>): string {

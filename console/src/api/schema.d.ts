@@ -1350,13 +1350,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        get?: never;
+        put?: never;
         /**
          * Begin Oidc Login
-         * @description Sends the browser to the identity provider.
+         * @description Begin a login in a browser: where to send it, and a secret with which the same page ends the login.
          */
-        get: operations["begin_oidc_login_api_v1_oidc_login_get"];
-        put?: never;
-        post?: never;
+        post: operations["begin_oidc_login_api_v1_oidc_login_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1371,14 +1371,34 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Finish Oidc Login
+         * Return From Provider
          * @description Where the provider sends the browser back to: set `redirect_uri` to this address.
          *
-         *     Whoever is refused and asked for a page is sent to the login page, which says why.
+         *     It goes on to the login page, with the provider's answer behind the `#`. That page then signs in.
          */
-        get: operations["finish_oidc_login_api_v1_oidc_callback_get"];
+        get: operations["return_from_provider_api_v1_oidc_callback_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In By Oidc
+         * @description Open a session by the provider's answer and the secret of the page that began the login. It works once.
+         */
+        post: operations["log_in_by_oidc_api_v1_session_oidc_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2858,7 +2878,7 @@ export interface components {
         };
         /**
          * LoginWays
-         * @description Which ways in are open. `oidc`: send the browser to `/api/v1/oidc/login?return_to=…`.
+         * @description Which ways in are open. `oidc`: begin with `POST /api/v1/oidc/login`.
          */
         LoginWays: {
             /** Password */
@@ -3127,6 +3147,26 @@ export interface components {
             leaving: boolean;
             /** Held */
             held: boolean;
+        };
+        /**
+         * OidcAnswerIn
+         * @description `answer`: the query with which the provider sent the browser back. `secret`: what the page got when it began.
+         */
+        OidcAnswerIn: {
+            /** Answer */
+            answer: string;
+            /** Secret */
+            secret: string;
+        };
+        /**
+         * OidcBegunOut
+         * @description Keep `secret` in the page, then send the browser to `url`.
+         */
+        OidcBegunOut: {
+            /** Url */
+            url: string;
+            /** Secret */
+            secret: string;
         };
         /**
          * PaiChildLevel
@@ -4046,13 +4086,13 @@ export interface components {
         };
         /**
          * SessionOut
-         * @description `csrf` goes into the header X-CSRF-Token of every request that changes something.
+         * @description `key` goes into every request: `Authorization: Bearer qs_…`. Keep it for your origin, never in a cookie.
          */
         SessionOut: {
             /** User */
             user: string;
-            /** Csrf */
-            csrf: string;
+            /** Key */
+            key: string;
             /** Expires Ms */
             expires_ms: number;
         };
@@ -6761,11 +6801,9 @@ export interface operations {
             };
         };
     };
-    begin_oidc_login_api_v1_oidc_login_get: {
+    begin_oidc_login_api_v1_oidc_login_post: {
         parameters: {
-            query?: {
-                return_to?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -6773,15 +6811,17 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Successful Response */
-            302: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["OidcBegunOut"];
+                };
             };
         };
     };
-    finish_oidc_login_api_v1_oidc_callback_get: {
+    return_from_provider_api_v1_oidc_callback_get: {
         parameters: {
             query?: never;
             header?: never;
@@ -6796,6 +6836,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    log_in_by_oidc_api_v1_session_oidc_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcAnswerIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
             };
         };
     };

@@ -2,6 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { keys } from "./keys";
+import { keepSessionKey } from "./sessionKey";
 
 export const waysQuery = queryOptions({
   queryKey: keys.ways,
@@ -9,17 +10,35 @@ export const waysQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export const signInByPassword = (user: string, password: string) => call("post", "/api/v1/session", { body: { user, password } });
-export const signInByToken = (token: string) => call("post", "/api/v1/session/token", { body: { token } });
-export const signInByLink = (code: string) => call("post", "/api/v1/session/link", { body: { code } });
-export const signOut = () => call("delete", "/api/v1/session");
+export const signInByPassword = async (user: string, password: string) => keep(await call("post", "/api/v1/session", { body: { user, password } }));
+export const signInByToken = async (token: string) => keep(await call("post", "/api/v1/session/token", { body: { token } }));
+export const signInByLink = async (code: string) => keep(await call("post", "/api/v1/session/link", { body: { code } }));
 
-const REFUSED = "quotatree_refused=";
+const keep = (opened: { key: string }) => keepSessionKey(opened.key);
 
-/** Why the server sent the reader back to the door, told once; null if it did not. */
-export function whyRefused(): string | null {
-  const found = document.cookie.split("; ").find((one) => one.startsWith(REFUSED));
-  if (found === undefined) return null;
-  document.cookie = `${REFUSED}; path=/login; max-age=0`;
-  return decodeURIComponent(found.slice(REFUSED.length));
+export async function signOut(): Promise<void> {
+  try {
+    await call("delete", "/api/v1/session");
+  } finally {
+    keepSessionKey(null);
+  }
+}
+
+// -- by the identity provider: what begins here must end in the same window of this origin
+const BEGUN = "quotatree-login";
+type Begun = { secret: string; back: string };
+
+/** Goes to the identity provider, which sends the reader back to the login page, and this one then to `back`. */
+export async function goToProvider(back: string): Promise<void> {
+  const { url, secret } = await call("post", "/api/v1/oidc/login");
+  sessionStorage.setItem(BEGUN, JSON.stringify({ secret, back } satisfies Begun));
+  window.location.assign(url);
+}
+
+/** Signs in by the provider's answer; returns where the reader wanted to go. */
+export async function signInByProvider(answer: string): Promise<string> {
+  const { secret, back } = JSON.parse(sessionStorage.getItem(BEGUN) ?? '{"secret": "", "back": "/"}') as Begun;
+  sessionStorage.removeItem(BEGUN);
+  keep(await call("post", "/api/v1/session/oidc", { body: { answer, secret } }));
+  return back;
 }

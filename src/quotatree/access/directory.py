@@ -28,7 +28,7 @@ class Directory:
     quota_admins: frozenset[QuotaAdmin] = frozenset()
     tokens: Mapping[str, TokenInfo] = field(default_factory=dict)
     sessions: Mapping[str, SessionInfo] = field(default_factory=dict)
-    """Keys are the hashes of cookies."""
+    """By `id_hash`."""
     priority_names: PriorityNames = field(default_factory=dict)
     """Names that may be written for priorities, in the whole installation (W6)."""
 

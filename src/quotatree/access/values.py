@@ -90,9 +90,10 @@ class TokenInfo:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A signed-in browser. `id_hash`, the key under which the session is found, is the hash of the cookie.
+    """A signed-in browser. `id_hash`, under which the session is found, is the hash of the key that its page has.
 
-    If it was opened with a token, the token's id and a dot stand before the hash.
+    If it was opened with a token, the token's id and a dot stand before the hash. `csrf_hash` is empty: only the
+    sessions of older versions have one. They were cookies, and no key finds them.
     """
 
     id_hash: str = field(repr=False)

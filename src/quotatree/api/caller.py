@@ -1,4 +1,4 @@
-"""Who asks? A bearer token, or a browser's session with its second secret; and what a route may do on their behalf."""
+"""Who asks? A bearer of a token, or of a console session's key; and what a route may do on their behalf."""
 
 from __future__ import annotations
 
@@ -23,15 +23,13 @@ from quotatree.control.eyes import eyes, parents
 from quotatree.control.queries import Query
 from quotatree.core import Refused
 from quotatree.identity.errors import Unauthenticated
-from quotatree.identity.sessions import authenticate_session, check_csrf, token_of
+from quotatree.identity.sessions import PREFIX as SESSION_PREFIX
+from quotatree.identity.sessions import authenticate_session, token_of
 from quotatree.identity.tokens import authenticate_token
 from quotatree.store import Store
 from quotatree.store.rows import JobRow
 
 T = TypeVar("T")
-SESSION_COOKIE: Final = "quotatree_session"
-CSRF_HEADER: Final = "X-CSRF-Token"
-SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,27 +98,25 @@ def directory_of(services: Services) -> Directory:
 
 
 def authenticate(request: Request) -> Caller:
-    """The caller, by bearer token or session cookie. Raises Unauthenticated.
+    """The caller, by the token or the session's key in `Authorization`. Raises Unauthenticated.
 
-    A request that changes something by cookie must carry the session's second secret too, else Forbidden is raised.
+    Nothing else of a request says who asks; above all no cookie: browsers send those to every port of a host.
     """
     services: Services = request.app.state.services
     directory = directory_of(services)
     now_ms = services.clock()
     header = request.headers.get("authorization")
-    if header is not None:
-        scheme, _, text = header.partition(" ")
-        if scheme.lower() != "bearer":
-            raise Unauthenticated("only bearer tokens are accepted")
-        token = authenticate_token(directory, text.strip(), now_ms)
-        return Caller(services, token.user, directory, token=token)
-    cookie = request.cookies.get(SESSION_COOKIE)
-    if cookie is None:
+    if header is None:
         raise Unauthenticated("a token is needed: Authorization: Bearer qt_…")
-    session = authenticate_session(directory, cookie, now_ms)
-    if request.method not in SAFE_METHODS:
-        check_csrf(session, request.headers.get(CSRF_HEADER, ""))
-    return Caller(services, session.user, directory, token_of(directory, session), session)
+    scheme, _, text = header.partition(" ")
+    if scheme.lower() != "bearer":
+        raise Unauthenticated("only bearer tokens are accepted")
+    text = text.strip()
+    if text.startswith(SESSION_PREFIX):
+        session = authenticate_session(directory, text, now_ms)
+        return Caller(services, session.user, directory, token_of(directory, session), session)
+    token = authenticate_token(directory, text, now_ms)
+    return Caller(services, token.user, directory, token=token)
 
 
 def needs(action: Action | None) -> Any:

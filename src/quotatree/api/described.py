@@ -7,12 +7,14 @@ from typing import Any, Final
 from fastapi import FastAPI
 from pydantic import TypeAdapter
 
-from quotatree.api.caller import SESSION_COOKIE
 from quotatree.api.problems import Problem
 
 SIGNING_IN: Final = {
-    "token": {"type": "http", "scheme": "bearer", "description": "an API token, qt_…"},
-    "session": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE},
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "an API token, qt_…, or the key of a console's session, qs_…",
+    },
 }
 
 

@@ -55,8 +55,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Services:
-    """`https`: browsers reach the server by https, so cookies may say Secure. `metrics_names`: whoever reaches /metrics may
-    know the names of quotas, nodes and jobs."""
+    """`job_host`: the host name in links to jobs. `metrics_names`: all who reach /metrics may know the names of quotas,
+    nodes and jobs."""
 
     controller: Controller
     store: Store
@@ -64,7 +64,7 @@ class Services:
     passwords: Passwords
     oidc: Oidc | None = None
     cluster_logins: ClusterLogins | None = None
-    https: bool = False
+    job_host: str | None = None
     limits: Limits = Limits()
     figures: KeptFigures = KeptFigures()
     metrics_names: bool = False

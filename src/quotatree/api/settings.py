@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from quotatree.access.roles import Role
+from quotatree.api.job_host import as_job_host
 from quotatree.api.services import Limits, Oidc
 from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
@@ -74,6 +75,7 @@ class ServerSettings:
     run_as: str | None = None
     cgroups: bool = True
     https: bool = False
+    job_host: str | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
     log_file: Path | None = None
@@ -227,7 +229,8 @@ SETTINGS: Final = (
     Setting("jobs_dir", _path, "in `data`", "where directories of jobs live, best on a disk of their own: what fills it does not stop the server"),
     Setting("job_disk", _disk_mib, "none", "how much a job's directories may hold, with the home of its workspace where it has one (`users.range`), such as `100Gi`; a run that goes beyond it, or cannot be measured, is stopped and Failed"),
     Setting("cgroups", as_flag, "true", "hold jobs to their CPUs and memory by cgroups, where this machine permits it"),
-    Setting("https", as_flag, "false", "browsers come by https through a proxy, so cookies may say Secure; on by itself with `tls_cert`"),
+    Setting("job_host", as_job_host, "the console's", "host name in links to notebooks and services of the local engine, such as `{job}.jobs.example.org` ([why](../explanation/isolation.md#another-host-name-for-jobs))"),
+    Setting("https", as_flag, "false", "browsers come by https, through a proxy: `serve` then does not warn when it listens beyond the loopback"),
     Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),
     Setting("tls_key", _path, "none", "the certificate's key (PEM)"),
     Setting("log_file", _path, "stderr", "where to log, one JSON object a line"),
@@ -383,8 +386,6 @@ def _made(values: dict[str, Any]) -> ServerSettings:
     loop = LoopSettings(core=Settings(**table("planner")), **table("loop"))
     if top.get("tls_key") is not None and top.get("tls_cert") is None:
         raise BadSettings("tls_key: needs tls_cert")
-    if top.get("tls_cert") is not None:
-        top["https"] = True
     return ServerSettings(
         **top,
         limits=Limits(**table("limits")),

@@ -65,9 +65,9 @@ class Logins(Noun):
     def by_password(self, user: str, password: str, token: t.TokenIn) -> t.NewTokenOut:
         """Sign in, make a token, sign out: a terminal keeps a token, not a session."""
         session: t.SessionOut = self._http.change("POST", "/session", {"user": user, "password": password})
-        second = {"X-CSRF-Token": session["csrf"]}
-        made: t.NewTokenOut = self._http.change("POST", "/tokens", token, headers=second)
-        self._http.change("DELETE", "/session", headers=second)
+        key = {"Authorization": f"Bearer {session['key']}"}
+        made: t.NewTokenOut = self._http.change("POST", "/tokens", token, headers=key)
+        self._http.change("DELETE", "/session", headers=key)
         return made
 
     def begin_device(self) -> t.DeviceOut:

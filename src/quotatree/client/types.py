@@ -621,7 +621,7 @@ class LoginLinkOut(TypedDict):
 
 
 class LoginWays(TypedDict):
-    """Which ways in are open. `oidc`: send the browser to `/api/v1/oidc/login?return_to=…`."""
+    """Which ways in are open. `oidc`: begin with `POST /api/v1/oidc/login`."""
 
     password: bool
     token: bool
@@ -773,6 +773,22 @@ class OccupantOut(TypedDict):
     idle: bool
     leaving: bool
     held: bool
+
+
+class OidcAnswerIn(TypedDict):
+    """`answer`: the query with which the provider sent the browser back. `secret`: what the page got when
+    it began.
+    """
+
+    answer: str
+    secret: str
+
+
+class OidcBegunOut(TypedDict):
+    """Keep `secret` in the page, then send the browser to `url`."""
+
+    url: str
+    secret: str
 
 
 class PaiChildLevel(TypedDict):
@@ -1276,10 +1292,12 @@ class SeriesOut(TypedDict):
 
 
 class SessionOut(TypedDict):
-    """`csrf` goes into the header X-CSRF-Token of every request that changes something."""
+    """`key` goes into every request: `Authorization: Bearer qs_…`. Keep it for your origin, never in a
+    cookie.
+    """
 
     user: str
-    csrf: str
+    key: str
     expires_ms: int
 
 

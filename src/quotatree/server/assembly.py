@@ -83,7 +83,7 @@ class Server:
             self.engine,
             Passwords(),
             oidc_of(settings.oidc),
-            https=settings.https or settings.tls_cert is not None,
+            job_host=settings.job_host,
             limits=settings.limits,
             figures=settings.figures,
             metrics_names=settings.metrics.names,

@@ -25,11 +25,10 @@ def test_a_token_opens_a_session_that_ends_with_it(api: Api):
     opened = client.post("/api/v1/session/token", json={"token": made["token"]})
     assert (opened.json()["user"], opened.json()["expires_ms"]) == ("ann", made["expires_ms"])
     assert made["token"] not in str(opened.headers)
+    client.headers["Authorization"] = f"Bearer {opened.json()['key']}"
     who = client.get("/api/v1/whoami").json()
     assert (who["signed_in_by"], who["token"]["id"]) == ("session", made["id"])
-    assert client.post("/api/v1/jobs", json=job()).status_code == 403
-    second = {"X-CSRF-Token": opened.json()["csrf"]}
-    assert client.post("/api/v1/jobs", json=job(), headers=second).status_code == 201
+    assert client.post("/api/v1/jobs", json=job()).status_code == 201
     assert api.ask("DELETE", f"/api/v1/tokens/{made['id']}", "ann").status_code == 200
     assert client.get("/api/v1/whoami").status_code == 401
 
@@ -37,12 +36,12 @@ def test_a_token_opens_a_session_that_ends_with_it(api: Api):
 def test_a_session_by_a_read_only_token_reads_only(api: Api):
     client = browser(api)
     opened = client.post("/api/v1/session/token", json={"token": api.token("ann", read_only=True)})
-    second = {"X-CSRF-Token": opened.json()["csrf"]}
+    client.headers["Authorization"] = f"Bearer {opened.json()['key']}"
     assert client.get("/api/v1/jobs").status_code == 200
-    assert client.post("/api/v1/jobs", json=job(), headers=second).status_code == 403
-    assert client.post("/api/v1/tokens", json={"name": "more"}, headers=second).status_code == 403
-    assert client.post("/api/v1/login-links", headers=second).status_code == 403
-    assert client.delete("/api/v1/session", headers=second).status_code == 200
+    assert client.post("/api/v1/jobs", json=job()).status_code == 403
+    assert client.post("/api/v1/tokens", json={"name": "more"}).status_code == 403
+    assert client.post("/api/v1/login-links").status_code == 403
+    assert client.delete("/api/v1/session").status_code == 200
     assert client.get("/api/v1/jobs").status_code == 401
 
 
@@ -53,6 +52,7 @@ def test_a_link_signs_its_maker_in_once(api: Api):
     client = browser(api)
     opened = client.post("/api/v1/session/link", json={"code": code})
     assert (opened.status_code, opened.json()["user"]) == (200, "ann")
+    client.headers["Authorization"] = f"Bearer {opened.json()['key']}"
     assert client.get("/api/v1/whoami").json()["token"] is None
     again = browser(api).post("/api/v1/session/link", json={"code": code})
     assert (again.status_code, again.json()["code"]) == (401, "Unauthenticated")

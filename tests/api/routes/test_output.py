@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http.client
 import threading
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from quotatree.api.log_stream import PIECE_BYTES, start_of_last_lines
 from quotatree.client import Client
@@ -14,7 +16,7 @@ from quotatree.control.commands import values as do
 from quotatree.control.load_world import world_from
 from quotatree.core import JobId, Settings
 from quotatree.engines.base import LogPiece
-from tests.api.serving import Api, job, wait_for
+from tests.api.serving import Api, app_of, job, wait_for
 from tests.api.talking import TOKEN
 
 ANY_BYTES = bytes(range(256)) * 3
@@ -278,3 +280,12 @@ def test_a_secret_survives_a_restart_of_the_server(api: Api):
     name = api.submit(program={"secrets": {"KEY": SECRET}}, on_hold=True)
     program = world_from(api.store.load(Settings())).cards[JobId(name)].program
     assert (program["secrets"]["KEY"], SECRET in repr(program)) == (SECRET, False)
+
+
+def test_a_link_has_the_host_of_jobs(shared: Api):
+    """A host that is not the console's, so that the two share no cookies."""
+    name = running(shared, module="DSW", groups=[{"cpu": 0.001}])
+    elsewhere = app_of(dataclasses.replace(shared.services, job_host="{job}.jobs.example.org"))
+    headers = {"Authorization": f"Bearer {shared.token('ann')}"}
+    seen = TestClient(elsewhere).get(f"/api/v1/jobs/{name}/endpoint", headers=headers).json()
+    assert seen["address"] == f"http://{name}.jobs.example.org:1/{name}"

@@ -4,26 +4,31 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { sentence } from "../../api/problems";
-import { signInByLink, signInByPassword, signInByToken, waysQuery, whyRefused } from "../../api/session";
+import { goToProvider, signInByLink, signInByPassword, signInByProvider, signInByToken, waysQuery } from "../../api/session";
+import { sessionKey } from "../../api/sessionKey";
+import { whoamiQuery } from "../../api/shared";
 
-const LINK = "#link=";
+const LINK = "link";
+const PROVIDER = "oidc";
 
 export function LoginPage() {
   const { back } = useSearch({ from: "/login" });
   const ways = useQuery(waysQuery);
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [wrong, setWrong] = useState<string | null>(whyRefused);
+  const [wrong, setWrong] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const linked = useRef(false);
+  const [asked, setAsked] = useState<{ user: string; code: string } | null>(null);
+  const begun = useRef(false);
 
-  const enter = async (act: () => Promise<unknown>) => {
+  /** Signs in by `act`, and goes to where that says, or to where the reader wanted to go. */
+  const enter = async (act: () => Promise<string | void>) => {
     setBusy(true);
     setWrong(null);
     try {
-      await act();
+      const to = (await act()) ?? back;
       client.clear();
-      await navigate({ to: insideOnly(back), replace: true });
+      await navigate({ to: insideOnly(to), replace: true });
     } catch (error) {
       setWrong(sentence(error));
     } finally {
@@ -31,11 +36,29 @@ export function LoginPage() {
     }
   };
 
+  /** A link signs in at once, unless somebody is signed in: another site may have sent them here to become someone else. */
+  const follow = async (code: string) => {
+    const me = sessionKey() === null ? null : await client.fetchQuery(whoamiQuery).catch(() => null);
+    if (me === null) await enter(() => signInByLink(code));
+    else setAsked({ user: me.user.name, code });
+  };
+
+  const leave = async () => {
+    setBusy(true);
+    try {
+      await goToProvider(insideOnly(back));
+    } catch (error) {
+      setWrong(sentence(error));
+      setBusy(false);
+    }
+  };
+
   useEffect(() => {
-    if (linked.current || !window.location.hash.startsWith(LINK)) return;
-    linked.current = true;
-    const code = decodeURIComponent(window.location.hash.slice(LINK.length));
-    void enter(() => signInByLink(code));
+    const [way, said] = window.location.hash.slice(1).split("=", 2);
+    if (begun.current || said === undefined) return;
+    begun.current = true;
+    if (way === LINK) void follow(said);
+    if (way === PROVIDER) void enter(async () => signInByProvider(decodeURIComponent(said)));
   });
 
   return (
@@ -44,9 +67,20 @@ export function LoginPage() {
         <h1>QuotaTree</h1>
         <p className="dim">Sign in to see your team's quotas and jobs.</p>
         {wrong === null ? null : <div className="notice bad" role="alert">{wrong}</div>}
+        {asked === null ? null : (
+          <div className="notice warn stack" role="alert">
+            You are signed in as {asked.user}, and this link may sign you in as another user. Go on only if you asked for it.
+            <Button size="sm" loading={busy} onClick={() => void enter(() => signInByLink(asked.code))}>
+              Sign in with the link
+            </Button>
+            <Button size="sm" variant="default" onClick={() => void navigate({ to: "/", replace: true })}>
+              Stay signed in as {asked.user}
+            </Button>
+          </div>
+        )}
         {ways.data?.password === false ? null : <PasswordForm busy={busy} enter={enter} />}
         {ways.data?.oidc ? (
-          <Button component="a" variant="default" href={`/api/v1/oidc/login?return_to=${encodeURIComponent(insideOnly(back))}`}>
+          <Button variant="default" loading={busy} onClick={() => void leave()}>
             Sign in with {host(ways.data.oidc_issuer)}
           </Button>
         ) : null}
@@ -59,7 +93,7 @@ export function LoginPage() {
   );
 }
 
-type FormProps = { busy: boolean; enter: (act: () => Promise<unknown>) => Promise<void> };
+type FormProps = { busy: boolean; enter: (act: () => Promise<string | void>) => Promise<void> };
 
 function PasswordForm({ busy, enter }: FormProps) {
   const [user, setUser] = useState("");

@@ -28,7 +28,7 @@ function Endpoint({ id }: { id: string }) {
   return (
     <p>
       Address{" "}
-      <a href={endpoint.address} rel="noreferrer" className="mono">
+      <a href={endpoint.address} rel="noopener noreferrer" className="mono">
         {endpoint.address}
       </a>
       <span className="dim">, {endpoint.ready} replicas ready</span>

@@ -77,6 +77,13 @@ class LinkIn(Body):
     code: Annotated[str, StringConstraints(min_length=1, max_length=200)] = Field(repr=False)
 
 
+class OidcAnswerIn(Body):
+    """`answer`: the query with which the provider sent the browser back. `secret`: what the page got when it began."""
+
+    answer: Annotated[str, StringConstraints(max_length=8000)] = Field(repr=False)
+    secret: Annotated[str, StringConstraints(max_length=200)] = Field(repr=False)
+
+
 class UserOut(TypedDict):
     name: str
     display: str
@@ -131,15 +138,22 @@ class WhoAmI(TypedDict):
 
 
 class SessionOut(TypedDict):
-    """`csrf` goes into the header X-CSRF-Token of every request that changes something."""
+    """`key` goes into every request: `Authorization: Bearer qs_…`. Keep it for your origin, never in a cookie."""
 
     user: str
-    csrf: str
+    key: str
     expires_ms: int
 
 
+class OidcBegunOut(TypedDict):
+    """Keep `secret` in the page, then send the browser to `url`."""
+
+    url: str
+    secret: str
+
+
 class LoginWays(TypedDict):
-    """Which ways in are open. `oidc`: send the browser to `/api/v1/oidc/login?return_to=…`."""
+    """Which ways in are open. `oidc`: begin with `POST /api/v1/oidc/login`."""
 
     password: bool
     token: bool

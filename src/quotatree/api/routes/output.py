@@ -15,6 +15,7 @@ from quotatree.access.check import OnJob, check, check_token, may
 from quotatree.access.errors import Forbidden, NotFound
 from quotatree.access.roles import Action
 from quotatree.api.caller import Caller, authenticate, needs
+from quotatree.api.job_host import shown_at
 from quotatree.api.log_stream import PIECE_BYTES, Log, pieces, start_of_last_lines
 from quotatree.api.models.fields import JobInPath, number
 from quotatree.api.route import router
@@ -142,7 +143,7 @@ async def get_endpoint(job: JobInPath, caller: Annotated[Caller, needs(Action.SE
     if found is not None:
         opens = bool(found.token) and _may_open(caller, row)
         told = {
-            "address": found.address,
+            "address": shown_at(found.address, caller.services.job_host, row.id),
             "token": found.token if opens else None,
             "ready": found.ready,
             "in_flight": None if found.in_flight is None else number(found.in_flight.milli),

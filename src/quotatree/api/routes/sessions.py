@@ -1,43 +1,45 @@
 """Signing in and out: by password, by the identity provider in a browser, or by its device flow from a terminal.
 
-A session is two cookies: one that scripts cannot read opens the door, the other must come back in the header
-X-CSRF-Token with every request that changes something.
+A session is a key that the answer tells the page, once. No answer sets a cookie: browsers show a host's cookies
+to every port of it, so also to the services of jobs, which may set them as well.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated, Final, cast
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import anyio.to_thread
-from fastapi import Query, Request
+from fastapi import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from quotatree.access.directory import Directory
 from quotatree.access.errors import NotFound
 from quotatree.access.values import TokenInfo
-from quotatree.api.caller import SESSION_COOKIE, Caller, call, directory_of, needs
+from quotatree.api.caller import Caller, call, directory_of, needs
 from quotatree.api.models.answers import Done
-from quotatree.api.models.users import DeviceIn, DeviceOut, DeviceTokenOut, LoginIn, SessionOut
+from quotatree.api.models.users import (
+    DeviceIn,
+    DeviceOut,
+    DeviceTokenOut,
+    LoginIn,
+    OidcAnswerIn,
+    OidcBegunOut,
+    SessionOut,
+)
 from quotatree.api.route import problems, router
 from quotatree.api.services import Oidc, Services
 from quotatree.control.commands import values as do
 from quotatree.control.world import SYSTEM
-from quotatree.identity.errors import ProviderFailed, Unauthenticated
 from quotatree.identity.oidc_claims import Claims
 from quotatree.identity.oidc_users import signed_in
 from quotatree.identity.passwords import Verified
-from quotatree.identity.sessions import NewSession, new_session
+from quotatree.identity.sessions import new_session
 from quotatree.identity.tokens import new_token
 
 open_routes = router("sessions", public=True)
 routes = router("sessions")
-CSRF_COOKIE: Final = "quotatree_csrf"
-LOGIN_COOKIE: Final = "quotatree_login"
-LOGIN_SECONDS: Final = 600
-REFUSAL_COOKIE: Final = "quotatree_refused"
-REFUSAL_SECONDS: Final = 60
 DEVICE_TOKEN_MS: Final = 30 * 86_400_000
 """How long a token from the device flow lasts; then its user logs in again."""
 
@@ -73,25 +75,11 @@ def _rehash(user: str, new_hash: str) -> do.EditDirectory:
 
 
 async def opened(services: Services, user: str, token: TokenInfo | None = None) -> Response:
-    """Open a session of the user; the answer sets its cookies. With a token, it has the token's rights and end."""
-    session = await _open(services, user, token)
-    said: SessionOut = {"user": user, "csrf": session.csrf, "expires_ms": session.info.expires_ms}
-    return _with_cookies(services, JSONResponse(said), session)
-
-
-async def _open(services: Services, user: str, token: TokenInfo | None = None) -> NewSession:
+    """Open a session of the user; the answer has its key. With a token, it has the token's rights and end."""
     session = new_session(user, services.clock(), token=token)
     await call(services, do.OpenSession(actor=user, session=session.info))
-    return session
-
-
-def _with_cookies(services: Services, response: Response, session: NewSession) -> Response:
-    seconds = (session.info.expires_ms - session.info.created_ms) // 1000
-    for name, value, hidden in ((SESSION_COOKIE, session.cookie, True), (CSRF_COOKIE, session.csrf, False)):
-        response.set_cookie(
-            name, value, max_age=seconds, httponly=hidden, secure=services.https, samesite="lax"
-        )
-    return response
+    said: SessionOut = {"user": user, "key": session.key, "expires_ms": session.info.expires_ms}
+    return JSONResponse(said)
 
 
 @routes.delete("/session", response_model=Done)
@@ -101,10 +89,7 @@ async def log_out(caller: Annotated[Caller, needs(None)]) -> Response:
         raise NotFound("session", "of this token")
     await caller.call(do.CloseSessions(actor=caller.user, id_hashes=(caller.session.id_hash,)))
     said: Done = {"id": caller.user, "version": None}
-    response = JSONResponse(said)
-    for name in (SESSION_COOKIE, CSRF_COOKIE):
-        response.delete_cookie(name)
-    return response
+    return JSONResponse(said)
 
 
 # -- the identity provider -----------------------------------------------------------------------------------------
@@ -125,74 +110,36 @@ async def _signed_in(services: Services, claims: Claims) -> str:
     return (await call(services, command)).id
 
 
-@open_routes.get(
-    "/oidc/login",
-    status_code=302,
-    response_class=RedirectResponse,
-    responses=problems(404, 502),
-)
-async def begin_oidc_login(
-    request: Request, return_to: Annotated[str, Query(max_length=500)] = "/"
-) -> Response:
-    """Sends the browser to the identity provider."""
+@open_routes.post("/oidc/login", response_model=OidcBegunOut, responses=problems(404, 502))
+async def begin_oidc_login(request: Request) -> Response:
+    """Begin a login in a browser: where to send it, and a secret with which the same page ends the login."""
     services = services_of(request)
-    oidc = _oidc(services)
-    try:
-        begun = await anyio.to_thread.run_sync(oidc.code.begin, services.clock(), return_to)
-    except ProviderFailed as error:
-        return _at_the_door(request, error)
-    response = RedirectResponse(begun.url, 302)
-    response.set_cookie(
-        LOGIN_COOKIE,
-        begun.browser,
-        max_age=LOGIN_SECONDS,
-        path="/api/v1/oidc",
-        httponly=True,
-        secure=services.https,
-        samesite="lax",
-    )
-    return response
+    begun = await anyio.to_thread.run_sync(_oidc(services).code.begin, services.clock())
+    said: OidcBegunOut = {"url": begun.url, "secret": begun.secret}
+    return JSONResponse(said)
 
 
-@open_routes.get(
-    "/oidc/callback",
-    status_code=303,
-    response_class=RedirectResponse,
-    responses=problems(401, 404, 502, 503),
-)
-async def finish_oidc_login(request: Request) -> Response:
+@open_routes.get("/oidc/callback", status_code=303, response_class=RedirectResponse, responses=problems(404))
+async def return_from_provider(request: Request) -> Response:
     """Where the provider sends the browser back to: set `redirect_uri` to this address.
 
-    Whoever is refused and asked for a page is sent to the login page, which says why.
+    It goes on to the login page, with the provider's answer behind the `#`. That page then signs in.
     """
+    _oidc(services_of(request))
+    return RedirectResponse(f"/login#oidc={quote(request.url.query, safe='')}", 303)
+
+
+@open_routes.post(
+    "/session/oidc", response_model=SessionOut, responses=problems(401, 404, 413, 415, 502, 503)
+)
+async def log_in_by_oidc(request: Request, body: OidcAnswerIn) -> Response:
+    """Open a session by the provider's answer and the secret of the page that began the login. It works once."""
     services = services_of(request)
-    oidc = _oidc(services)
-    query, browser = dict(request.query_params), request.cookies.get(LOGIN_COOKIE, "")
-    try:
-        finished = await anyio.to_thread.run_sync(oidc.code.finish, query, browser, services.clock())
-        user = await _signed_in(services, finished.claims)
-    except (Unauthenticated, ProviderFailed) as error:
-        return _at_the_door(request, error)
-    session = await _open(services, user)
-    response = _with_cookies(services, RedirectResponse(finished.return_to, 303), session)
-    response.delete_cookie(LOGIN_COOKIE, path="/api/v1/oidc")
-    return response
-
-
-def _at_the_door(request: Request, refused: Unauthenticated | ProviderFailed) -> Response:
-    """A redirect to the login page, with why in a cookie, which no link from elsewhere can write. Programs get the problem itself."""
-    if "text/html" not in request.headers.get("accept", ""):
-        raise refused
-    response = RedirectResponse("/login", 303)
-    response.set_cookie(
-        REFUSAL_COOKIE,
-        quote(refused.message),
-        max_age=REFUSAL_SECONDS,
-        path="/login",
-        secure=services_of(request).https,
-        samesite="lax",
+    answer = dict(parse_qsl(body.answer))
+    claims = await anyio.to_thread.run_sync(
+        _oidc(services).code.finish, answer, body.secret, services.clock()
     )
-    return response
+    return await opened(services, await _signed_in(services, claims))
 
 
 @open_routes.post("/oidc/device", response_model=DeviceOut, responses=problems(404, 502))

@@ -113,7 +113,7 @@ def edit_directory(turn: Turn, command: do.EditDirectory) -> Answer:
 
 
 def close_sessions(turn: Turn, command: do.CloseSessions) -> Answer:
-    """Close sessions by the hashes of their cookies. No right is checked: only the holder of a cookie can hash it."""
+    """Close sessions by the hashes of their keys. No right is checked: only the holder of a key can hash it."""
     turn.replace_directory(turn.directory.without_sessions(command.id_hashes))
     turn.audit(command.actor, "session.closed", f"user:{command.actor}", {})
     return Answer(command.actor)
