@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -89,7 +90,7 @@ def serve(
     assert settings.database is not None
     host, port = _address(settings.listen)
     for file in (settings.tls_cert, settings.tls_key):
-        if file is not None and not file.is_file():
+        if file is not None and not os.path.isfile(file):
             fail(f"{file}: there is no such file", EXIT_BAD_INPUT)
     try:
         # Jobs of the local engine work below it, as another user that must pass through. Private files in it have modes of
