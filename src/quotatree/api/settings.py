@@ -11,12 +11,13 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from quotatree.access.roles import Role
 from quotatree.api.services import Limits, Oidc
 from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
+from quotatree.control.webhook_places import WebhookPlaces, places_of
 from quotatree.core import QuotaTreeError, Refused, Settings
 from quotatree.engines.kubernetes.adopted import Adoptable
 from quotatree.engines.kubernetes.declared_kinds import WrongKind, declared_kinds
@@ -77,6 +78,7 @@ class ServerSettings:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     log_file: Path | None = None
+    webhook_networks: WebhookPlaces = WebhookPlaces()
     users: UserSettings = UserSettings()
     jobs_dir: Path | None = None
     job_disk: int | None = None
@@ -214,6 +216,13 @@ def _grants(value: object) -> tuple[GroupGrant, ...]:
     return tuple(found)
 
 
+def _places(value: object) -> WebhookPlaces:
+    try:
+        return places_of(as_text_or_texts(value))
+    except ValueError as error:
+        raise Unreadable(str(error)) from None
+
+
 # fmt: off
 SETTINGS: Final = (
     Setting("listen", as_text, '"127.0.0.1:7070"', "where to listen, as HOST:PORT; anything but the loopback is reachable from elsewhere"),
@@ -231,6 +240,7 @@ SETTINGS: Final = (
     Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),
     Setting("tls_key", _path, "none", "the certificate's key (PEM)"),
     Setting("log_file", _path, "stderr", "where to log, one JSON object a line"),
+    Setting("webhook_networks", _places, "[]", "networks, addresses and hosts where webhooks may go besides public addresses, such as `10.1.0.0/16` or `chat.internal` ([why](../explanation/server.md#webhooks))"),
     Setting("limits.body", _body, '"4Mi"', "largest body of a request"),
     Setting("limits.depth", _depth, "32", "how deep the JSON of a request may be nested"),
     Setting("loop.lease", _positive_ms, '"15s"', "how long a dead server's place is kept before another one takes over"),
@@ -308,9 +318,9 @@ def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSe
     return _made(values)
 
 
-def uids_of(text: str) -> tuple[int, int]:
-    """The first and last of a range of unix users, as an option gives it. Raises BadSettings."""
-    return cast(tuple[int, int], _read("users.range", text, "--user-range"))
+def of_option(key: str, value: object, option: str) -> Any:
+    """The value of a setting as an option gives it. Raises BadSettings, which names the option."""
+    return _read(key, value, option)
 
 
 def oidc_of(settings: OidcSettings | None) -> Oidc | None:
