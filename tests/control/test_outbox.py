@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import io
 import json
+import logging
 import threading
 from dataclasses import replace
 from http.client import HTTPException
@@ -156,6 +157,29 @@ def test_logs_are_json_without_secrets():
     assert (entry["event"], entry["actor"]) == ("signed_in", "ann")
     assert "hunter2" not in stream.getvalue()
     assert entry["more"] == {"api_token": "..."}
+
+
+def test_no_text_forges_a_line_of_the_log_or_steers_a_terminal():
+    stream = io.StringIO()
+    before, handlers = structlog.get_config(), logging.root.handlers[:]
+    logs.configure(stream)
+    hostile = '\x1b]0;t\x07\x9b\u202e\r\n{"event": "forged"}\u2028'
+    try:
+        structlog.get_logger().info("signed_in", actor=hostile, more={hostile: hostile})
+        logging.getLogger("other").warning("said %s", hostile)
+        try:
+            raise OSError(hostile)
+        except OSError:
+            logging.getLogger("other").exception("failed")
+    finally:
+        structlog.configure(**before)
+        logging.root.handlers[:] = handlers
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 3
+    assert stream.getvalue().replace("\n", "").isprintable()
+    assert json.loads(lines[0])["actor"] == hostile
+    assert [json.loads(line)["event"] for line in lines[1:]] == [f"said {hostile}", "failed"]
+    assert "OSError" in json.loads(lines[2])["exception"]
 
 
 def test_a_server_that_stands_by_delivers_nothing(server: Server):
