@@ -51,6 +51,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "job_disk": ('"100Gi"', 102_400),
     "cgroups": ("false", False),
     "https": ("true", True),
+    "trusted_proxies": ('["10.0.0.7", "10.1.0.0/16"]', ("10.0.0.7/32", "10.1.0.0/16")),
     "tls_cert": ('"c.pem"', Path("c.pem")),
     "tls_key": ('"k.pem"', Path("k.pem")),
     "log_file": ('"l"', Path("l")),

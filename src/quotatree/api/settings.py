@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -75,6 +76,7 @@ class ServerSettings:
     run_as: str | None = None
     cgroups: bool = True
     https: bool = False
+    trusted_proxies: tuple[str, ...] = ()
     tls_cert: Path | None = None
     tls_key: Path | None = None
     log_file: Path | None = None
@@ -223,6 +225,14 @@ def _places(value: object) -> WebhookPlaces:
         raise Unreadable(str(error)) from None
 
 
+def _addresses(value: object) -> tuple[str, ...]:
+    found = as_text_or_texts(value)
+    try:
+        return tuple(str(ip_network(one)) for one in found)
+    except ValueError as error:
+        raise Unreadable(f"must be addresses or networks: {error}") from None
+
+
 # fmt: off
 SETTINGS: Final = (
     Setting("listen", as_text, '"127.0.0.1:7070"', "where to listen, as HOST:PORT; anything but the loopback is reachable from elsewhere"),
@@ -237,6 +247,7 @@ SETTINGS: Final = (
     Setting("job_disk", _disk_mib, "none", "how much a job's directories may hold, such as `100Gi`; a run that goes beyond it is stopped and Failed"),
     Setting("cgroups", as_flag, "true", "hold jobs to their CPUs and memory by cgroups, where this machine permits it"),
     Setting("https", as_flag, "false", "browsers come by https through a proxy, so cookies may say Secure; on by itself with `tls_cert`"),
+    Setting("trusted_proxies", _addresses, "[]", "addresses or networks of proxies whose `X-Forwarded-For` says where a request comes from, for counting wrong passwords; without any, what it says is not believed"),
     Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),
     Setting("tls_key", _path, "none", "the certificate's key (PEM)"),
     Setting("log_file", _path, "stderr", "where to log, one JSON object a line"),

@@ -191,6 +191,9 @@ class Server:
                 lifespan="off",
                 http=PatientProtocol,
                 server_header=False,
+                # Its own default believes every client on the loopback.
+                proxy_headers=bool(self._settings.trusted_proxies),
+                forwarded_allow_ips=list(self._settings.trusted_proxies),
                 timeout_graceful_shutdown=STREAMS_END_SECONDS,
                 **extra,
             )
