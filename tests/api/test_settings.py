@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from quotatree.api.settings import (
 )
 from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
+from quotatree.control.webhook_places import WebhookPlaces
 from quotatree.core.state import Settings
 from quotatree.engines.kubernetes.adopted import Adoptable, Part
 from quotatree.engines.kubernetes.kinds import Kind
@@ -50,9 +52,14 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "cgroups": ("false", False),
     "https": ("true", True),
     "job_host": ('"{job}.jobs.example.org"', "{job}.jobs.example.org"),
+    "trusted_proxies": ('["10.0.0.7", "10.1.0.0/16"]', ("10.0.0.7/32", "10.1.0.0/16")),
     "tls_cert": ('"c.pem"', Path("c.pem")),
     "tls_key": ('"k.pem"', Path("k.pem")),
     "log_file": ('"l"', Path("l")),
+    "webhook_networks": (
+        '["10.1.0.0/16", "Chat.internal."]',
+        WebhookPlaces((ip_network("10.1.0.0/16"),), frozenset({"chat.internal"})),
+    ),
     "limits.body": ('"2Mi"', 2 * 1024 * 1024),
     "limits.depth": ("10", 10),
     "loop.lease": ('"1m"', 60_000),

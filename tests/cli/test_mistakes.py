@@ -77,3 +77,57 @@ def test_a_terminal_that_lacks_a_character_gets_no_traceback():
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
+
+
+LONG = "x" * 400
+"""Longer than a file's name may be: asking the file system about it is an error, not a no."""
+
+
+def test_a_long_word_of_a_command_is_no_file(cli: Cli):
+    words = (*SUBMIT, "--gpus", "1", "--", "bash", "-c", f"echo {LONG}")
+    assert "a timer knows no such field" in cli.run(*words, user="ann", status=1).stderr, (
+        "the server's answer"
+    )
+
+
+def test_a_backup_under_a_name_that_is_too_long_is_refused(cli: Cli):
+    words = ("backup", LONG, "--database", str(cli.serving.directory / "quotatree.db"))
+    assert "File name too long" in cli.run(*words, status=2).stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("apply", "-f", LONG),
+        ("backup", LONG),
+        ("check", LONG),
+        ("demo", "--script", "--directory", f"{LONG}/a"),
+        ("doctor", "--data", LONG),
+        ("explain", LONG, "job"),
+        ("get", "jobs", "--token-file", LONG),
+        ("login", "--token-file", LONG),
+        ("migrate", "--database", LONG),
+        ("plan", LONG),
+        ("play", LONG),
+        ("preview", LONG),
+        ("preview", "--policy", f"vision={LONG}"),
+        ("preview", "--submit", LONG),
+        ("restore", LONG),
+        ("serve", "--config", LONG),
+        ("serve", "--data", LONG),
+        ("serve", "--database", LONG),
+        ("serve", "--log-file", LONG),
+        ("serve", "--tls-cert", LONG),
+        ("simulate", LONG),
+        ("simulate", "--report", LONG, LONG),
+        ("snapshot", "-f", LONG),
+        ("tree", LONG),
+        ("webhook", "create", "a", "--url", "http://example.org", "--secret-file", LONG),
+    ],
+    ids=lambda words: " ".join(words).replace(LONG, "LONG"),
+)
+def test_a_file_whose_name_is_too_long_is_told_in_one_line(cli: Cli, words: tuple[str, ...]):
+    result = CliRunner().invoke(main, words, env=cli.env("admin"))
+    assert isinstance(result.exception, SystemExit), result.exc_info
+    assert result.exit_code in (1, 2, 6), result.output
+    assert "Traceback" not in result.output

@@ -4,8 +4,10 @@ import hashlib
 import hmac
 import io
 import json
+import logging
 import threading
 from dataclasses import replace
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from quotatree.access.errors import Forbidden
 from quotatree.control import logs
 from quotatree.control.commands import values as do
 from quotatree.control.metrics import Metrics
-from quotatree.control.outbox import TRIES, Outbox
+from quotatree.control.outbox import TRIES, Due, Outbox
 from quotatree.core.errors import Refused
 from quotatree.store.rows import DeliveryRow
 from tests.control.server import Server
@@ -128,6 +130,7 @@ def test_webhooks_are_for_those_who_may_and_end_with_their_workspace(server: Ser
     [
         ("bad", "file:///etc/passwd", SECRET, r"must be an http or https address \[E4\]"),
         ("bad", "https://", SECRET, r"must be an http or https address \[E4\]"),
+        ("bad", "http://[::1", SECRET, r"is no address: .*\[E4\]"),
         ("bad", "https://example.org", "fifteen-letters", r"must have at least 16 characters \[E4\]"),
         ("chat", "https://example.org", SECRET, r"the name is taken \[E1\]"),
         ("a b", "https://example.org", SECRET, r"must be 1 to 63 letters.* \[E1\]"),
@@ -154,6 +157,29 @@ def test_logs_are_json_without_secrets():
     assert (entry["event"], entry["actor"]) == ("signed_in", "ann")
     assert "hunter2" not in stream.getvalue()
     assert entry["more"] == {"api_token": "..."}
+
+
+def test_no_text_forges_a_line_of_the_log_or_steers_a_terminal():
+    stream = io.StringIO()
+    before, handlers = structlog.get_config(), logging.root.handlers[:]
+    logs.configure(stream)
+    hostile = '\x1b]0;t\x07\x9b\u202e\r\n{"event": "forged"}\u2028'
+    try:
+        structlog.get_logger().info("signed_in", actor=hostile, more={hostile: hostile})
+        logging.getLogger("other").warning("said %s", hostile)
+        try:
+            raise OSError(hostile)
+        except OSError:
+            logging.getLogger("other").exception("failed")
+    finally:
+        structlog.configure(**before)
+        logging.root.handlers[:] = handlers
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 3
+    assert stream.getvalue().replace("\n", "").isprintable()
+    assert json.loads(lines[0])["actor"] == hostile
+    assert [json.loads(line)["event"] for line in lines[1:]] == [f"said {hostile}", "failed"]
+    assert "OSError" in json.loads(lines[2])["exception"]
 
 
 def test_a_server_that_stands_by_delivers_nothing(server: Server):
@@ -194,3 +220,93 @@ def test_a_receiver_that_does_not_answer_keeps_no_other_waiting(server: Server):
     for thread in [one for one in threading.enumerate() if one.name.startswith("webhook-")]:
         thread.join(20)
     assert not told._busy
+
+
+class Strange(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "failure", [HTTPException("+PONG"), ValueError("x"), Strange(), RecursionError(), MemoryError()]
+)
+def test_a_failure_of_any_kind_counts_as_a_try_and_ends_after_the_last(server: Server, failure: Exception):
+    """A receiver that does not speak HTTP was called once a second for ever: its failure was of a kind not thought of."""
+    calls = []
+
+    def post(url: str, body: bytes, headers: dict[str, str]) -> int:
+        calls.append(url)
+        raise failure
+
+    metrics = Metrics()
+    outbox = Outbox(server.store, metrics, clock=lambda: server.now_ms, post=post)
+    server.submit(seconds=None)
+    for _ in range(TRIES + 5):
+        outbox.begin_due()
+        told()
+        (row,) = server.store.table(DeliveryRow)
+        server.now_ms = max(server.now_ms, row.due_ms)
+    assert len(calls) == TRIES
+    assert (row.attempts, row.state) == (TRIES, "dead")
+    assert type(failure).__name__ in row.last_error
+    assert (
+        metrics.registry.get_sample_value("quotatree_webhook_deliveries_total", {"outcome": "failed"})
+        == TRIES - 1
+    )
+
+
+def told() -> None:
+    """Wait until no receiver is being told."""
+    for thread in [one for one in threading.enumerate() if one.name.startswith("webhook-")]:
+        thread.join(20)
+
+
+class Failing:
+    """A store that fails in a way that its callers do not expect, so many times."""
+
+    def __init__(self, server: Server, times: int) -> None:
+        self._store, self.left = server.store, times
+
+    def due_deliveries(self, now_ms: int, limit: int) -> list[Due]:
+        if self.left:
+            self.left -= 1
+            raise KeyError("a fault of ours")
+        return self._store.due_deliveries(now_ms, limit)
+
+    def put_delivery(self, delivery: DeliveryRow) -> None:
+        self._store.put_delivery(delivery)
+
+
+def test_the_sending_thread_survives_a_fault_that_it_does_not_expect(server: Server):
+    heard = threading.Event()
+
+    def post(url: str, body: bytes, headers: dict[str, str]) -> int:
+        heard.set()
+        return 200
+
+    store = Failing(server, 3)
+    outbox = Outbox(store, Metrics(), clock=lambda: server.now_ms, post=post, every_seconds=0.001)
+    server.submit(seconds=None)
+    outbox.start()
+    assert heard.wait(20)
+    outbox.stop()
+    told()
+    assert store.left == 0
+
+
+def test_the_last_try_of_a_webhook_is_known_until_it_has_another_address(server: Server):
+    server.submit(seconds=None)
+    outbox, receiver = outbox_of(server)
+    hook = server.world.webhooks["chat"]
+    assert outbox.last_try(hook) is None
+    receiver.status = 503
+    outbox.deliver_due()
+    assert outbox.last_try(hook) == (server.now_ms, 503, "answered 503")
+    receiver.status = 0
+    server.now_ms += 1_000
+    outbox.deliver_due()
+    assert outbox.last_try(hook) == (server.now_ms, None, "ConnectionRefusedError: nobody there")
+    receiver.status = 200
+    server.now_ms += 2_000
+    outbox.deliver_due()
+    assert outbox.last_try(hook) == (server.now_ms, 200, "")
+    assert outbox.last_try(replace(hook, url="http://127.0.0.1:9/other")) is None

@@ -1,13 +1,17 @@
-"""A request whose head does not come is not waited for, however slowly it trickles; a slow answer is."""
+"""A request that does not come is not waited for, however slowly it trickles; a slow answer is."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from typing import Any, ClassVar
+from unittest.mock import MagicMock
 
+import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from quotatree.server.patient_protocol import PatientProtocol
+from quotatree.server.patient_protocol import LEAST_BODY_BYTES, MOST_SLOW, PatientProtocol
 
 
 class Hurried(PatientProtocol):
@@ -49,3 +53,137 @@ def test_headers_that_trickle_are_not_waited_for() -> None:
 def test_an_answer_that_takes_longer_is_given() -> None:
     said = asyncio.run(asyncio.wait_for(talk(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 20))
     assert said.startswith(b"HTTP/1.1 204")
+
+
+# -- bodies: the timer is a fake one, so nothing here takes time ---------------------------------------------------------
+
+POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+
+
+class Clock(asyncio.AbstractEventLoop):
+    """A loop whose timers go off when the test says so."""
+
+    def __init__(self) -> None:
+        self.timers: list[tuple[float, Timer]] = []
+
+    def call_later(self, delay: float, callback: Any, *args: Any, **_: Any) -> Any:
+        timer = Timer(callback)
+        self.timers.append((delay, timer))
+        return timer
+
+    def create_task(self, coroutine: Any, **_: Any) -> Any:
+        coroutine.close()
+        return MagicMock()
+
+    def pass_time(self) -> None:
+        """Let all timers go off that are set now."""
+        due, self.timers = self.timers, []
+        for _, timer in due:
+            timer.go_off()
+
+
+class Timer:
+    def __init__(self, callback: Any) -> None:
+        self._callback: Any = callback
+
+    def cancel(self) -> None:
+        self._callback = None
+
+    def go_off(self) -> None:
+        if self._callback is not None:
+            self._callback()
+
+
+class Counting(PatientProtocol):
+    slow: ClassVar[Counter[str]] = Counter()
+
+
+@pytest.fixture(autouse=True)
+def none_slow() -> None:
+    Counting.slow.clear()
+
+
+class Connection:
+    def __init__(self, address: str = "10.0.0.1") -> None:
+        config = Config(app, http=Counting, lifespan="off", log_level="error")
+        config.load()
+        self.clock = Clock()
+        self.transport = MagicMock()
+        self.transport.is_closing.side_effect = lambda: self.closed
+        self.transport.get_extra_info.side_effect = {
+            "peername": (address, 1),
+            "sockname": ("10.0.0.0", 2),
+        }.get
+        self.protocol = Counting(config, ServerState(), {}, self.clock)
+        self.protocol.connection_made(self.transport)
+        self.say(POST)
+
+    @property
+    def closed(self) -> bool:
+        return bool(self.transport.close.called)
+
+    def say(self, data: bytes) -> None:
+        self.protocol.data_received(data)
+        self.protocol.flow.resume_reading()  # as the app does when it reads
+
+    def end(self) -> None:
+        self.protocol.connection_lost(None)
+
+
+def test_a_body_that_drips_is_not_waited_for():
+    connection = Connection()
+    for _ in range(6):
+        connection.say(b"x")
+    connection.clock.pass_time()
+    assert connection.closed
+
+
+def test_a_body_that_comes_fast_enough_is_waited_for_and_one_that_ceases_is_not():
+    connection = Connection()
+    for _ in range(10):
+        connection.say(b"x" * LEAST_BODY_BYTES)
+        connection.clock.pass_time()
+        assert not connection.closed
+    connection.say(b"x" * (LEAST_BODY_BYTES - 1))
+    connection.clock.pass_time()
+    assert connection.closed
+
+
+def test_a_whole_body_has_all_the_time_for_its_answer():
+    connection = Connection()
+    connection.say(b"x" * 1_000_000)
+    connection.clock.pass_time()
+    assert not connection.closed
+
+
+def test_a_body_that_we_do_not_read_is_not_blamed_on_its_client():
+    connection = Connection()
+    connection.protocol.flow.pause_reading()
+    connection.clock.pass_time()
+    assert not connection.closed
+
+
+def test_an_address_has_only_so_many_slow_bodies_at_once():
+    """300 connections that keep just above the rate cannot keep 300 bodies in the memory."""
+    connections = [Connection() for _ in range(300)]
+    other = Connection("10.0.0.2")
+    for _ in range(3):
+        for one in [*connections, other]:
+            if not one.closed:
+                one.say(b"x" * LEAST_BODY_BYTES)
+                one.clock.pass_time()
+    assert sum(not one.closed for one in connections) == MOST_SLOW
+    assert not other.closed
+    for one in connections:
+        one.end()
+    other.end()
+    assert not Counting.slow, "a connection that is gone counts no more"
+
+
+def test_a_slow_body_that_has_ended_counts_no_more():
+    connection = Connection()
+    connection.say(b"x" * LEAST_BODY_BYTES)
+    connection.clock.pass_time()
+    assert Counting.slow == {"10.0.0.1": 1}
+    connection.say(b"x" * (1_000_000 - LEAST_BODY_BYTES))
+    assert not Counting.slow

@@ -2811,6 +2811,18 @@ export interface components {
             node: components["schemas"]["NodeIn"];
         };
         /**
+         * LastTryOut
+         * @description The last try to deliver. `status` is what the receiver answered, null if it did not; `error` is "" if it took it.
+         */
+        LastTryOut: {
+            /** At Ms */
+            at_ms: number;
+            /** Status */
+            status: number | null;
+            /** Error */
+            error: string;
+        };
+        /**
          * LedgerDetail
          * @description `since`: what became of the jobs that the reader may see.
          */
@@ -4621,7 +4633,7 @@ export interface components {
         };
         /**
          * WebhookOut
-         * @description Without a workspace it hears of everything.
+         * @description Without a workspace it hears of everything. `last` is null if nothing was delivered since the server leads.
          */
         WebhookOut: {
             /** Id */
@@ -4634,6 +4646,7 @@ export interface components {
             kinds: string[];
             /** Active */
             active: boolean;
+            last: components["schemas"]["LastTryOut"] | null;
             /** Version */
             version: number;
         };

@@ -11,6 +11,7 @@ from anyio import CapacityLimiter
 from quotatree.api.simulations import Simulations
 from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import Controller
+from quotatree.control.outbox import LastTry
 from quotatree.engines.base import Engine
 from quotatree.identity.cluster_users import ClusterNames
 from quotatree.identity.login_links import LoginLinks
@@ -19,6 +20,7 @@ from quotatree.identity.oidc_device import DeviceLogins
 from quotatree.identity.oidc_settings import OidcSettings
 from quotatree.identity.passwords import Passwords
 from quotatree.store import Store
+from quotatree.store.rows import WebhookRow
 
 READERS = 8
 """How many requests read the store at a time; it has more connections than that, so the loop never waits for one."""
@@ -56,7 +58,7 @@ class Limits:
 @dataclass(frozen=True, slots=True, eq=False)
 class Services:
     """`job_host`: the host name in links to jobs. `metrics_names`: all who reach /metrics may know the names of quotas,
-    nodes and jobs."""
+    nodes and jobs. `last_try`: what became of a webhook's last delivery."""
 
     controller: Controller
     store: Store
@@ -68,6 +70,7 @@ class Services:
     limits: Limits = Limits()
     figures: KeptFigures = KeptFigures()
     metrics_names: bool = False
+    last_try: Callable[[WebhookRow], LastTry | None] = lambda _: None
     links: LoginLinks = field(default_factory=LoginLinks)
     simulations: Simulations = field(default_factory=Simulations)
     clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000

@@ -10,14 +10,16 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from quotatree.access.roles import Role
 from quotatree.api.job_host import as_job_host
 from quotatree.api.services import Limits, Oidc
 from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
+from quotatree.control.webhook_places import WebhookPlaces, places_of
 from quotatree.core import QuotaTreeError, Refused, Settings
 from quotatree.engines.kubernetes.adopted import Adoptable
 from quotatree.engines.kubernetes.declared_kinds import WrongKind, declared_kinds
@@ -76,9 +78,11 @@ class ServerSettings:
     cgroups: bool = True
     https: bool = False
     job_host: str | None = None
+    trusted_proxies: tuple[str, ...] = ()
     tls_cert: Path | None = None
     tls_key: Path | None = None
     log_file: Path | None = None
+    webhook_networks: WebhookPlaces = WebhookPlaces()
     users: UserSettings = UserSettings()
     jobs_dir: Path | None = None
     job_disk: int | None = None
@@ -216,6 +220,21 @@ def _grants(value: object) -> tuple[GroupGrant, ...]:
     return tuple(found)
 
 
+def _places(value: object) -> WebhookPlaces:
+    try:
+        return places_of(as_text_or_texts(value))
+    except ValueError as error:
+        raise Unreadable(str(error)) from None
+
+
+def _addresses(value: object) -> tuple[str, ...]:
+    found = as_text_or_texts(value)
+    try:
+        return tuple(str(ip_network(one)) for one in found)
+    except ValueError as error:
+        raise Unreadable(f"must be addresses or networks: {error}") from None
+
+
 # fmt: off
 SETTINGS: Final = (
     Setting("listen", as_text, '"127.0.0.1:7070"', "where to listen, as HOST:PORT; anything but the loopback is reachable from elsewhere"),
@@ -231,9 +250,11 @@ SETTINGS: Final = (
     Setting("cgroups", as_flag, "true", "hold jobs to their CPUs and memory by cgroups, where this machine permits it"),
     Setting("job_host", as_job_host, "the console's", "host name in links to notebooks and services of the local engine, such as `{job}.jobs.example.org` ([why](../explanation/isolation.md#another-host-name-for-jobs))"),
     Setting("https", as_flag, "false", "browsers come by https, through a proxy: `serve` then does not warn when it listens beyond the loopback"),
+    Setting("trusted_proxies", _addresses, "[]", "addresses or networks of proxies whose `X-Forwarded-For` says where a request comes from, for counting wrong passwords; without any, what it says is not believed"),
     Setting("tls_cert", _path, "none", "speak https with this certificate (PEM)"),
     Setting("tls_key", _path, "none", "the certificate's key (PEM)"),
     Setting("log_file", _path, "stderr", "where to log, one JSON object a line"),
+    Setting("webhook_networks", _places, "[]", "networks, addresses and hosts where webhooks may go besides public addresses, such as `10.1.0.0/16` or `chat.internal` ([why](../explanation/server.md#webhooks))"),
     Setting("limits.body", _body, '"4Mi"', "largest body of a request"),
     Setting("limits.depth", _depth, "32", "how deep the JSON of a request may be nested"),
     Setting("loop.lease", _positive_ms, '"15s"', "how long a dead server's place is kept before another one takes over"),
@@ -311,9 +332,9 @@ def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSe
     return _made(values)
 
 
-def uids_of(text: str) -> tuple[int, int]:
-    """The first and last of a range of unix users, as an option gives it. Raises BadSettings."""
-    return cast(tuple[int, int], _read("users.range", text, "--user-range"))
+def of_option(key: str, value: object, option: str) -> Any:
+    """The value of a setting as an option gives it. Raises BadSettings, which names the option."""
+    return _read(key, value, option)
 
 
 def oidc_of(settings: OidcSettings | None) -> Oidc | None:

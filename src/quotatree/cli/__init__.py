@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from quotatree import __version__
+from quotatree.cli.safe_text import guard_output
 
 INTERRUPTED: Final = 130
 
@@ -181,3 +182,4 @@ def main(ctx: click.Context) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower().replace("-", "") != "utf8":
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows ? for it
+    guard_output()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.cli.safe_text import printable
 
 DEEPEST: Final = 50
 LARGEST_INT: Final = 1 << 63
@@ -114,4 +115,9 @@ def _check_plain(value: object, where: str) -> None:
 def yaml_text(value: object) -> str:
     import yaml
 
-    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
+    text = str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
+    if printable(text) == text:
+        return text
+    return str(
+        yaml.safe_dump(value, sort_keys=False)
+    )  # what steers a terminal is an escape then, and no letter is lost

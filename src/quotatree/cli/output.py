@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn, TypeVar
 
 import click
 
+from quotatree.cli.safe_text import no_formula, one_line, safe_json
 from quotatree.cli.table_layout import fitted_lines, table_lines, terminal_width, widths_of, without_spare
 
 EXIT_FAILED: Final = 1
@@ -64,13 +65,23 @@ def fail(message: str, status: int) -> NoReturn:
 
 
 def echo_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(safe_json(json.dumps(value, indent=2, ensure_ascii=False)))
+
+
+def echo_json_line(value: object) -> None:
+    click.echo(safe_json(json.dumps(value, ensure_ascii=False)))
+
+
+def echo_lines(lines: Iterable[str]) -> None:
+    """Print each as exactly one line, whatever others have written into it."""
+    for line in lines:
+        click.echo(one_line(line))
 
 
 def echo_csv(header: Sequence[str], rows: Sequence[Sequence[str]], *, headers: bool = True) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([header, *rows] if headers else rows)
+    writer.writerows([[no_formula(cell) for cell in row] for row in ([header, *rows] if headers else rows)])
     click.echo(text.getvalue(), nl=False)
 
 
@@ -85,6 +96,7 @@ def echo_table(
 
     `spare`: titles of columns that are left out, in this order, where that is not enough; it is told which.
     """
+    rows = [[one_line(cell) for cell in row] for row in rows]
     room = terminal_width()
     left_out: list[str] = []
     if room is not None:

@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from quotatree.cli.cells import cut, padded, width, wrapped
+from quotatree.cli.safe_text import one_line
 
 STYLES: Final[Mapping[str, str]] = {
     "Running": "green",
@@ -49,7 +50,7 @@ def widths_of(rows: Sequence[Row]) -> list[int]:
 def table_lines(rows: Sequence[Row], widths: Sequence[int]) -> list[str]:
     """One line for each row. A cell that is longer than its column pushes aside the rest of its own line only."""
     lines = []
-    for row in rows:
+    for row in ([one_line(cell) for cell in row] for row in rows):
         cells = [_styled(cell, padded(cell, cells)) for cell, cells in zip(row, widths, strict=False)]
         lines.append("  ".join([*cells, _styled(row[-1], row[-1])]).rstrip())
     return lines

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markdown import Markdown
+from rich.segment import Segment
 from rich.text import Text
 
 from quotatree.cli.bars import BAR_WIDTH, LEGEND, Figures, tree_lines
 from quotatree.cli.cells import padded, width
+from quotatree.cli.safe_text import one_line, printable, unguarded
 
 PIPED_WIDTH: Final = 120
 SHORTEST_BAR: Final = 12
@@ -21,12 +23,21 @@ BAR_STYLES: Final = {"█": "green", "▓": "cyan", "+": "magenta", "x": "yellow
 def console() -> Console:
     """A console on the present stdout. A pipe gets a fixed width, so that output does not depend on the caller's terminal."""
     piped = not sys.stdout.isatty()
-    return Console(highlight=False, soft_wrap=piped, width=PIPED_WIDTH if piped else None)
+    width = PIPED_WIDTH if piped else None
+    return SafeConsole(file=unguarded(sys.stdout), highlight=False, soft_wrap=piped, width=width)
+
+
+class SafeConsole(Console):
+    """Writes its own control sequences to the terminal, and no one else's: texts are made printable."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
 def print_tree(out: Console, quotas: Sequence[Figures], title: str | None = None) -> None:
     lines = tree_lines(quotas)
-    labels = max(width(line.label) for line in lines)
+    labels = max(width(one_line(line.label)) for line in lines)
     bars = max(len(line.bar) for line in lines)
     room = out.width - labels - max(len(line.figures) for line in lines) - 4
     if out.is_terminal and bars > room:  # the bars give way, so that no line is broken
@@ -35,7 +46,7 @@ def print_tree(out: Console, quotas: Sequence[Figures], title: str | None = None
     if title is not None:
         out.print(Text(title, style="bold"))
     for line in lines:
-        row = Text(padded(line.label, labels) + "  ")
+        row = Text(padded(one_line(line.label), labels) + "  ")
         for mark in line.bar:
             row.append(mark, style=BAR_STYLES[mark])
         row.append(" " * (bars - len(line.bar)) + "  " + line.figures)

@@ -576,6 +576,16 @@ class JoinNodeChange(TypedDict):
     node: NodeIn
 
 
+class LastTryOut(TypedDict):
+    """The last try to deliver. `status` is what the receiver answered, null if it did not; `error` is ""
+    if it took it.
+    """
+
+    at_ms: int
+    status: int | None
+    error: str
+
+
 class LedgerDetail(TypedDict):
     """`since`: what became of the jobs that the reader may see."""
 
@@ -1598,13 +1608,16 @@ class WebhookIn(TypedDict):
 
 
 class WebhookOut(TypedDict):
-    """Without a workspace it hears of everything."""
+    """Without a workspace it hears of everything. `last` is null if nothing was delivered since the server
+    leads.
+    """
 
     id: str
     workspace: str | None
     url: str
     kinds: list[str]
     active: bool
+    last: LastTryOut | None
     version: int
 
 

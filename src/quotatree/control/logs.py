@@ -1,7 +1,11 @@
-"""How does the server log? One JSON object a line, times in UTC, and never a secret."""
+"""How does the server log? One JSON object a line, times in UTC, and never a secret.
+
+JSON is ASCII here: what others wrote can neither begin a line nor steer the terminal of those who read the log.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import MutableMapping
 from typing import Any, Final, TextIO
@@ -11,7 +15,17 @@ import structlog
 SECRET_WORDS: Final = ("secret", "password", "token", "authorization", "cookie", "hash", "signature")
 
 
+class _AsJson(logging.Handler):
+    """Has records of Python's own logging, which parts and libraries use, written as the others."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = structlog.get_logger(record.name)
+        said.log(record.levelno, record.getMessage(), logger=record.name, exc_info=record.exc_info)
+
+
 def configure(stream: TextIO | None = None) -> None:
+    if not any(isinstance(handler, _AsJson) for handler in logging.root.handlers):
+        logging.root.addHandler(_AsJson())
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

@@ -2,7 +2,8 @@
 
 A delivery is a POST of one event as JSON, signed: header `Quotatree-Signature: t=<seconds>,v1=<hex>`, where the hex is
 HMAC-SHA256 of "<seconds>.<body>" with the webhook's secret. Anything but a 2xx answer is tried again, later each time,
-and given up after `TRIES`. At least once: a receiver knows repetitions by the event's number.
+and given up after `TRIES`; a failure of any kind counts as a try, also one of our own. At least once: a receiver knows
+repetitions by the event's number.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Protocol
-from urllib.error import URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from typing import Final, NamedTuple, Protocol
 
 import structlog
 
 from quotatree.control.metrics import Metrics
+from quotatree.core import Refused
 from quotatree.store.errors import StoreConflict, StoreUnavailable
 from quotatree.store.rows import DeliveryRow, EventRow, WebhookRow
 
@@ -30,7 +30,7 @@ TRIES: Final = 12
 FIRST_RETRY_MS: Final = 1_000
 LONGEST_RETRY_MS: Final = 3_600_000
 AT_ONCE: Final = 50
-TIMEOUT_SECONDS: Final = 10
+LONGEST_ERROR: Final = 200
 
 
 class OutboxStore(Protocol):
@@ -43,14 +43,24 @@ Post = Callable[[str, bytes, dict[str, str]], int]
 Due = tuple[DeliveryRow, EventRow, WebhookRow]
 
 
+class LastTry(NamedTuple):
+    """What became of the last delivery that was tried. `status`: what the receiver answered; None: it did not.
+    `error` is "" for one that it took.
+    """
+
+    at_ms: int
+    status: int | None
+    error: str
+
+
 class Outbox:
     def __init__(
         self,
         store: OutboxStore,
         metrics: Metrics,
         *,
+        post: Post,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
-        post: Post | None = None,
         every_seconds: float = 1.0,
         leads: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -61,7 +71,8 @@ class Outbox:
         self._store = store
         self._metrics = metrics
         self._clock = clock
-        self._post = post or _post
+        self._post = post
+        self._last: dict[str, tuple[str, LastTry]] = {}  # by webhook, with the address it had
         self._every_seconds = every_seconds
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
@@ -72,6 +83,11 @@ class Outbox:
     def stop(self) -> None:
         self._stopping.set()
         self._thread.join()
+
+    def last_try(self, webhook: WebhookRow) -> LastTry | None:
+        """The last try to deliver to this address of the webhook since this server leads; None: there was none."""
+        url, last = self._last.get(webhook.id, ("", None))
+        return last if url == webhook.url else None
 
     def deliver_due(self) -> int:
         """Try due deliveries once each, at most AT_ONCE of them; return how many were tried."""
@@ -95,8 +111,18 @@ class Outbox:
         for name, due in by_webhook.items():
             with self._guard:
                 self._busy.add(name)
-            threading.Thread(target=self._tell, args=(name, due), name=f"webhook-{name}", daemon=True).start()
+            self._begin(name, due)
         return len(by_webhook)
+
+    def _begin(self, webhook: str, due: list[Due]) -> None:
+        try:
+            threading.Thread(
+                target=self._tell, args=(webhook, due), name=f"webhook-{webhook}", daemon=True
+            ).start()
+        except RuntimeError:  # the machine has no room for another thread: these deliveries stay due
+            with self._guard:
+                self._busy.discard(webhook)
+            raise
 
     def _tell(self, webhook: str, due: list[Due]) -> None:
         """Deliver to one receiver; after a failure the rest waits as long as the one that failed."""
@@ -108,8 +134,11 @@ class Outbox:
                     for later in due[number + 1 :]:
                         self._keep(later, replace(later[0], due_ms=max(tried.due_ms, later[0].due_ms)))
                     return
-        except StoreUnavailable as error:
-            log.warning("outbox_unavailable", error=str(error))
+        except (
+            Exception
+        ) as error:  # of the store: what was not kept is due at once, and is not told again without a pause
+            log.warning("outbox_failed", webhook=webhook, error=f"{type(error).__name__}: {error}")
+            self._stopping.wait(self._every_seconds)
         finally:
             with self._guard:
                 self._busy.discard(webhook)
@@ -122,17 +151,8 @@ class Outbox:
 
     def _deliver(self, delivery: DeliveryRow, event: EventRow, webhook: WebhookRow) -> DeliveryRow:
         now_ms = self._clock()
-        body = event_body(event)
-        headers = {
-            "Content-Type": "application/json",
-            "Quotatree-Event": str(event.seq),
-            "Quotatree-Signature": signature(webhook.secret, now_ms // 1000, body),
-        }
-        try:
-            status = self._post(webhook.url, body, headers)
-            error = "" if 200 <= status < 300 else f"answered {status}"
-        except (OSError, ValueError) as failure:
-            error = f"{type(failure).__name__}: {failure}"[:200]
+        status, error = self._tried(event, webhook, now_ms)
+        self._last[webhook.id] = (webhook.url, LastTry(now_ms, status, error))
         attempts = delivery.attempts + 1
         if not error:
             self._metrics.deliveries.labels("sent").inc()
@@ -144,13 +164,34 @@ class Outbox:
         pause_ms = min(FIRST_RETRY_MS << delivery.attempts, LONGEST_RETRY_MS)
         return replace(delivery, attempts=attempts, due_ms=now_ms + pause_ms, last_error=error)
 
+    def _tried(self, event: EventRow, webhook: WebhookRow, now_ms: int) -> tuple[int | None, str]:
+        """The status that the receiver answered, None for no answer, and what is wrong with it; "" for nothing."""
+        try:
+            body = event_body(event)
+            headers = {
+                "Content-Type": "application/json",
+                "Quotatree-Event": str(event.seq),
+                "Quotatree-Signature": signature(webhook.secret, now_ms // 1000, body),
+            }
+            status = self._post(webhook.url, body, headers)
+        except (OSError, Refused) as failure:
+            return None, f"{type(failure).__name__}: {failure}"[:LONGEST_ERROR]
+        except Exception as failure:  # a fault of ours: it counts as a try, or it would be met again for ever
+            log.exception("webhook_not_posted", webhook=webhook.id)
+            return None, f"{type(failure).__name__}: {failure}"[:LONGEST_ERROR]
+        return status, "" if 200 <= status < 300 else f"answered {status}"
+
     def _run(self) -> None:
         while not self._stopping.is_set():
+            tried = 0
             try:
                 tried = self.begin_due()
             except StoreUnavailable as error:
                 log.warning("outbox_unavailable", error=str(error))
-                tried = 0
+            except Exception:
+                log.exception(
+                    "outbox_failed"
+                )  # the thread goes on: other webhooks would hear nothing any more
             if not tried:
                 self._stopping.wait(self._every_seconds)
 
@@ -171,23 +212,3 @@ def event_body(event: EventRow) -> bytes:
 def signature(secret: str, seconds: int, body: bytes) -> str:
     signed = hmac.new(secret.encode(), str(seconds).encode() + b"." + body, hashlib.sha256).hexdigest()
     return f"t={seconds},v1={signed}"
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """Follows no redirects: a delivery goes only to the address that the webhook's owner gave."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
-    try:
-        with build_opener(_NoRedirects).open(
-            Request(url, body, headers, method="POST"), timeout=TIMEOUT_SECONDS
-        ) as answer:
-            return int(answer.status)
-    except URLError as error:
-        status = getattr(error, "code", None)
-        if isinstance(status, int):
-            return status
-        raise

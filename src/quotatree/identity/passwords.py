@@ -1,8 +1,4 @@
-"""Is this the user's password? argon2id; the answer takes as long for a user who does not exist.
-
-Wrong guesses are slowed down twice: by user and address after 5, so that an attacker elsewhere cannot lock out the
-user; and by user alone after 50, so that many addresses do not help.
-"""
+"""Is this the user's password? argon2id; the answer takes as long for a user who does not exist."""
 
 from __future__ import annotations
 
@@ -14,14 +10,12 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from quotatree.access.directory import Directory
 from quotatree.core import Refused
-from quotatree.identity.backoff import Backoff
 from quotatree.identity.errors import Unauthenticated
+from quotatree.identity.guesses import Guesses
 from quotatree.identity.secret import new_secret
 
 SHORTEST: Final = 10
 LONGEST: Final = 1024
-FREE_BY_ADDRESS: Final = 5
-FREE_BY_USER: Final = 50
 AT_ONCE: Final = 2
 """How many hashes are computed at once: each takes 64 MiB and a core, and logins must not starve the server."""
 
@@ -37,8 +31,7 @@ class Passwords:
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
         self._nobody = self._hasher.hash(new_secret())
-        self._by_address = Backoff(FREE_BY_ADDRESS)
-        self._by_user = Backoff(FREE_BY_USER)
+        self._guesses = Guesses()
         self._room = BoundedSemaphore(AT_ONCE)
 
     def hash(self, password: str) -> str:
@@ -55,16 +48,13 @@ class Passwords:
 
         The words and the time are the same whether the user does not exist, is disabled or has no password.
         """
-        here = f"{name}\n{address}"
-        self._by_address.begin(here, now_ms)
-        self._by_user.begin(name, now_ms)
+        self._guesses.begin(name, address, now_ms)
         user = directory.users.get(name)
         stored = user.password if user is not None and not user.disabled else None
         right = self._is(stored or self._nobody, password)
         if stored is None or not right:
             raise Unauthenticated("wrong user name or password")
-        self._by_address.succeeded(here)
-        self._by_user.succeeded(name)
+        self._guesses.succeeded(name, address)
         stale = self._hasher.check_needs_rehash(stored)
         return Verified(name, self.hash(password) if stale else None)
 

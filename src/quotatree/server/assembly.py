@@ -23,6 +23,7 @@ from quotatree.control.health import Mode
 from quotatree.control.housekeeping import Housekeeping
 from quotatree.control.loop import Controller
 from quotatree.control.outbox import Outbox
+from quotatree.control.posting import Posting
 from quotatree.control.reserve import Reserve
 from quotatree.control.world import SYSTEM
 from quotatree.identity.first_start import FirstStart, first_start
@@ -66,7 +67,10 @@ class Server:
             store, self.engine, self._holder(), settings=settings.loop, reserve=self._reserve
         )
         self._outbox = Outbox(
-            store, self.controller.metrics, leads=lambda: self.controller.health.mode is Mode.LEADING
+            store,
+            self.controller.metrics,
+            post=Posting(settings.webhook_networks).post,
+            leads=lambda: self.controller.health.mode is Mode.LEADING,
         )
         self._housekeeping = Housekeeping(
             store,
@@ -88,6 +92,7 @@ class Server:
             figures=settings.figures,
             metrics_names=settings.metrics.names,
             cluster_logins=cluster_logins_of(settings),
+            last_try=self._outbox.last_try,
             simulations=Simulations(directory=self._directory / SIMULATIONS_DIRECTORY),
         )
         self._edge = edge_of(settings, self.controller, store)
@@ -186,6 +191,9 @@ class Server:
                 lifespan="off",
                 http=PatientProtocol,
                 server_header=False,
+                # Its own default believes every client on the loopback.
+                proxy_headers=bool(self._settings.trusted_proxies),
+                forwarded_allow_ips=list(self._settings.trusted_proxies),
                 timeout_graceful_shutdown=STREAMS_END_SECONDS,
                 **extra,
             )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from click.testing import CliRunner
 
 from quotatree.cli import main
+from tests.cli.conftest import Serving
 from tests.cli.process import Process, run
 
 
@@ -101,3 +105,22 @@ def test_settings_from_the_file_in_the_data_directory(tmp_path: Path):
     assert "listen elsewhere" in run("serve", "--data", str(tmp_path), env=env, status=2).stderr
     missing = ("--listen", "127.0.0.1:0", "--tls-cert", str(tmp_path / "cert"))
     assert "no such file" in run("serve", "--data", str(tmp_path), *missing, status=2).stderr
+
+
+def log_in_from(serving: Serving, claimed: str) -> int:
+    """The status of a login with a wrong password by a client that claims to come from this address."""
+    request = Request(
+        f"{serving.url}/api/v1/session",
+        json.dumps({"user": "ghost", "password": "wrong"}).encode(),
+        {"Content-Type": "application/json", "X-Forwarded-For": claimed},
+    )
+    try:
+        with urlopen(request) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+
+
+def test_an_address_that_a_client_claims_is_not_believed(serving: Serving):
+    """Or one address would guess as many: each that it claimed had five tries at once."""
+    assert 429 in [log_in_from(serving, f"10.0.0.{number}") for number in range(14)]

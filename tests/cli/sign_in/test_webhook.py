@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, until
 
 
 def test_webhooks_are_made_listed_and_deleted(cli: Cli):
@@ -27,3 +27,17 @@ def test_webhooks_are_made_listed_and_deleted(cli: Cli):
     )
     cli.run("webhook", "delete", "chat", "webhook/mail")
     cli.run("webhook", "delete", "chat", status=3)
+
+
+def test_what_became_of_the_last_delivery_is_listed(cli: Cli):
+    """By default nothing goes to the loopback, and the webhook's administrator sees that."""
+    path = cli.file("secret", "a secret of twenty-five\n")
+    words = ("--url", "http://2130706433:9/x", "--workspace", "vision", "--kind", "job.submitted")
+    cli.run("webhook", "create", "here", *words, "--secret-file", path)
+    assert cli.json("webhook", "list")["items"][0]["last"] is None
+    cli.submit("--gpus", "1")
+    until(lambda: cli.json("webhook", "list")["items"][0]["last"] is not None)
+    line = cli.lines("webhook", "list", "--no-headers")[0]
+    assert "NotAllowed: webhooks may not go to 2130706433: it is not public" in line
+    assert cli.json("get", "webhook", "here")["last"]["status"] is None
+    cli.run("webhook", "delete", "here")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import Field, StringConstraints
 from starlette.responses import JSONResponse, Response
@@ -18,6 +18,7 @@ from quotatree.api.models.fields import Body, InPath, Name
 from quotatree.api.route import problems, router
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Conflict
+from quotatree.control.outbox import LastTry
 from quotatree.control.queries import Query
 from quotatree.control.world import World
 from quotatree.store.rows import WebhookRow
@@ -40,14 +41,23 @@ class WebhookIn(WebhookChange):
     id: Name
 
 
+class LastTryOut(TypedDict):
+    """The last try to deliver. `status` is what the receiver answered, null if it did not; `error` is "" if it took it."""
+
+    at_ms: int
+    status: int | None
+    error: str
+
+
 class WebhookOut(TypedDict):
-    """Without a workspace it hears of everything."""
+    """Without a workspace it hears of everything. `last` is null if nothing was delivered since the server leads."""
 
     id: str
     workspace: str | None
     url: str
     kinds: list[str]
     active: bool
+    last: LastTryOut | None
     version: int
 
 
@@ -70,13 +80,14 @@ def webhooks_seen(actor: str) -> Query[list[WebhookRow]]:
     return query
 
 
-def webhook_out(hook: WebhookRow) -> WebhookOut:
+def webhook_out(hook: WebhookRow, last: LastTry | None) -> WebhookOut:
     return {
         "id": hook.id,
         "workspace": hook.workspace,
         "url": hook.url,
         "kinds": list(hook.kinds),
         "active": hook.active,
+        "last": None if last is None else cast(LastTryOut, last._asdict()),
         "version": hook.version,
     }
 
@@ -103,7 +114,8 @@ def _put(caller: Caller, webhook: str, body: WebhookChange, if_match: int | None
 @routes.get("/webhooks", response_model=Webhooks)
 async def list_webhooks(caller: Annotated[Caller, needs(None)]) -> Response:
     """Those one may manage."""
-    found: Webhooks = {"items": [webhook_out(hook) for hook in await caller.ask(webhooks_seen(caller.user))]}
+    hooks = await caller.ask(webhooks_seen(caller.user))
+    found: Webhooks = {"items": [webhook_out(hook, caller.services.last_try(hook)) for hook in hooks]}
     return JSONResponse(found)
 
 
@@ -123,7 +135,7 @@ async def create_webhook(
 async def get_webhook(webhook: InPath, caller: Annotated[Caller, needs(None)]) -> Response:
     """One webhook, without its secret."""
     found = await _found(caller, webhook)
-    return tagged(webhook_out(found), found.version)
+    return tagged(webhook_out(found, caller.services.last_try(found)), found.version)
 
 
 @routes.put("/webhooks/{webhook}", response_model=Done, responses=problems(409, 412, 413, 415, 428))

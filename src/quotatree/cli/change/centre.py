@@ -10,7 +10,7 @@ import click
 from quotatree.cli.centre_words import centre_lines
 from quotatree.cli.change.changing import changes_option, make
 from quotatree.cli.documents import read_document, yaml_text
-from quotatree.cli.output import EXIT_BAD_INPUT, echo_json, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, echo_json, echo_lines, fail
 from quotatree.cli.remote import Remote, bare, remote_options
 
 MODULES: Final = ("DLC", "DSW", "EAS")
@@ -42,8 +42,7 @@ def show(workspace: str, quota: str, output: str, remote: Remote) -> None:
     elif output == "yaml":
         click.echo(yaml_text(rules), nl=False)
     else:
-        for line in centre_lines(found):
-            click.echo(line)
+        echo_lines(centre_lines(found))
 
 
 @centre.command("set")
@@ -106,8 +105,7 @@ def set_centre(
 
         def save() -> None:
             client.workspaces.set_centre(where, bound, rules, version=found["version"])  # type: ignore[arg-type]  # a file may say anything
-            for line in centre_lines(client.workspaces.centre(where, bound)):
-                click.echo(line)
+            echo_lines(centre_lines(client.workspaces.centre(where, bound)))
 
         change = {"change": "centre", "workspace": where, "quota": bound, **rules}
         make(client, [change], save, dry_run=dry_run, yes=yes)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import click
 
 from quotatree.cli.naming import job_id
-from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail, output_option
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, echo_lines, fail, output_option
 from quotatree.cli.priority_option import PRIORITY
 from quotatree.cli.remote import Remote, remote_options, status_of, text_of
 
@@ -119,7 +119,7 @@ def open_job(job: str, wait: bool, output: str, remote: Remote) -> None:
         elif found["address"] is None:
             fail(f"{name} has no address: {_why_none(client.jobs.get(name))}", EXIT_FAILED)
         else:
-            click.echo(address_of(found))
+            echo_lines([address_of(found)])
 
 
 def _why_none(job: t.JobOut) -> str:

@@ -9,7 +9,7 @@ import click
 
 from quotatree.cli.change.changing import changes_option, make
 from quotatree.cli.documents import yaml_text
-from quotatree.cli.output import EXIT_BAD_INPUT, echo_json, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, echo_json, echo_lines, fail
 from quotatree.cli.policy_words import child_level_words, self_level_words
 from quotatree.cli.remote import Remote, bare, remote_options
 
@@ -48,8 +48,8 @@ def show(quota: str, pai: bool, output: str, remote: Remote) -> None:
     if output == "json":
         echo_json(written)
         return
-    for called, priority in names.items():  # as a comment, so that `policy set` can read what is printed
-        click.echo(f"# {priority} is {called}")
+    # as a comment, so that `policy set` can read what is printed
+    echo_lines(f"# {priority} is {called}" for called, priority in names.items())
     click.echo(yaml_text(written), nl=False)
 
 
@@ -196,8 +196,7 @@ def _change(client: Client, quota: str, to: dict[str, Any], dry_run: bool, yes: 
 
     def save() -> None:
         client.quotas.update(quota, to, version=version)  # type: ignore[arg-type]  # a file may say anything
-        for line in _now(client.quotas.get(quota)):
-            click.echo(line)
+        echo_lines(_now(client.quotas.get(quota)))
 
     make(client, [change], save, dry_run=dry_run, yes=yes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +44,6 @@ def read_policy_file(path: Path, quota: str | None = None) -> PolicyChange:
 def named_policy_file(text: str) -> PolicyChange:
     """The file of --policy: FILE, which says its quota, or QUOTA=FILE."""
     quota, equals, rest = text.partition("=")
-    if equals and not Path(text).exists():
+    if equals and not os.path.exists(text):
         return read_policy_file(Path(rest), quota)
     return read_policy_file(Path(text))

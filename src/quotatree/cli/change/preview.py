@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quotatree.cli.naming import job_id
-from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
+from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, echo_lines, fail, output_option
 from quotatree.cli.remote import Remote, bare, remote_options
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def preview(
     if seen["estimate"] is not None:
         from quotatree.cli.look.explain import estimate_lines
 
-        for line in estimate_lines(seen["estimate"]):
-            click.echo(line)
+        echo_lines(estimate_lines(seen["estimate"]))
     if policy is not None and not seen["exposed"]:
         click.echo("no running work becomes exposed that is not exposed now")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -98,7 +97,7 @@ def _program(
 
 def _say_where(command: tuple[str, ...]) -> None:
     """Say that files of the present directory are not where the job starts, if its command names one."""
-    named = [word for word in command if word[:1] not in ("", "-", "/") and Path(word).is_file()]
+    named = [word for word in command if word[:1] not in ("", "-", "/") and os.path.isfile(word)]
     if named:
         click.echo(
             f"note: {named[0]} is here, but the job starts in an empty directory of its own: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import sys
@@ -29,7 +30,7 @@ def demo(script: bool, directory: Path | None) -> None:
     Starts a server of its own on virtual GPUs, with small real processes as jobs. Then everything is left running, to be
     looked at in a browser and tried out, until Ctrl-C; nothing is left behind. Without a terminal it ends as with --script.
     """
-    if directory is not None and directory.exists():
+    if directory is not None and os.path.exists(directory):
         fail(f"{directory}: is there already; name a directory that is not", EXIT_BAD_INPUT)
     if not sys.platform.startswith("linux"):
         fail("real processes are run on Linux only; `quotatree play` shows the same as a story", EXIT_FAILED)

@@ -137,7 +137,10 @@ class Stage:
 @contextmanager
 def stage(directory: Path) -> Iterator[Stage]:
     """A stage that is closed however its use ends; meanwhile Ctrl-C is ignored, so that nothing is left behind."""
-    directory.mkdir(parents=True, mode=0o700)
+    try:
+        directory.mkdir(parents=True, mode=0o700)
+    except OSError as error:
+        raise StageFailed(f"{directory}: {error.strerror}") from None
     opened = Stage(directory)
     try:
         yield opened

@@ -14,7 +14,7 @@ from quotatree.cli.documents import yaml_text
 from quotatree.cli.look.explain import OVER, explanation_lines, unready_lines, why_stopped
 from quotatree.cli.look.nouns import WORDS, Asked, found
 from quotatree.cli.naming import meant
-from quotatree.cli.output import echo_json
+from quotatree.cli.output import echo_json, echo_lines
 from quotatree.cli.policy_words import child_level_words, self_level_words
 from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.words import devices_text, moment, with_name
@@ -49,17 +49,16 @@ def describe(noun: str, names: tuple[str, ...], output: str, remote: Remote) -> 
             elif output == "yaml":
                 click.echo(yaml_text({**item, **more}), nl=False)
             else:
-                click.echo(f"{kind.word} {kind.name(item)}")
-                _echo_fields(_in_words(item))
-                for line in LINES[kind.word](item, more) if kind.word in LINES else ():
-                    click.echo(line)
+                echo_lines([f"{kind.word} {kind.name(item)}"])
+                echo_lines(_field_lines(_in_words(item)))
+                echo_lines(LINES[kind.word](item, more) if kind.word in LINES else ())
 
 
-def _echo_fields(item: Any) -> None:
+def _field_lines(item: Any) -> Iterable[str]:
     plain = {key: value for key, value in item.items() if key not in LATER}
     width = max(len(key.removesuffix("_ms")) for key in plain)
     for key, value in plain.items():
-        click.echo(f"  {key.removesuffix('_ms').ljust(width)}  {_text(key, value)}".rstrip())
+        yield f"  {key.removesuffix('_ms').ljust(width)}  {_text(key, value)}".rstrip()
 
 
 def _in_words(item: Any) -> Any:

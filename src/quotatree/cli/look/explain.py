@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from quotatree.cli.naming import job_id
-from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, fail, output_option
+from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, echo_lines, fail, output_option
 from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.words import age, gpu_seconds, holder_line, moment, why
 
@@ -58,10 +58,8 @@ def explain(words: tuple[str, ...], at_ms: int | None, estimate: bool, output: s
     if output == "json":
         echo_json({**told, "exposure": list(risks), **({"unready": unready} if served else {})})
     else:
-        for line in explanation_lines(told, list(risks), job["name"], stopped):
-            click.echo(line)
-        for line in unready_lines(unready):
-            click.echo(f"  {line}")
+        echo_lines(explanation_lines(told, list(risks), job["name"], stopped))
+        echo_lines(f"  {line}" for line in unready_lines(unready))
 
 
 def _echo_over(job: t.JobOut, output: str) -> None:
@@ -69,9 +67,8 @@ def _echo_over(job: t.JobOut, output: str) -> None:
     if output == "json":
         echo_json(job)
         return
-    click.echo(_headline(job["id"], job["name"], job["phase"], job["quota"]))
-    for line in _section("because", [job["ending"]] if job["ending"] else []):
-        click.echo(line)
+    echo_lines([_headline(job["id"], job["name"], job["phase"], job["quota"])])
+    echo_lines(_section("because", [job["ending"]] if job["ending"] else []))
     click.echo(f"  it is over since {moment(job['ended_ms'])} UTC")
     click.echo(f"  its runs: quotatree describe job {job['id']}; its output: quotatree logs {job['id']}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,8 @@ from quotatree.cli.output import (
     EXIT_BAD_INPUT,
     echo_csv,
     echo_json,
+    echo_json_line,
+    echo_lines,
     echo_table,
     fail,
     formats_option,
@@ -92,8 +93,7 @@ def print_items(
         else:
             click.echo(yaml_text(value), nl=False)
     elif output == "name":
-        for item in items:
-            click.echo(f"{noun.word}/{noun.name(item)}")
+        echo_lines(f"{noun.word}/{noun.name(item)}" for item in items)
     elif output == "csv":
         rows = [noun.csv_row(item) for item in items]
         echo_csv([t.lower() for t in noun.header(True)], rows, headers=headers)
@@ -163,11 +163,11 @@ class Watch:
             return
         self._before[name] = news
         if self._output == "json":
-            click.echo(json.dumps(item, ensure_ascii=False))
+            echo_json_line(item)
         elif self._output == "yaml":
             click.echo("---\n" + yaml_text(item), nl=False)
         elif self._output == "name":
-            click.echo(f"{self._noun.word}/{name}")
+            echo_lines([f"{self._noun.word}/{name}"])
         elif self._output == "csv":
             echo_csv([], [self._noun.row(item, True)], headers=False)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from quotatree.cli.naming import job_id
 from quotatree.cli.output import (
     EXIT_BAD_INPUT,
     echo_csv,
+    echo_json_line,
     echo_table,
     fail,
     formats_option,
@@ -128,7 +128,7 @@ def events(
 def _echo_event(event: Any, output: str) -> None:
     noun = WORDS["event"]
     if output in ("json", "yaml"):
-        click.echo(json.dumps(event, ensure_ascii=False))
+        echo_json_line(event)
     elif output == "name":
         click.echo(f"event/{event['seq']}")
     elif output == "csv":

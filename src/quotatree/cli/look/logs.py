@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from quotatree.cli.naming import job_id
 from quotatree.cli.remote import Remote, patiently, remote_options
+from quotatree.cli.safe_text import LogOutput
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -30,22 +31,26 @@ APPEARS_SECONDS: Final = 20.0
 @click.option("--tail", type=click.IntRange(0, 100_000), metavar="N", help="Begin with the last N lines.")
 @remote_options
 def logs(job: str, follow: bool, replica: int, run: int | None, tail: int | None, remote: Remote) -> None:
-    """Print what JOB printed, output and errors together.
+    """Print what JOB printed, output and errors together. A terminal gets no control sequences but colours.
 
     With -f, and without --run, a job that waits is waited for, and one that is preempted is followed into its next run.
     """
     with remote.client() as client:
-        output = _Output(client, job_id(client, job), replica, sys.stdout.buffer)
-        if not follow:
-            output.copy(run, tail, follow=False)
-        elif run is not None:
-            output.copy(run, tail, follow=True)
-        else:
-            output.follow(tail)
+        to = LogOutput(sys.stdout)
+        output = _Output(client, job_id(client, job), replica, to)
+        try:
+            if not follow:
+                output.copy(run, tail, follow=False)
+            elif run is not None:
+                output.copy(run, tail, follow=True)
+            else:
+                output.follow(tail)
+        finally:
+            to.end()
 
 
 class _Output:
-    def __init__(self, client: Client, job: str, replica: int, to: BinaryIO) -> None:
+    def __init__(self, client: Client, job: str, replica: int, to: LogOutput) -> None:
         self._client, self._job, self._replica, self._to = client, job, replica, to
 
     def follow(self, tail: int | None) -> None:
@@ -63,7 +68,6 @@ class _Output:
         )
         for piece in pieces:
             self._to.write(piece)
-            self._to.flush()
 
     def _copy_soon(self, run: int, tail: int | None) -> None:
         from quotatree.client.errors import NotFound

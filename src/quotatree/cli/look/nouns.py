@@ -124,6 +124,13 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
+def _answer(last: Any) -> str:
+    """What became of the last delivery of a webhook."""
+    if last is None:
+        return "-"
+    return last["error"] or f"took it ({last['status']})"
+
+
 def _login(user: Any) -> str:
     ways = [*(["password"] if user["has_password"] else []), *(["oidc"] if user["identity"] else [])]
     return ",".join(ways) or "token"
@@ -263,6 +270,8 @@ NOUNS: Final = (
             Column("KINDS", lambda hook: ",".join(hook["kinds"]) or "all"),
             Column("ACTIVE", lambda hook: _yes(hook["active"])),
             Column("URL", _key("url")),
+            Column("TRIED", lambda hook: moment(hook["last"]["at_ms"]) if hook["last"] else "-"),
+            Column("ANSWER", lambda hook: _answer(hook["last"])),
         ),
         lambda client, _: client.webhooks.list(), lambda client, name: client.webhooks.get(name),
     ),

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from quotatree.cli.documents import yaml_text
-from quotatree.cli.output import echo_csv, echo_json, echo_table, formats_option
+from quotatree.cli.output import echo_csv, echo_json, echo_lines, echo_table, formats_option
 from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.words import with_name
 
@@ -46,8 +46,7 @@ def queue(quotas: tuple[str, ...], most: int | None, output: str, no_headers: bo
     elif output == "yaml":
         click.echo(yaml_text({"items": places}), nl=False)
     elif output == "name":
-        for place in places:
-            click.echo(f"job/{place['job']}")
+        echo_lines(f"job/{place['job']}" for place in places)
     elif output == "csv":
         echo_csv([title.lower() for title in HEADER], rows, headers=not no_headers)
     elif rows:

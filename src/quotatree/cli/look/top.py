@@ -11,9 +11,11 @@ import click
 from quotatree.cli.look.tree import figures
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.safe_text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from quotatree.client import Client
 
@@ -96,7 +98,9 @@ def _look(out: Console, client: Client) -> None:
     phases: dict[str, int] = {}
     for job in client.jobs.list(active=True):
         phases[job["phase"]] = phases.get(job["phase"], 0) + 1
-    out.print("jobs: " + (", ".join(f"{count} {phase}" for phase, count in sorted(phases.items())) or "none"))
+    out.print(
+        _line("jobs: " + (", ".join(f"{count} {phase}" for phase, count in sorted(phases.items())) or "none"))
+    )
     try:
         nodes = client.nodes.list()
     except (Forbidden, NotFound):  # not every user may see nodes
@@ -106,4 +110,11 @@ def _look(out: Console, client: Client) -> None:
         states[node["state"]] = states.get(node["state"], 0) + 1
     free, whole = sum(node["free_gpus"] for node in nodes), sum(node["gpus"] for node in nodes)
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
-    out.print(f"nodes: {told}; {free:g} of {whole} GPU free")
+    out.print(_line(f"nodes: {told}; {free:g} of {whole} GPU free"))
+
+
+def _line(text: str) -> Text:
+    """The text as one line, in which rich looks for no markup."""
+    from rich.text import Text
+
+    return Text(one_line(text))

@@ -7,9 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from quotatree.cli.output import echo_csv, echo_json
+from quotatree.cli.output import echo_csv, echo_json, echo_lines
 from quotatree.cli.sparkline import marks_for, spark
 from quotatree.cli.words import moment, span
 
@@ -36,8 +34,7 @@ def print_series(found: Sequence[t.QuotaSeries], output: str, *, one: bool) -> N
     elif output == "csv":
         echo_csv(["quota", "time", "resource", *FIGURES, *JOB_FIGURES], _csv_rows(found))
     else:
-        for line in _one_quota(found[0]) if one else _all_quotas(found):
-            click.echo(line)
+        echo_lines(_one_quota(found[0]) if one else _all_quotas(found))
 
 
 def _csv_rows(found: Sequence[t.QuotaSeries]) -> list[list[str]]:

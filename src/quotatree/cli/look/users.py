@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from quotatree.cli.documents import yaml_text
-from quotatree.cli.output import echo_csv, echo_json, echo_table, formats_option
+from quotatree.cli.output import echo_csv, echo_json, echo_lines, echo_table, formats_option
 from quotatree.cli.remote import Remote, bare, remote_options
 from quotatree.cli.words import age, moment
 
@@ -35,9 +35,7 @@ def users(quotas: tuple[str, ...], below: bool, output: str, no_headers: bool, r
     elif output == "yaml":
         click.echo(yaml_text({"items": found}), nl=False)
     elif output == "name":
-        for one in found:
-            if one["user"] is not None:
-                click.echo(f"user/{one['user']}")
+        echo_lines(f"user/{one['user']}" for one in found if one["user"] is not None)
     elif output == "csv":
         rows = [(*_cells(one), moment(one["oldest_waiting_since_ms"])) for one in found]
         echo_csv([title.lower() for title in HEADER], rows, headers=not no_headers)

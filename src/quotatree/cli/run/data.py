@@ -53,7 +53,7 @@ def server_settings(data: Path | None, database: str | None, config: Path | None
     directory = data or Path(os.environ.get("QUOTATREE_DATA") or default_directory())
     usual = directory / FILE
     try:
-        found = read_settings(config or (usual if usual.exists() else None), os.environ)
+        found = read_settings(config or (usual if os.path.exists(usual) else None), os.environ)
     except BadSettings as error:
         fail(str(error), EXIT_BAD_INPUT)
     where = data or found.data or default_directory()
@@ -76,7 +76,7 @@ def opened_store(url: str, *, must_exist: bool = False, beside: bool = False) ->
     from quotatree.store.errors import StoreError, StoreUnavailable
     from quotatree.store.new_file import written_beside
 
-    if must_exist and "://" not in url and not Path(url).exists():
+    if must_exist and "://" not in url and not os.path.exists(url):
         fail(f"{url}: there is no such database", EXIT_BAD_INPUT)
     try:
         with (

@@ -149,7 +149,7 @@ def _limits_notice() -> str:
 def _data(data: Path | None, url: str, *, named: bool) -> Iterator[Finding]:
     """Check the database. Most machines have none, and that is bad only if one was `named`."""
     directory = data or default_directory()
-    if "://" not in url and not Path(url).exists():
+    if "://" not in url and not os.path.exists(url):
         yield Finding("data", "bad" if named else "ok", f"{url}: no database here")
         return
     from quotatree.store import Store
@@ -164,7 +164,7 @@ def _data(data: Path | None, url: str, *, named: bool) -> Iterator[Finding]:
             store.close()
     except StoreError as error:
         yield Finding("data", "bad", str(error))
-    if directory.exists():
+    if os.path.exists(directory):
         free = shutil.disk_usage(directory).free / 2**30
         yield Finding(
             "disk", "ok" if free > LITTLE_SPACE_GIB else "bad", f"{free:.1f} GiB free at {directory}"

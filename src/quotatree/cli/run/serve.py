@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,11 @@ WAITING = 2048
 @click.option("--https", is_flag=True, default=None, help="Browsers come by https, through a proxy.")
 @click.option("--log-file", type=click.Path(path_type=Path), metavar="FILE", help="Log there, not to stderr.")
 @click.option(
+    "--webhook-networks",
+    metavar="LIST",
+    help="Where webhooks may go besides public addresses: networks and hosts, such as 10.1.0.0/16,chat.internal.",
+)
+@click.option(
     "--abandon-runs",
     is_flag=True,
     help="What ran under another engine is gone for good: queue its jobs again.",
@@ -63,13 +69,14 @@ def serve(
     config: Path | None,
     abandon_runs: bool,
     user_range: str | None,
+    webhook_networks: str | None,
     **options: Any,
 ) -> None:
     """Run the server. The first start prints an admin token, once, and a link that opens the console.
 
     Options win over variables, and these over the settings file.
     """
-    from quotatree.api.settings import BadSettings, uids_of
+    from quotatree.api.settings import BadSettings, of_option
     from quotatree.control import logs
     from quotatree.core import Refused
     from quotatree.server.assembly import AlreadyServing, Server
@@ -80,16 +87,20 @@ def serve(
     settings = replace(server_settings(data, database, config), **given)
     settings = replace(settings, kubernetes=replace(settings.kubernetes, **there))
     settings = replace(settings, loop=replace(settings.loop, abandon_runs=abandon_runs))
-    if user_range is not None:
-        try:
-            settings = replace(settings, users=replace(settings.users, range=uids_of(user_range)))
-        except BadSettings as error:
-            fail(str(error), EXIT_BAD_INPUT)
+    try:
+        if user_range is not None:
+            uids = of_option("users.range", user_range, "--user-range")
+            settings = replace(settings, users=replace(settings.users, range=uids))
+        if webhook_networks is not None:
+            places = of_option("webhook_networks", webhook_networks.split(","), "--webhook-networks")
+            settings = replace(settings, webhook_networks=places)
+    except BadSettings as error:
+        fail(str(error), EXIT_BAD_INPUT)
     assert settings.data is not None
     assert settings.database is not None
     host, port = _address(settings.listen)
     for file in (settings.tls_cert, settings.tls_key):
-        if file is not None and not file.is_file():
+        if file is not None and not os.path.isfile(file):
             fail(f"{file}: there is no such file", EXIT_BAD_INPUT)
     try:
         # Jobs of the local engine work below it, as another user that must pass through. Private files in it have modes of

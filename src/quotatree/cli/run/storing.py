@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,17 @@ from pathlib import Path
 import click
 
 from quotatree.cli.run.data import data_options, database_of, opened_store
+
+
+def _file(ctx: click.Context, param: click.Parameter, value: Path) -> Path:
+    """The path, which may lead to nothing yet. One that cannot be looked at ends the command."""
+    try:
+        os.stat(value)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise click.BadParameter(f"{value}: {error.strerror}", ctx, param) from None
+    return value
 
 
 @click.command()
@@ -24,7 +36,7 @@ def migrate(data: Path | None, database: str | None, config: Path | None) -> Non
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), callback=_file)
 @data_options
 def backup(file: Path, data: Path | None, database: str | None, config: Path | None) -> None:
     """Write everything that is stored to FILE, as of one moment. The server may go on working meanwhile."""
@@ -34,7 +46,7 @@ def backup(file: Path, data: Path | None, database: str | None, config: Path | N
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), callback=_file)
 @click.option("--force", is_flag=True, help="Replace what is there, also under a server that still runs.")
 @data_options
 def restore(file: Path, force: bool, data: Path | None, database: str | None, config: Path | None) -> None:

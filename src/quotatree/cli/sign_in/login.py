@@ -17,6 +17,7 @@ from quotatree.cli.output import (
     EXIT_NO_RIGHTS,
     EXIT_NOT_FOUND,
     echo_json,
+    echo_lines,
     fail,
     output_option,
 )
@@ -157,8 +158,7 @@ def whoami(output: str, remote: Remote) -> None:
     if output == "json":
         echo_json(who)
         return
-    for line in _who_lines(who, remote.target().url):
-        click.echo(line)
+    echo_lines(_who_lines(who, remote.target().url))
 
 
 @click.command()

@@ -127,7 +127,7 @@ def _quietly(file: Path) -> SimResult | str:
 
 
 def _check_exists(file: Path) -> None:
-    if not file.is_file():
+    if not os.path.isfile(file):
         fail(f"{file}: no such file", EXIT_BAD_INPUT)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ def command_line(files: Sequence[Path], compare: bool, baseline: str | None) -> 
 
 def _refuse_foreign(page: Path) -> None:
     """End the command if the page exists and is no report of ours: a report may replace a report, and nothing else."""
-    if not page.exists():
+    if not os.path.exists(page):
         return
     try:
         with page.open("rb") as file:

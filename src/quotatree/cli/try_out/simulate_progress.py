@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from quotatree.cli.safe_text import unguarded
 from quotatree.sim.replay import OnProgress, Progress
 
 
@@ -26,7 +27,7 @@ def progress_bar(total: int) -> Iterator[OnProgress | None]:
         TextColumn("{task.fields[rate]:.0f} jobs/s"),
         TextColumn("{task.fields[left]}"),
     )
-    with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with RichProgress(*columns, console=Console(file=unguarded(sys.stderr)), transient=True) as bar:
         task = bar.add_task("", total=2 * total, day=0.0, ended=0, total_jobs=total, rate=0.0, left="")
 
         def show(progress: Progress) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from quotatree.access.check import PLATFORM, OnBinding, OnWorkspace
 from quotatree.access.errors import NotFound
@@ -16,6 +15,7 @@ from quotatree.control.commands.values import Answer
 from quotatree.control.decision_effects import watch
 from quotatree.control.event_kinds import unknown_kind
 from quotatree.control.turn import Turn
+from quotatree.control.webhook_places import place_of
 from quotatree.control.world import check_match
 from quotatree.core import Refused
 from quotatree.core import events as ev
@@ -131,9 +131,7 @@ def put_webhook(turn: Turn, command: do.PutWebhook) -> Answer:
         raise Refused("webhook", command.webhook, "E1", "the name is taken")
     version = found.version if found is not None else 0
     check_match("webhook", command.webhook, command.if_match, version)
-    url = urlsplit(command.url)
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise Refused("url", command.url, "E4", "must be an http or https address")
+    place_of(command.url)
     unknown = unknown_kind(command.kinds)
     if unknown is not None:
         raise Refused("kinds", unknown[0], "E4", unknown[1])
