@@ -17,6 +17,8 @@ class SmallCluster:
         self.things: dict[Place, Object] = {}
         self.sent: list[str] = []
         self.broken: Exception | None = None
+        self.stuck = False
+        """Whether what is deleted stays, on its way."""
         self._versions = count(1)
 
     def put(self, kind: Kind, thing: Object) -> Object:
@@ -50,6 +52,10 @@ class SmallCluster:
 
     def delete(self, kind: Kind, namespace: str | None, name: str, **_: Any) -> bool:
         self._sent(f"DELETE {kind.plural}/{name}")
+        if self.stuck:
+            thing = self.things.get((kind.plural, namespace, name), {"metadata": {}})
+            thing["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+            return True
         return self.things.pop((kind.plural, namespace, name), None) is not None
 
     def page(self, kind: Kind, namespace: str | None = None, **_: Any) -> Object:
