@@ -121,10 +121,14 @@ class Native:
     def _ordered(self, order: StartOrder) -> AdoptedRun:
         """Note the run of an order; with the lock."""
         said, replicas = order.program[FIELD], sorted(order.replicas)
-        spots = tuple(Spot(0, one.node) for one in replicas)
-        shapes = tuple(one.shape for one in replicas)
         run = AdoptedRun(
-            order.job, order.run, said["uid"], said["namespace"], spots, shapes, said.get(REQUEST, "")
+            order.job,
+            order.run,
+            thing=said["uid"],
+            namespace=said["namespace"],
+            spots=tuple(Spot(0, one.node) for one in replicas),
+            shapes=tuple(one.shape for one in replicas),
+            request=said.get(REQUEST, ""),
         )
         self._known.begin(run)
         return run
