@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from quotatree.access.centre import Amount, Centre
 from quotatree.control.commands import values as do
-from quotatree.control.world import SYSTEM
-from quotatree.core import JobId, Phase, Refused
+from quotatree.control.queries import reasons
+from quotatree.control.world import RESOURCES, SYSTEM
+from quotatree.core import Bounds, Code, JobId, Phase, Priorities, Refused
 from quotatree.engines.base import Unfit
+from quotatree.engines.kubernetes.errors import ClusterError
+from quotatree.kubernetes_edge.native_writing import plain
 from tests.kubernetes_edge.conftest import Loop
 from tests.kubernetes_edge.objects import job
 from tests.kubernetes_edge.test_native_jobs import Scene
@@ -128,3 +132,33 @@ def test_another_hold_than_ours_stays(scene: Scene):
     scene.settle()
     found = scene.queued()["held"]
     assert (found.phase, found.reason, found.spec.core_replicas) == (Phase.STOPPED, "HeldByOwner", 1)
+
+
+def test_an_amount_of_the_scheduling_centre_holds_for_the_namespace(scene: Scene):
+    """W3: its account may use 8 GPUs of the quota's 16 at these priorities, whatever is free."""
+    scene.loop.do(do.ScaleQuota(actor=RESOURCES, quota="b", min=Bounds(0)))
+    scene.loop.do(do.ScaleQuota(actor=RESOURCES, quota="a", min=Bounds(16_000)))
+    amounts = (Amount("user:v.team", Priorities(1, 5), 8_000),)
+    scene.loop.do(do.SetCentre(actor=RESOURCES, centre=Centre("v", "a", amounts=amounts)))
+    _, second = waiting(scene)
+    assert second.phase is Phase.WAITING
+    why = scene.loop.ask(lambda world: reasons([second.id])(world, scene.now_ms))
+    assert why[second.id].code is Code.OverAmountLimit
+
+
+def test_a_template_that_cannot_be_changed_is_refused_in_one_sentence(scene: Scene):
+    """And one whose controller has not suspended it yet is tried again, without a word."""
+    thing = job("ran", spec={"suspend": False})
+    thing["status"] = {"startTime": "2026-01-01T00:00:00Z"}
+    scene.make(thing)
+    dump = 'Job.batch "ran" is invalid: spec.template: Invalid value: core.PodTemplateSpec{ObjectMeta:{}}: field is immutable'
+    scene.cluster.refuse = ("PATCH jobs/ran", 1, ClusterError(422, "Invalid", dump))
+    scene.settle()
+    assert "Refused" not in [reason for reason, _ in scene.events]
+    thing["status"] = {}
+    scene.settle()
+    assert scene.events[-1] == (
+        "Refused",
+        "its pods cannot be given places any more: delete it, and make it anew with `suspend: true`",
+    )
+    assert plain(dump) == 'Job.batch "ran" is invalid: spec.template: field is immutable'

@@ -17,6 +17,8 @@ class SmallCluster:
         self.things: dict[Place, Object] = {}
         self.sent: list[str] = []
         self.broken: Exception | None = None
+        self.refuse: tuple[str, int, Exception] = ("", 0, AssertionError())
+        """What is refused, after it was let pass so often, and with which answer."""
         self.stuck = False
         """Whether what is deleted stays, on its way."""
         self._versions = count(1)
@@ -71,6 +73,8 @@ class SmallCluster:
         self.sent.append(what)
         if self.broken is not None:
             raise self.broken
+        if what == self.refuse[0] and self.sent.count(what) > self.refuse[1]:
+            raise self.refuse[2]
 
 
 def _merge(thing: Object, patch: Object) -> None:
