@@ -7,7 +7,7 @@ given twice (A7), and it breaks where that happens.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from quotatree.core.model.job import JobId, JobSpec
@@ -105,6 +105,9 @@ class LivingEngine:
             assert run.module is Module.EAS
             if order.key not in run.restarts:
                 run.restarts.append(order.key)
+
+    def recall(self, orders: Sequence[StartOrder]) -> None:
+        """It knows its runs."""
 
     def observe(self) -> Observed:
         return Observed(

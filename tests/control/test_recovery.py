@@ -227,3 +227,19 @@ def test_a_replica_whose_turn_it_was_not_is_lost(
 ):
     server, job = killed_in_a_rolling_restart(tmp_path, seen, made_in)
     assert server.kinds(job).count("job.lost") == 1, why
+
+
+def test_an_engine_is_told_what_stands_and_what_is_leaving_before_it_is_asked(tmp_path: Path):
+    """So that it need not believe what others may have written in the meantime."""
+    server = Server(tmp_path, engine=ToldEngine()).furnish()
+    server.allow_preemption()
+    server.submit(gpus=4, quota="b", seconds=None)
+    low = server.submit(gpus=4, seconds=None)
+    waits = server.submit(gpus=4, seconds=None)
+    server.submit(gpus=4, priority=7, actor="pat")
+    server.kill()
+    server.boot()
+    recalled = {order.job: order for order in server.engine.recalled}  # type: ignore[attr-defined]
+    assert low in recalled
+    assert waits not in recalled
+    assert [one.shape.gpu_milli for one in recalled[JobId(low)].replicas] == [4000]

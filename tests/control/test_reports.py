@@ -10,6 +10,7 @@ from quotatree.access.errors import Forbidden
 from quotatree.control.commands import values as do
 from quotatree.control.loop import Mode
 from quotatree.control.queries import Explained, explain
+from quotatree.control.world import RESOURCES
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import JobId
 from quotatree.core.model.node import NodeState
@@ -28,8 +29,10 @@ from quotatree.engines.base import (
     RestartOrder,
     StartOrder,
     StopOrder,
+    Unfit,
+    Unplanned,
 )
-from quotatree.store.rows import AuditRow, DecisionRow, EventRow, PlacementRow, PreemptionRow, RunRow
+from quotatree.store.rows import AuditRow, DecisionRow, EventRow, LossRow, PlacementRow, PreemptionRow, RunRow
 from tests.control.kept_store import KeptStore
 from tests.control.server import Server, submission
 from tests.control.told_engine import Order, ToldEngine
@@ -131,6 +134,49 @@ def test_a_run_that_is_lost_before_it_began_says_why_while_it_pauses(server: Tol
     (reason,) = explained(server, job).told.reasons
     assert reason.code.name == "LostAtStart"
     assert "kube-scheduler did not place it within 60 s" in reason.text
+
+
+def test_a_run_that_is_not_what_was_planned_is_put_aside_and_costs_nothing(server: Told):
+    """Started again it would fail again: it waits until its request is another, and no place is kept for it."""
+    submit = submission(actor="ann", program={}, seconds=None)
+    job = server.do(submit).id
+    found = server.job(job)
+    server.new_orders()
+    server.hear(Unfit(found.id, found.run, "it asks for 3 pods now, not 2"))
+    assert server.phase(job) == "OnHold"
+    assert (server.job(job).reason, server.job(job).leaving) == ("NotAsPlanned", {})
+    assert server.new_orders() == []
+    server.pass_time(3_600)
+    assert server.phase(job) == "OnHold"
+    with pytest.raises(Refused, match="edit the object"):
+        server.do(do.ReleaseJob(actor="ann", job=job))
+    server.do(do.ReleaseJob(actor=RESOURCES, job=job))
+    assert server.phase(job) == "Running"
+
+
+def test_pods_that_were_not_planned_are_told(server: Told):
+    job = server.submit()
+    server.hear(Unplanned(JobId(job), server.job(job).run, "train-x on node-3"))
+    assert [row.body["detail"] for row in server.store.table(EventRow) if row.kind == "job.unplanned"] == [
+        "train-x on node-3"
+    ]
+
+
+@pytest.mark.parametrize("ran", [True, False])
+def test_work_is_lost_only_where_a_replica_has_run(server: Told, ran: bool):
+    server.allow_preemption()
+    server.submit(gpus=4, quota="b")
+    submit = submission(actor="ann", program={}, seconds=None, gpus=4)
+    low = server.do(submit).id
+    if ran:
+        server.confirm(low)
+    server.pass_time(20)
+    server.submit(gpus=4, priority=7, actor="pat")
+    [evicted] = [row for row in server.store.table(EventRow) if row.kind == "job.evicted"]
+    assert evicted.job == low
+    assert (evicted.body["lost_gpu_seconds"] > 0) is ran
+    [loss] = server.store.table(LossRow)
+    assert (loss.lost_work > 0) is ran
 
 
 def test_lost_twice_is_lost_once(server: Told):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from quotatree.core.model.job import JobId, JobSpec
@@ -37,6 +37,7 @@ class ToldEngine:
         self.running: dict[tuple[str, int], tuple[int, ...]] = {}
         self.made_in: dict[tuple[str, int], tuple[str, ...]] = {}
         self.nodes: tuple[NodeSeen, ...] | None = None
+        self.recalled: list[StartOrder] = []
         self.fail_orders = 0
         self.tell: Callable[[Report], None] = lambda report: None
 
@@ -63,6 +64,9 @@ class ToldEngine:
             self.fail_orders -= 1
             raise OSError("the engine cannot be reached")
         self.orders.append(order)
+
+    def recall(self, orders: Sequence[StartOrder]) -> None:
+        self.recalled = list(orders)
 
     def observe(self) -> Observed:
         running = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,9 @@ class NativeEngine:
 
     def restart(self, order: RestartOrder) -> None:
         raise AssertionError(order)
+
+    def recall(self, orders: Sequence[StartOrder]) -> None:
+        self._native.recall(orders)
 
     def observe(self) -> Observed:
         return self._native.observe()

@@ -6,117 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from quotatree.control.commands import values as do
 from quotatree.control.world import SYSTEM
-from quotatree.core import Bounds, ChildLevel, Module, Priorities, QuotaId, QuotaSpec
 from quotatree.store.rows import EventRow
-from tests.kubernetes.api import Thing, annotated
+from tests.kubernetes.api import annotated
 from tests.kubernetes.cluster import Cluster
 from tests.kubernetes.edge_server import EdgeServer
 from tests.kubernetes.processes import until
-
-TEAM = "team-vision"
-QUOTA = "quotatree.io/quota"
+from tests.kubernetes.team import TEAM, job, pods, runs, submit, team, tells
 
 
 @pytest.fixture
 def server(cluster: Cluster, tmp_path: Path) -> Iterator[EdgeServer]:
-    """Four nodes; company 32 GPUs over vision with 16, which takes 8 jobs below; namespace team-vision is vision's."""
-    cluster.nodes.add(4, gpus=8)
-    cluster.kubectl(
-        "apply", "-f", str(Path(__file__).resolve().parents[2] / "src/quotatree/kubernetes_edge/crds")
-    )
-    cluster.api.create(
-        "/api/v1/namespaces", {"metadata": {"name": TEAM, "labels": {"quotatree.io/workspace": "vision"}}}
-    )
-    made = EdgeServer(tmp_path, cluster.kubeconfig)
-    made.join(4)
-    root = QuotaSpec(
-        QuotaId("company"),
-        None,
-        draws=(("default", Bounds(32_000)),),
-        child_level=ChildLevel(Priorities(1, 9), frozenset(Module)),
-    )
-    made.do(do.CreateQuota(actor=SYSTEM, spec=root))
-    made.do(
-        do.CreateQuota(actor=SYSTEM, spec=QuotaSpec(QuotaId("vision"), QuotaId("company"), Bounds(32_000)))
-    )
-    made.do(do.CreateWorkspace(actor=SYSTEM, workspace="vision"))
-    made.do(do.BindQuota(actor=SYSTEM, workspace="vision", quota="vision"))
-    yield made
-    made.stop()
-
-
-def submit(
-    cluster: Cluster, name: str, *, gpus: int = 8, pods: int = 1, quota: str = "vision", **play: str
-) -> None:
-    annotations = {
-        f"play.quotatree.io/{key.replace('_', '-')}": value
-        for key, value in {"leaves_after": "1s", **play}.items()
-    }
-    thing = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": TEAM, "labels": {QUOTA: quota, "quotatree.io/priority": "3"}},
-        "spec": {
-            "suspend": True,
-            "parallelism": pods,
-            "completions": pods,
-            "template": {
-                "metadata": {"annotations": annotations},
-                "spec": {
-                    "restartPolicy": "Never",
-                    "terminationGracePeriodSeconds": 5,
-                    "containers": [
-                        {"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": gpus}}}
-                    ],
-                },
-            },
-        },
-    }
-    cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump(thing))
-
-
-def job(cluster: Cluster, name: str) -> Thing:
-    return cluster.api.get(f"/apis/batch/v1/namespaces/{TEAM}/jobs/{name}")
-
-
-def pods(cluster: Cluster, name: str = "") -> list[Thing]:
-    found = cluster.api.items(f"/api/v1/namespaces/{TEAM}/pods")
-    return [one for one in found if not name or one["metadata"]["labels"].get("job-name") == name]
-
-
-def runs(cluster: Cluster, name: str, count: int = 1) -> list[str]:
-    """Wait until so many pods of the Job run; return their nodes, sorted."""
-
-    def nodes() -> list[str]:
-        return sorted(
-            one["spec"]["nodeName"] for one in pods(cluster, name) if one["status"].get("phase") == "Running"
-        )
-
-    until(lambda: len(nodes()) == count, f"{count} pods of {name} run")
-    return nodes()
-
-
-def told(cluster: Cluster, name: str) -> dict[str, str]:
-    """What we told on the Job: the last text of each reason."""
-    found = cluster.api.items(
-        f"/api/v1/namespaces/{TEAM}/events", fieldSelector=f"involvedObject.name={name}"
-    )
-    ours = [one for one in found if one.get("source", {}).get("component") == "quotatree"]
-    return {one["reason"]: one["message"] for one in ours}
-
-
-def tells(cluster: Cluster, name: str, reason: str, text: str = "") -> None:
-    until(
-        lambda: (
-            text in told(cluster, name).get(reason, "" if text else "nothing")
-            and reason in told(cluster, name)
-        ),
-        f"{name}: {reason}",
-    )
+    with team(cluster, tmp_path) as made:
+        yield made
 
 
 def test_a_job_runs_on_the_nodes_that_were_planned_and_ends(cluster: Cluster, server: EdgeServer):

@@ -12,6 +12,7 @@ from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.control.world import SYSTEM
 from quotatree.core.model.node import NodeSpec
+from quotatree.engines.base import Report
 from tests.control.kept_store import KeptStore
 from tests.control.told_engine import ToldEngine
 
@@ -21,7 +22,8 @@ ANSWER_SECONDS = 30
 class Loop:
     def __init__(self, directory: Path) -> None:
         self.store = KeptStore.fresh(directory)
-        self.controller = Controller(self.store, ToldEngine(), "edge")
+        self.engine = ToldEngine()
+        self.controller = Controller(self.store, self.engine, "edge")
         self.controller.start()
         for name in ("ann", "bob", "root"):
             self.do(do.PutUser(actor=SYSTEM, user=User(name, platform_admin=name == "root")))
@@ -34,6 +36,11 @@ class Loop:
 
     def do(self, command: do.Command) -> do.Answer:
         return self.controller.call(command).result(ANSWER_SECONDS)
+
+    def tell(self, report: Report) -> None:
+        """The engine tells this; returns when it is known."""
+        self.engine.tell(report)
+        self.do(do.PutUser(actor=SYSTEM, user=User("later")))
 
     def ask(self, query):
         return self.controller.ask(lambda world, now_ms: query(world)).result(ANSWER_SECONDS)

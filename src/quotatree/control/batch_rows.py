@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from quotatree.codec import encode, tag_of
 from quotatree.control.accounting import claim_of
+from quotatree.control.decision_effects import lost_work
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import GPU, Code, Job, JobId, Phase, job_record, node_record, pool_record, quota_record
@@ -150,7 +151,7 @@ def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> I
             quota=victim.quota,
             priority=victim.priority,
             gpu_milli=victim.freed[GPU],
-            lost_work=victim.lost_work,
+            lost_work=lost_work(turn.world, victim.job, victim.lost_work),
             cost=victim.cost,
         )
 
@@ -163,7 +164,8 @@ def _loss_rows(
     for position, victim in enumerate(entry.victims):
         spec = jobs[victim.job].spec
         yield LossRow(
-            preemption=number, position=position, at_ms=turn.now_ms, lost_work=victim.lost_work,
+            preemption=number, position=position, at_ms=turn.now_ms,
+            lost_work=lost_work(turn.world, victim.job, victim.lost_work),
             preempted=int((victim.job, entry.preemptor, victim.replicas[:1]) in counted),
             claim=claim_of(turn.world, victim.job, victim.replicas), workspace=spec.workspace, quota=victim.quota,
             owner=turn.world.cards[victim.job].owner, module=spec.module.value, taker_workspace=taker.workspace,

@@ -158,10 +158,17 @@ def _evict(turn: Turn, decision: say.Evict) -> None:
         say_outcome(turn, decision.job, "evicted", decision.reason.code.name)
     body = _body(
         decision, run=decision.run, what=decision.kind.value, grace_ms=decision.grace_ms,
-        lost_gpu_seconds=decision.lost_work / GPU_SECOND, requeued=decision.requeued, counts=decision.counts,
+        lost_gpu_seconds=lost_work(turn.world, decision.job, decision.lost_work) / GPU_SECOND, requeued=decision.requeued, counts=decision.counts,
         moved=decision.moved,
     )  # fmt: skip
     turn.tell("job.moved" if decision.moved else "job.evicted", body, job=decision.job)
+
+
+def lost_work(world: World, job: JobId, priced: int) -> int:
+    """The work that an eviction loses, of what it is priced at: none where no replica of the run has run yet (P6)."""
+    run = world.runs.get(job)
+    ran = run is None or run.confirmed_ms is not None or bool(world.cards[job].confirmed)
+    return priced if ran else 0
 
 
 def _stop(turn: Turn, decision: say.Stop) -> None:

@@ -8,6 +8,7 @@ KINDS: Final = frozenset(
     [
         "engine.orphan_stopped",
         "job.alarm",
+        "job.altered",
         "job.autoscale_set",
         "job.autoscaled",
         "job.cancelled",
@@ -22,6 +23,7 @@ KINDS: Final = frozenset(
         "job.idle",
         "job.lost",
         "job.moved",
+        "job.not_as_planned",
         "job.on_hold",
         "job.priority",
         "job.promised",
@@ -35,6 +37,7 @@ KINDS: Final = frozenset(
         "job.stopped",
         "job.stopping",
         "job.submitted",
+        "job.unplanned",
         "job.unpromised",
         "job.waited_too_long",
         "node.altered",

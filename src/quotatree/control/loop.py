@@ -29,6 +29,7 @@ from quotatree.control.inbox import Ask, Inbox, settle
 from quotatree.control.load_world import runs_elsewhere, world_from
 from quotatree.control.metrics import Metrics
 from quotatree.control.onlooker import Onlooker
+from quotatree.control.recovery import standing_orders
 from quotatree.control.reports import lasting
 from quotatree.control.reserve import NoReserve, Reserve
 from quotatree.control.sender import Sender
@@ -233,6 +234,7 @@ class Controller:
             return False
         world = world_from(loaded)
         self._sender.forget()
+        self._engine.recall(standing_orders(world))
         mine = EngineRow(*self._engine.place)
         inputs = Inputs(observed=self._engine.observe(), engine=None if loaded.engine == mine else mine)
         self._committer.commit(world, inputs, self._now_ms)

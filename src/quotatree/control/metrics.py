@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from quotatree.codec import tag_of
 from quotatree.control.commands.values import Answer
+from quotatree.control.decision_effects import lost_work
 from quotatree.core import GPU_SECOND, Code, JobId, Module, NodeState, State, UnitKind
 from quotatree.core.decisions import Evict, Start
 
@@ -148,7 +149,7 @@ class Metrics:
                     waited_ms = max(0, turn.now_ms - job.queued_ms)
                     self.wait_seconds.labels(job.spec.module.value).observe(waited_ms / 1000)
             elif isinstance(decision, Evict):
-                self._evicted(decision, turn.now_ms)
+                self._evicted(decision, turn)
         self._see_who_left(state.leaving_jobs, turn.now_ms)
 
     def stands_by(self) -> None:
@@ -173,13 +174,14 @@ class Metrics:
             self.gpus.labels(one.value).set(sum(node.spec.gpus for node in there))
         self.gpus_ill.set(sum(len(node.ill) for node in state.nodes))
 
-    def _evicted(self, decision: Evict, now_ms: int) -> None:
+    def _evicted(self, decision: Evict, turn: Turn) -> None:
         reason = decision.reason.code.name
         if decision.counts:
             self.preemptions.labels(reason).inc()
-        self.lost_gpu_seconds.labels(reason).inc(decision.lost_work / GPU_SECOND)
+        lost = lost_work(turn.world, decision.job, decision.lost_work)
+        self.lost_gpu_seconds.labels(reason).inc(lost / GPU_SECOND)
         if decision.kind is not UnitKind.HOLD:
-            self._leaving[decision.job] = _Leaving(now_ms, time.monotonic(), evicted=True)
+            self._leaving[decision.job] = _Leaving(turn.now_ms, time.monotonic(), evicted=True)
 
     def _see_who_left(self, leaving: Mapping[JobId, object], now_ms: int) -> None:
         """Measure who has left since the last batch, and note who was told to leave."""

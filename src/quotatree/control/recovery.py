@@ -19,9 +19,19 @@ from quotatree.control.decision_effects import overdue, start_order, watch
 from quotatree.control.inventory import see_all
 from quotatree.control.reports import hear
 from quotatree.control.turn import Turn
+from quotatree.control.world import World
 from quotatree.core import Job, JobId, Phase, Placed
 from quotatree.core import events as ev
-from quotatree.engines.base import Confirmed, Exited, Left, Observed, ReplicaOrder, RestartOrder, StopOrder
+from quotatree.engines.base import (
+    Confirmed,
+    Exited,
+    Left,
+    Observed,
+    ReplicaOrder,
+    RestartOrder,
+    StartOrder,
+    StopOrder,
+)
 
 Key = tuple[JobId, int]
 
@@ -49,6 +59,17 @@ def reconcile(turn: Turn, observed: Observed) -> None:
         turn.forget_run(job_id, run)
 
 
+def standing_orders(world: World) -> list[StartOrder]:
+    """The start orders of everything that stands or is leaving, for an engine to know by (A7)."""
+    found = []
+    for job in world.state.jobs.values():
+        places = {**_standing(job), **job.leaving}
+        if places:
+            replicas = tuple(_replica_order(world, places[number]) for number in sorted(places))
+            found.append(start_order(world, job, replicas))
+    return found
+
+
 def _settle(turn: Turn, job: Job, seen: set[int], made_in: dict[int, str], ended: Exited | None) -> None:
     if ended is not None:
         hear(turn, ended)
@@ -66,7 +87,7 @@ def _settle(turn: Turn, job: Job, seen: set[int], made_in: dict[int, str], ended
         lost = ()
     if set(lost) & set(job.core_indexes):
         lost = tuple(missing)  # a lost core ends the run, so none of its replicas is started again
-    again = tuple(_replica_order(turn, intended[r]) for r in missing if r not in lost)
+    again = tuple(_replica_order(turn.world, intended[r]) for r in missing if r not in lost)
     if again:
         turn.order(start_order(turn.world, job, again))
     if restart_key and not set(lost) & set(job.core_indexes):
@@ -113,5 +134,5 @@ def _standing(job: Job) -> dict[int, Placed]:
     return {place.replica: place for unit in units for place in unit.places}
 
 
-def _replica_order(turn: Turn, place: Placed) -> ReplicaOrder:
-    return ReplicaOrder(place.replica, turn.state.nodes[place.node].spec.name, place.devices, place.shape)
+def _replica_order(world: World, place: Placed) -> ReplicaOrder:
+    return ReplicaOrder(place.replica, world.state.nodes[place.node].spec.name, place.devices, place.shape)

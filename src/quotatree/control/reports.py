@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from quotatree.control.commands.jobs import put_aside
 from quotatree.control.decision_effects import say_confirmed, say_hindered, say_outcome
 from quotatree.control.inventory import see_node
 from quotatree.control.turn import Turn
@@ -24,6 +25,8 @@ from quotatree.engines.base import (
     NodeSeen,
     Outcome,
     Report,
+    Unfit,
+    Unplanned,
 )
 
 
@@ -122,6 +125,22 @@ def _hindered(turn: Turn, report: Hindered) -> None:
         turn.tell("job.hindered", {"run": report.run, "detail": report.detail}, job=job.id)
 
 
+def _unfit(turn: Turn, report: Unfit) -> None:
+    """Free the devices of a run that did not begin, and put its job on hold: a new start would fail in the same way."""
+    job = _of_run(turn, report)
+    if job is None:
+        return
+    if job.phase is Phase.RUNNING:
+        put_aside(turn, job.id, report.detail)
+    turn.apply(ev.JobLeft(job.id))
+    turn.change_card(job.id, confirmed=())
+
+
+def _unplanned(turn: Turn, report: Unplanned) -> None:
+    if _of_run(turn, report) is not None:
+        turn.tell("job.unplanned", {"run": report.run, "detail": report.detail}, job=report.job)
+
+
 def _end(report: Exited, phase: Phase) -> dict[str, Any]:
     return {"run": report.run, "phase": phase.value, "detail": report.detail}
 
@@ -178,7 +197,7 @@ def _device(turn: Turn, report: DeviceReport) -> None:
 
 
 def _of_run(
-    turn: Turn, report: Confirmed | Left | Exited | Lost | Hindered | Checkpointed | Idled
+    turn: Turn, report: Confirmed | Left | Exited | Lost | Hindered | Unfit | Unplanned | Checkpointed | Idled
 ) -> Job | None:
     job = turn.state.jobs.get(report.job)
     return job if job is not None and job.run == report.run else None
@@ -190,6 +209,8 @@ _HEARERS: dict[type[Any], Callable[[Turn, Any], None]] = {
     Exited: _exited,
     Lost: _lost,
     Hindered: _hindered,
+    Unfit: _unfit,
+    Unplanned: _unplanned,
     Checkpointed: _checkpointed,
     Idled: _idled,
     NodeReport: _node,

@@ -245,6 +245,13 @@ class JobResized:
     max_replicas: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class JobAltered:
+    """The owner replaces what a job asks for, while it does not run: `asked` has its id, quota, workspace and submit time (J5)."""
+
+    asked: JobSpec
+
+
 Event = (
     PoolDeclared
     | NodeJoined
@@ -274,4 +281,5 @@ Event = (
     | JobLost
     | JobPriorityChanged
     | JobResized
+    | JobAltered
 )

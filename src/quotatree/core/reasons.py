@@ -52,6 +52,7 @@ class Code(Enum):
     HoldExpired = "the hold expired; planned anew"
     GuardEnded = "cannot start any more even if others left: nothing is kept for it any longer"
     CoreResized = "its min_replicas changed; planned anew"
+    RequestChanged = "what it asks for has changed; planned anew"
     FewerReplicas = "its owner lets it have {replicas} replicas at most"
     HoldTaken = "the hold was taken for {preemptor}"
     RunLost = "its replica(s) {replicas} vanished and nobody knows how they ended"
@@ -59,6 +60,7 @@ class Code(Enum):
     StoppedByOwner = "stopped by its owner, who may start it again"
     IdleNotebook = "did nothing for as long as its idle rule allows: {detail}"
     HeldByOwner = "on hold until its owner releases it"
+    NotAsPlanned = "on hold until it asks again for what can be planned: {detail}"
     LongestRun = "ran longer than the {limit} that {workspace} allows in {quota}"
     LongestWait = "waited longer than the {limit} that {workspace} allows in {quota}"
     PreemptionLimit = "preempted {count} times, more than its max_preemptions {limit}"
@@ -138,6 +140,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.HoldExpired: ("P9",),
     Code.GuardEnded: ("S10",),
     Code.CoreResized: ("P12",),
+    Code.RequestChanged: ("J5",),
     Code.FewerReplicas: ("P12",),
     Code.HoldTaken: ("P9",),
     Code.RunLost: ("A7", "R5"),
@@ -145,6 +148,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.StoppedByOwner: ("P14",),
     Code.IdleNotebook: ("P14",),
     Code.HeldByOwner: ("J5", "S0"),
+    Code.NotAsPlanned: ("J5", "A7"),
     Code.LongestRun: ("W3",),
     Code.LongestWait: ("W3",),
     Code.PreemptionLimit: ("P11",),

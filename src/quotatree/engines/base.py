@@ -7,7 +7,7 @@ until `forget`, because the one who listened may have died before writing it dow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
@@ -162,6 +162,24 @@ class Hindered:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfit:
+    """A run did not begin, since what would run is not what was planned; nothing of it is left. Trying again would not help."""
+
+    job: JobId
+    run: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unplanned:
+    """There is more of a run than was planned, `detail`: it is told to leave, and counts as in use by others until it has left."""
+
+    job: JobId
+    run: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Idled:
     """A notebook did nothing for as long as its rule allows; it still runs."""
 
@@ -205,7 +223,18 @@ class NodeSeen:
 
 
 Report = (
-    Confirmed | Left | Exited | Lost | Hindered | Checkpointed | Idled | NodeReport | DeviceReport | NodeSeen
+    Confirmed
+    | Left
+    | Exited
+    | Lost
+    | Hindered
+    | Unfit
+    | Unplanned
+    | Checkpointed
+    | Idled
+    | NodeReport
+    | DeviceReport
+    | NodeSeen
 )
 
 
@@ -313,6 +342,12 @@ class Engine(Protocol):
 
     def restart(self, order: RestartOrder) -> None:
         """Restart a running service; called only where `capabilities.endpoints`."""
+
+    def recall(self, orders: Sequence[StartOrder]) -> None:
+        """Note what was ordered before this server began to lead, and stands or is leaving; called before `observe`.
+
+        So an engine need not believe what it finds written about a job where others may write.
+        """
 
     def observe(self) -> Observed:
         """Return what runs and what has ended; called when a server begins to lead. If it raises EngineUnavailable, it

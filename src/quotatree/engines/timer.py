@@ -20,7 +20,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -147,6 +147,9 @@ class TimerEngine:
 
     def log(self, job: JobId, run: int, replica: int, offset: int, limit: int) -> LogPiece | None:
         return None
+
+    def recall(self, orders: Sequence[StartOrder]) -> None:
+        """Nothing is kept over an end of the process, and nothing is found that others wrote."""
 
     def observe(self) -> Observed:
         with self._changed:

@@ -19,12 +19,14 @@ import structlog
 from quotatree.control.errors import Unavailable
 from quotatree.control.health import Mode
 from quotatree.control.loop import Controller
-from quotatree.engines.kubernetes.adopted import BATCH_JOB, Adoptable
+from quotatree.engines.kubernetes import adopted
+from quotatree.engines.kubernetes.adopted import BATCH_JOB, Adoptable, label, note
+from quotatree.engines.kubernetes.adopted_view import QUOTA_LABEL
 from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.errors import ClusterError
 from quotatree.engines.kubernetes.informer import Informer
 from quotatree.engines.kubernetes.kinds import NAMESPACES, Key, Object, key_of
-from quotatree.engines.kubernetes.native import FIELD, QUOTA_LABEL
+from quotatree.engines.kubernetes.native import FIELD
 from quotatree.kubernetes_edge.accounts import workspace_of
 from quotatree.kubernetes_edge.declarations import QUOTAS, WORKSPACES, Declarations
 from quotatree.kubernetes_edge.job_stories import JobStories
@@ -79,9 +81,8 @@ class Edge:
             Informer(
                 cluster,
                 sort.kind,
-                partial(asked_of, sort, settings.gpu_names),
+                partial(self._read, sort, settings.gpu_names),
                 self._object_changed,
-                labels=QUOTA_LABEL,
             )
             for sort in settings.sorts
         ]
@@ -130,6 +131,13 @@ class Edge:
         del key
         self._jobs.changed(before, after)
         self._something.set()
+
+    def _read(self, sort: Adoptable, gpu_names: tuple[str, ...], thing: Object) -> Asked | None:
+        """What an object asks for; None for one that has nothing to do with us, now or before."""
+        ours = label(thing, QUOTA_LABEL) or note(thing, adopted.JOB) or note(thing, adopted.RUN)
+        if not ours and not self._jobs.is_queued(thing["metadata"]["uid"]):
+            return None
+        return asked_of(sort, gpu_names, thing)
 
     def _resource_changed(self, key: Key, before: Declared | None, after: Declared | None) -> None:
         del key

@@ -30,7 +30,7 @@ REPEAT_MS: Final = 60_000
 """How old the last word is before changed figures are told."""
 KINDS: Final = (
     "job.started", "job.evicted", "job.moved", "job.stopped", "job.cancelled", "job.failed", "job.ended", "job.lost", "job.alarm",
-    "job.does_not_leave", "job.hindered", "job.ran_too_long", "job.waited_too_long",
+    "job.does_not_leave", "job.hindered", "job.not_as_planned", "job.unplanned", "job.ran_too_long", "job.waited_too_long",
 )  # fmt: skip
 T = TypeVar("T")
 
@@ -170,5 +170,11 @@ _TOLD: Final[Mapping[str, Callable[[Mapping[str, Any], Asks], Told]]] = {
     ),
     "job.waited_too_long": _plain(WARNING, "WaitedTooLong", "waits longer than its workspace allows"),
     "job.hindered": _plain(WARNING, "NotPlaced", "started, and its pods have not begun"),
+    "job.not_as_planned": _plain(
+        WARNING, "NotAsPlanned", "not started, since its object asks for something else than was planned"
+    ),
+    "job.unplanned": _plain(
+        WARNING, "PodsUnplanned", "a pod that was not planned is told to leave, and counts until it has"
+    ),
     "job.does_not_leave": _plain(WARNING, "Overdue", "its pods do not go although their grace is over"),
 }

@@ -25,37 +25,29 @@ from quotatree.control.world import RESOURCES, SYSTEM, World
 from quotatree.core import JobId, QuotaTreeError, Refused, in_numbers
 from quotatree.engines.kubernetes import adopted
 from quotatree.engines.kubernetes.adopted import Adoptable
+from quotatree.engines.kubernetes.adopted_view import run_name
 from quotatree.engines.kubernetes.errors import Clash, ClusterError
-from quotatree.engines.kubernetes.kinds import Kind, Object
 from quotatree.engines.kubernetes.native import FIELD
 from quotatree.kubernetes_edge.accounts import account_of, with_account
 from quotatree.kubernetes_edge.inside import ANSWER_SECONDS
-from quotatree.kubernetes_edge.native_reading import Asked, asked_of
+from quotatree.kubernetes_edge.native_edits import WrongAsk, follow, put_aside
+from quotatree.kubernetes_edge.native_reading import Asked
+from quotatree.kubernetes_edge.native_writing import UNPROCESSABLE, Cluster, ObjectWriter, plain
 from quotatree.kubernetes_edge.object_events import NORMAL, WARNING, Subject
 
 FIRST_RETRY_MS: Final = 2_000
 LONGEST_RETRY_MS: Final = 60_000
 CLASH_MS: Final = 100
-UNPROCESSABLE: Final = 422
+LOOK_MS: Final = 1_000
+"""How often jobs are looked for that were taken out of the queue because of what they ask for."""
 TELLING: Final = (403, UNPROCESSABLE)
 """Answers of the cluster that an object's owner, or an admin, must know of."""
 NEVER_MS: Final = 1 << 62
 T = TypeVar("T")
 
 
-class Cluster(Protocol):
-    """The part of `client.Cluster` that is needed here."""
-
-    def get(self, kind: Kind, namespace: str | None, name: str) -> Object: ...
-    def merge(self, kind: Kind, namespace: str | None, name: str, patch: Object) -> Object: ...
-
-
 class Tell(Protocol):
     def tell(self, about: Subject, reason: str, text: str, kind: str = NORMAL) -> None: ...
-
-
-class WrongAsk(Exception):
-    """Why an object is not queued as it stands, for its owner."""
 
 
 class Standing(NamedTuple):
@@ -75,6 +67,8 @@ class _Known:
     due_ms: int = 0
     by_hand: bool = False
     """Somebody else resumed it."""
+    edit: str = ""
+    """What was told last of an edit."""
     changes: dict[str, Any] = field(default_factory=dict)
     """What its owner changed since it was queued: `priority`, `hold`."""
 
@@ -94,14 +88,13 @@ class NativeJobs:
     ) -> None:
         """`was_submitted(job, uid)`: whether there ever was such a job for that object."""
         self._controller = controller
-        self._cluster = cluster
-        self._sorts = sorts
+        self._write = ObjectWriter(cluster, sorts, gpu_names)
         self._events = events
-        self._gpu_names = gpu_names
         self._was_submitted = was_submitted
         self._inbox: queue.SimpleQueue[tuple[Asked | None, Asked | None]] = queue.SimpleQueue()
         self._known: dict[str, _Known] = {}  # by uid
-        self._gone: list[str] = []
+        self._gone: list[tuple[str, bool]] = []  # by uid, and whether it had ended
+        self._looked_ms = 0
         self._jobs: dict[str, JobId] = {}  # by uid: what was queued here
         self.workspaces: dict[str, str] = {}
         """The workspace of each namespace that belongs to one."""
@@ -119,11 +112,11 @@ class NativeJobs:
     def begin(self, complete: bool) -> None:
         """This server leads now: find what is queued already. `complete`: all objects were seen, so what is missing is gone."""
         self._hear()
-        self._jobs = self._ask(_native_jobs)
+        self._jobs = self.ask(_native_jobs)
         for known in self._known.values():
             known.due_ms = 0
         if complete:
-            self._gone += [uid for uid in self._jobs if uid not in self._known]
+            self._gone += [(uid, False) for uid in self._jobs if uid not in self._known]
 
     def queued(self) -> dict[JobId, Subject]:
         """All jobs of objects that are there."""
@@ -134,18 +127,42 @@ class NativeJobs:
         """Look at every object that changed or is due."""
         self._hear()
         while self._gone:
-            self._cancel(self._gone[-1])
+            self._let_go(*self._gone[-1])
             self._gone.pop()
+        self._look_for_put_aside(now_ms)
         for uid, known in list(self._known.items()):
             if known.due_ms <= now_ms:
                 self._settle(uid, known, now_ms)
+
+    def is_queued(self, uid: str) -> bool:
+        """Whether the object of this uid was queued here, whatever stands on it now."""
+        return uid in self._jobs
+
+    def _look_for_put_aside(self, now_ms: int) -> None:
+        """Try again at once what an engine did not start, since the object asks for something else by now."""
+        if now_ms - self._looked_ms < LOOK_MS:
+            return
+        self._looked_ms = now_ms
+        for uid in self.ask(put_aside(list(self._jobs.items()))):
+            known = self._known.get(uid)
+            if known is not None and not known.refused:
+                known.due_ms = 0
+
+    def _let_go(self, uid: str, ended: bool) -> None:
+        """Cancel the job of an object that is gone; but one that had ended is over as it ended, which the engine tells."""
+        job = self._jobs.get(uid)
+        now = None if job is None else self.ask(_standing(job))
+        if ended and now is not None and now.stands:
+            self._jobs.pop(uid, None)
+        else:
+            self._cancel(uid)
 
     def _hear(self) -> None:
         while not self._inbox.empty():
             before, after = self._inbox.get()
             if before is not None and (after is None or after.uid != before.uid):
                 self._known.pop(before.uid, None)
-                self._gone.append(before.uid)
+                self._gone.append((before.uid, before.ended))
                 before = None
             if after is not None:
                 self._note(before, after)
@@ -169,6 +186,8 @@ class NativeJobs:
                 pass
             elif asked.deleting:
                 self._cancel(uid)
+            elif not asked.quota:
+                self._unlabelled(known)
             elif uid in self._jobs:
                 self._keep(known, self._jobs[uid])
             elif asked.job and self._was_submitted(
@@ -182,7 +201,7 @@ class NativeJobs:
             raise
         except (QuotaTreeError, WrongAsk) as error:
             if not isinstance(error, ClusterError) or error.status in TELLING:
-                self._refuse(known, str(error))
+                self._refuse(known, plain(str(error)))
             first_ms = CLASH_MS if isinstance(error, Clash) else FIRST_RETRY_MS
             known.retry_ms = min(max(known.retry_ms * 2, first_ms), LONGEST_RETRY_MS)
             known.due_ms = now_ms + known.retry_ms
@@ -190,19 +209,17 @@ class NativeJobs:
     def _submit(self, known: _Known) -> None:
         asked = known.asked
         self._suspend_unless(known, None)
-        workspace = self._workspace(asked)
-        if asked.wrong:
-            raise WrongAsk(asked.wrong)
-        self._gate(asked)
+        workspace = self._readable(asked)
+        self._write.gate(asked)
         edit = do.EditDirectory(
             actor=SYSTEM,
             action="native.account",
             change=lambda directory: with_account(directory, workspace, asked.key.namespace),
         )
         account = account_of(workspace, asked.key.namespace)
-        if not self._ask(lambda world: account in world.directory.users):
-            self._do(edit)
-        elif not self._ask(lambda world: _has_role(world, workspace, account)):
+        if not self.ask(lambda world: account in world.directory.users):
+            self.do(edit)
+        elif not self.ask(lambda world: _has_role(world, workspace, account)):
             raise WrongAsk(
                 f"{account}, the account of this namespace, has no role in workspace {workspace}: an owner may give it one [W2]"
             )
@@ -210,20 +227,20 @@ class NativeJobs:
         job = JobId(self._submitted(command, account))
         self._jobs[asked.uid] = job
         known.changes.clear()
-        self._merge(asked, {"metadata": {"uid": asked.uid, "annotations": {adopted.JOB: job}}})
+        self._write.annotate(asked, {adopted.JOB: job})
         where = f"quota {asked.quota} at priority {command.priority}"
         self._events.tell(_subject(asked), "Queued", f"queued in {where} as {job}")
 
     def _submitted(self, command: do.SubmitJob, account: str) -> str:
         """Submit; return the id. A refusal names nothing that the namespace may not know."""
         try:
-            return self._do(command).id
+            return self.do(command).id
         except Refused as refused:
             said = refused
-        raise self._ask(lambda world: eyes(world, account).refusal(said))
+        raise self.ask(lambda world: eyes(world, account).refusal(said))
 
     def _command(self, asked: Asked, workspace: str, account: str) -> do.SubmitJob:
-        PRIORITY_NAMES.set(self._ask(lambda world: world.directory.priority_names))
+        PRIORITY_NAMES.set(self.ask(lambda world: world.directory.priority_names))
         body = {**asked.body, "workspace": workspace, "program": asked.program}
         try:
             return JobIn.model_validate(body).command(account, f"native:{asked.uid}")
@@ -231,6 +248,13 @@ class NativeJobs:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise WrongAsk(f"{where}: {str(first['msg']).removeprefix('Value error, ')}") from None
+
+    def _readable(self, asked: Asked) -> str:
+        """The workspace of an object. Raises WrongAsk if it has none, or cannot be read."""
+        workspace = self._workspace(asked)
+        if asked.wrong:
+            raise WrongAsk(asked.wrong)
+        return workspace
 
     def _workspace(self, asked: Asked) -> str:
         workspace = self.workspaces.get(asked.key.namespace, "")
@@ -244,36 +268,27 @@ class NativeJobs:
             )
         return workspace
 
-    def _gate(self, asked: Asked) -> None:
-        """Put the gate and our labels into the pod templates, so that no pod runs anywhere before it has its place."""
-        if asked.gated:
-            return
-        sort = self._sorts[asked.sort]
-        thing = self._cluster.get(sort.kind, asked.key.namespace, asked.key.name)
-        patch = adopted.adoption(sort, thing)
-        if not patch:
-            return
-        adopted.merge(patch, {"metadata": {"resourceVersion": thing["metadata"]["resourceVersion"]}})
-        try:
-            self._merge(asked, patch)
-        except ClusterError as error:
-            if error.status != UNPROCESSABLE:
-                raise
-            raise WrongAsk(
-                f"its pods cannot be given places any more, so make it anew, suspended from the start: {error.message}"
-            ) from None
-
     def _keep(self, known: _Known, job: JobId) -> None:
         """Hold an object that is queued or runs to what the loop says of it, and follow what its owner changed."""
         asked = known.asked
         self._suspend_unless(known, job)
-        if asked.job != job:
-            self._merge(asked, {"metadata": {"uid": asked.uid, "annotations": {adopted.JOB: job}}})
+        self._put_right(asked, job)
+        told = follow(
+            self,
+            job,
+            lambda: self._command(asked, self._readable(asked), self._account(asked)),
+            asked.on_hold,
+        )
+        if told and told != known.edit:
+            self._events.tell(_subject(asked), "Edited", told)
+        known.edit = told
         if "priority" in known.changes:
-            self._set_priority(asked, job, known.changes.pop("priority"))
+            self._set_priority(asked, job, known.changes["priority"])
+            del known.changes["priority"]
         if "hold" in known.changes:
-            self._set_hold(job, known.changes.pop("hold"))
-        quota = self._ask(
+            self._set_hold(job, known.changes["hold"])
+            del known.changes["hold"]
+        quota = self.ask(
             lambda world: world.state.jobs[job].spec.quota if job in world.state.jobs else asked.quota
         )
         if quota != asked.quota:
@@ -281,41 +296,61 @@ class NativeJobs:
                 f"label quotatree.io/quota {asked.quota}: it is queued in {quota}; delete it and make it anew there"
             )
 
+    def _unlabelled(self, known: _Known) -> None:
+        """Cancel the job of an object whose owner took the label off; its pods are told to leave, and count until they have."""
+        if self.is_queued(known.asked.uid):
+            self._cancel(known.asked.uid)
+            text = (
+                "its label quotatree.io/quota is gone: its job is cancelled, and its pods are told to leave"
+            )
+            self._events.tell(_subject(known.asked), "Unlabelled", text, WARNING)
+
+    def _put_right(self, asked: Asked, job: JobId) -> None:
+        """Write the annotations that are ours as they must be, where others have changed them."""
+        notes: dict[str, str | None] = {} if asked.job == job else {adopted.JOB: job}
+        now = self.ask(_standing(job))
+        if now is not None and asked.run and (asked.run_job != job or asked.run > now.run):
+            notes[adopted.RUN] = run_name(job, now.run) if now.stands else None
+        if not notes:
+            return
+        self._write.annotate(asked, notes)
+        if asked.job or adopted.RUN in notes:
+            text = f"annotations that QuotaTree writes were changed by others, and are put right: {', '.join(notes)}"
+            self._events.tell(_subject(asked), "PutRight", text, WARNING)
+
     def _suspend_unless(self, known: _Known, job: JobId | None) -> None:
-        """Suspend an object that runs although it should not. Looked at afresh: what is remembered may be late."""
-        asked = known.asked
-        if asked.suspended:
+        """Suspend an object that runs although it should not."""
+        if known.asked.suspended:
             return
-        sort = self._sorts[asked.sort]
-        thing = self._cluster.get(sort.kind, asked.key.namespace, asked.key.name)
-        fresh = asked_of(sort, self._gpu_names, thing)
-        now = None if job is None else self._ask(_standing(job))
-        if fresh.suspended or fresh.ended or (now is not None and now.stands and now.run == fresh.run):
-            return
-        version = thing["metadata"]["resourceVersion"]
-        self._merge(asked, {"metadata": {"resourceVersion": version}, **adopted.suspension(sort, True)})
-        if known.by_hand:
+        now = None if job is None else self.ask(_standing(job))
+        suspended = self._write.suspend_unless(
+            known.asked, lambda fresh: now is not None and now.stands and now.run == fresh.run
+        )
+        if suspended and known.by_hand:
             known.by_hand = False
             text = "resumed by somebody else, and suspended again: QuotaTree resumes it when its turn comes"
-            self._events.tell(_subject(asked), "SuspendedAgain", text, WARNING)
+            self._events.tell(_subject(known.asked), "SuspendedAgain", text, WARNING)
 
     def _set_priority(self, asked: Asked, job: str, said: object) -> None:
-        workspace = self._workspace(asked)
-        number = in_numbers("priority", said, self._ask(lambda world: world.directory.priority_names))
+        number = in_numbers("priority", said, self.ask(lambda world: world.directory.priority_names))
         if not isinstance(number, int):
             raise WrongAsk(f"label quotatree.io/priority {said}: must be 1 to 9, or the name of a priority")
-        actor = account_of(workspace, asked.key.namespace)
-        self._do(do.SetPriority(actor=actor, job=job, priority=number))
+        self.do(do.SetPriority(actor=self._account(asked), job=job, priority=number))
 
-    def _set_hold(self, job: str, held: bool) -> None:
-        self._do(do.HoldJob(actor=RESOURCES, job=job) if held else do.ReleaseJob(actor=RESOURCES, job=job))
+    def _account(self, asked: Asked) -> str:
+        return account_of(self._workspace(asked), asked.key.namespace)
+
+    def _set_hold(self, job: JobId, held: bool) -> None:
+        now = self.ask(_standing(job))
+        if now is not None and now.on_hold != held:
+            self.do(do.HoldJob(actor=RESOURCES, job=job) if held else do.ReleaseJob(actor=RESOURCES, job=job))
 
     def _cancel(self, uid: str) -> None:
         job = self._jobs.get(uid)
         if job is None:
             return
         with suppress(Refused, NotFound):  # it is over
-            self._do(do.CancelJob(actor=RESOURCES, job=job))
+            self.do(do.CancelJob(actor=RESOURCES, job=job))
         self._jobs.pop(uid, None)
 
     def _refuse(self, known: _Known, text: str) -> None:
@@ -323,14 +358,10 @@ class NativeJobs:
             known.refused = text
             self._events.tell(_subject(known.asked), "Refused", text, WARNING)
 
-    def _merge(self, asked: Asked, patch: Object) -> None:
-        sort = self._sorts[asked.sort]
-        self._cluster.merge(sort.kind, asked.key.namespace, asked.key.name, patch)
-
-    def _do(self, command: do.Command) -> do.Answer:
+    def do(self, command: do.Command) -> do.Answer:
         return self._controller.call(command).result(ANSWER_SECONDS)
 
-    def _ask(self, query: Callable[[World], T]) -> T:
+    def ask(self, query: Callable[[World], T]) -> T:
         return self._controller.ask(lambda world, _: query(world)).result(ANSWER_SECONDS)
 
 

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from quotatree.engines.kubernetes import adopted
 from quotatree.engines.kubernetes.adopted import Adoptable, Template, label, note
-from quotatree.engines.kubernetes.adopted_view import run_of
+from quotatree.engines.kubernetes.adopted_plan import REQUEST, request_of
+from quotatree.engines.kubernetes.adopted_view import QUOTA_LABEL, run_of
 from quotatree.engines.kubernetes.kinds import Key, Object, key_of
-from quotatree.engines.kubernetes.native import FIELD, QUOTA_LABEL
+from quotatree.engines.kubernetes.native import FIELD
 from quotatree.engines.kubernetes.pod_request import WrongRequest, grace_seconds, shape_of
 
 WORKSPACE_LABEL: Final = f"{adopted.DOMAIN}/workspace"
@@ -54,6 +55,10 @@ class Asked:
     """The id of our job, if it says so, else ""."""
     run: int
     """The run that it was started for last; 0: none."""
+    run_job: str
+    """The job of that run."""
+    request: str
+    """A digest of all that decides where its pods fit."""
     ended: bool
     deleting: bool
     on_hold: bool
@@ -71,12 +76,14 @@ class Asked:
                 "namespace": self.key.namespace,
                 "name": self.key.name,
                 "uid": self.uid,
+                REQUEST: self.request,
             }
         }
 
 
 def asked_of(sort: Adoptable, gpu_names: Iterable[str], thing: Object) -> Asked:
     wrong, body = "", {}
+    run_job, run = run_of(note(thing, adopted.RUN))
     try:
         body = _body(sort, thing, tuple(gpu_names))
     except (WrongObject, WrongRequest) as error:
@@ -94,7 +101,9 @@ def asked_of(sort: Adoptable, gpu_names: Iterable[str], thing: Object) -> Asked:
         suspended=adopted.is_suspended(sort, thing),
         gated=not adopted.adoption(sort, thing),
         job=note(thing, adopted.JOB),
-        run=run_of(note(thing, adopted.RUN))[1],
+        run=run,
+        run_job=run_job,
+        request=request_of(sort, thing),
         ended=adopted.ending(sort, thing) is not None,
         deleting=thing["metadata"].get("deletionTimestamp") is not None,
         on_hold=note(thing, HOLD) == "true",
@@ -132,6 +141,10 @@ def _group(number: int, one: Template, gpu_names: tuple[str, ...]) -> dict[str, 
     if _names_nodes(one.template):
         raise WrongObject(
             "its pod template names a node by metadata.name or nodeName: where it runs is decided by the queue"
+        )
+    if (one.template.get("spec") or {}).get("resourceClaims"):
+        raise WrongObject(
+            "its pod template has resourceClaims, which are not counted: ask for GPUs by limits"
         )
     shape = shape_of(one.template, gpu_names, (one.template.get("spec") or {}).get("nodeSelector") or {})
     return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from quotatree.core import decisions as say
@@ -9,9 +11,10 @@ from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.model.autoscale import Autoscale, check_autoscale
-from quotatree.core.model.job import Job, Phase
+from quotatree.core.model.job import Job, JobId, Phase, ReplicaGroup, Shape
 from quotatree.core.model.policy import Module
 from quotatree.core.planning.plan import plan
+from quotatree.core.reasons import Code, because
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.core.building import cluster, submit
@@ -271,3 +274,66 @@ def test_resizing_a_held_job_plans_it_anew() -> None:
     plan(state, 2)
     assert job.hold is not None
     assert len(job.hold.unit.places) == 2, "its core, and with it the other replica that it wants"
+
+
+def alter(state: State, job: Job, **changes: object) -> tuple[say.Decision, ...]:
+    found = apply(state, ev.JobAltered(replace(job.spec, **changes)), 5)  # type: ignore[arg-type]
+    for check in ACCOUNTING:
+        check(state)
+    assert snapshot(restore(snapshot(state))) == snapshot(state), "a restart knows what it asks for"
+    return found
+
+
+def group(replicas: int, gpu_milli: int) -> tuple[ReplicaGroup, ...]:
+    return (ReplicaGroup(replicas, Shape(gpu_milli, 0, 0)),)
+
+
+def test_a_job_that_waits_is_planned_with_what_it_asks_for_now_at_its_place_in_the_queue() -> None:
+    state = cluster(8)
+    submit(state, "first", "r", (1, 8000))
+    plan(state, 0)
+    job = submit(state, "a", "r", (1, 1000))
+    later = submit(state, "b", "r", (1, 1000))
+    alter(state, job, groups=group(2, 2000))
+    plan(state, 6)
+    assert (job.phase, job.core_replicas) == (Phase.WAITING, 2)
+    apply(state, ev.JobEnded(state.jobs[JobId("first")].id), 7)
+    plan(state, 7)
+    assert [place.shape.gpu_milli for place in job.core.places] == [2000, 2000]  # type: ignore[union-attr]
+    assert later.phase is Phase.RUNNING
+    assert job.spec.submitted_ms <= later.spec.submitted_ms
+
+
+def test_what_is_on_hold_may_ask_for_something_else_and_stays_there() -> None:
+    state = cluster(8)
+    job = submit(state, "a", "r", (1, 1000))
+    apply(state, ev.JobStopped(job.id, because(Code.HeldByOwner)), 1)
+    alter(state, job, groups=group(1, 4000))
+    plan(state, 6)
+    assert (job.phase, job.spec.groups[0].shape.gpu_milli) == (Phase.STOPPED, 4000)
+
+
+def test_what_runs_or_can_never_fit_is_not_altered() -> None:
+    state = cluster(8)
+    job = submit(state, "a", "r", (1, 8000))
+    plan(state, 0)
+    with pytest.raises(Refused, match="only while it waits"):
+        alter(state, job, groups=group(1, 4000))
+    waits = submit(state, "b", "r", (1, 8000))
+    with pytest.raises(Refused, match="never fit"):
+        alter(state, waits, groups=group(9, 8000))
+    assert waits.spec.groups == group(1, 8000)
+
+
+def test_a_hold_is_given_up_when_its_job_asks_for_something_else() -> None:
+    state = cluster(8)
+    first = submit(state, "first", "r", (1, 8000), grace_ms=60_000)
+    plan(state, 0)
+    job = submit(state, "a", "r", (1, 8000))
+    apply(state, ev.JobCancelled(first.id), 1)
+    plan(state, 1)
+    assert job.phase is Phase.HELD
+    [released] = alter(state, job, groups=group(1, 4000))
+    assert isinstance(released, say.Release)
+    assert released.reason.code is Code.RequestChanged
+    assert job.phase is Phase.WAITING

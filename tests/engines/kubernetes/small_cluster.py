@@ -17,6 +17,10 @@ class SmallCluster:
         self.things: dict[Place, Object] = {}
         self.sent: list[str] = []
         self.broken: Exception | None = None
+        self.refuse: tuple[str, int, Exception] = ("", 0, AssertionError())
+        """What is refused, after it was let pass so often, and with which answer."""
+        self.stuck = False
+        """Whether what is deleted stays, on its way."""
         self._versions = count(1)
 
     def put(self, kind: Kind, thing: Object) -> Object:
@@ -50,6 +54,10 @@ class SmallCluster:
 
     def delete(self, kind: Kind, namespace: str | None, name: str, **_: Any) -> bool:
         self._sent(f"DELETE {kind.plural}/{name}")
+        if self.stuck:
+            thing = self.things.get((kind.plural, namespace, name), {"metadata": {}})
+            thing["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+            return True
         return self.things.pop((kind.plural, namespace, name), None) is not None
 
     def page(self, kind: Kind, namespace: str | None = None, **_: Any) -> Object:
@@ -65,6 +73,8 @@ class SmallCluster:
         self.sent.append(what)
         if self.broken is not None:
             raise self.broken
+        if what == self.refuse[0] and self.sent.count(what) > self.refuse[1]:
+            raise self.refuse[2]
 
 
 def _merge(thing: Object, patch: Object) -> None:

@@ -1,4 +1,4 @@
-"""What a pod and an object say of themselves, and which pod gets which place."""
+"""What a pod and an object say of themselves."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 from quotatree.engines.kubernetes import adopted
 from quotatree.engines.kubernetes.adopted_view import (
     Spot,
-    free_spots,
     places_text,
     placing,
-    pod_view,
+    pod_reader,
     run_name,
     run_of,
 )
 from quotatree.engines.kubernetes.adopted_view import _spots as spots_of
+
+pod_view = pod_reader({("batch/v1", "Job")}, ("nvidia.com/gpu",), lambda uid: uid == "known")
 
 
 def pod(name: str, group: str = "0", replica: str = "", **more: Any) -> dict[str, Any]:
@@ -37,25 +38,17 @@ def test_runs_and_places_are_written_and_read():
     assert spots_of("nonsense") == ()
 
 
-def test_labels_that_we_did_not_write_make_a_pod_nobodys():
-    assert pod_view(pod("p", group="x")) is None
-    assert pod_view({"metadata": {"name": "p", "uid": "p"}}) is None
-
-
-def test_each_gated_pod_gets_a_free_place_of_its_template():
-    views = [
-        pod_view(one)
-        for one in (
-            pod("c", "1"),
-            pod("a"),
-            pod("b"),
-            pod("x", "0", "0", phase="Running"),
-            pod("z", "0", "1", phase="Failed"),
-        )
-    ]
-    spots = (Spot(0, "n0"), Spot(0, "n1"), Spot(1, "n2"))
-    found = free_spots([view for view in views if view is not None], "dlc-1.1", spots, {})
-    assert [(view.key.name, replica) for view, replica in found] == [("a", 1), ("c", 2)]
+def test_a_pod_is_remembered_by_label_by_owner_or_because_it_was_given_a_place():
+    bare: dict[str, Any] = {"metadata": {"name": "p", "uid": "p"}}
+    assert pod_view(bare) is None
+    bare["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "uid": "j"}]
+    seen = pod_view(bare)
+    assert seen is not None
+    assert (seen.things, seen.labelled) == (("j",), False)
+    assert pod_view({"metadata": {"name": "p", "uid": "known"}}) is not None
+    labelled = pod_view(pod("p", group="x"))
+    assert labelled is not None
+    assert (labelled.things, labelled.group) == (("u",), -1)
 
 
 def test_affinity_and_gates_of_others_stay():
@@ -94,3 +87,23 @@ def test_why_the_scheduler_finds_no_node_is_seen():
     assert seen.unplaced == "0/4 nodes"
     assert gated is not None
     assert gated.unplaced == ""
+
+
+def test_a_gate_that_is_open_is_no_reason_to_wait_however_late_the_scheduler_sees_it():
+    """The scheduler's word of before stands on the pod until it looks again."""
+    conditions = [
+        {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+        }
+    ]
+    ours = pod_view(pod("p", "0", "0", conditions=conditions))
+    of_others = pod_view(
+        pod("p", "0", "0", conditions=conditions, spec={"schedulingGates": [{"name": "other"}]})
+    )
+    assert ours is not None
+    assert ours.unplaced == ""
+    assert of_others is not None
+    assert "gates" in of_others.unplaced

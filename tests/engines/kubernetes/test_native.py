@@ -9,6 +9,7 @@ import pytest
 from quotatree.core import JobId, Module, Shape
 from quotatree.core.model.job import JobSpec, ReplicaGroup
 from quotatree.engines.base import (
+    Checkpointed,
     Confirmed,
     Exited,
     Left,
@@ -18,10 +19,12 @@ from quotatree.engines.base import (
     Report,
     StartOrder,
     StopOrder,
+    Unfit,
+    Unplanned,
 )
 from quotatree.engines.kubernetes import adopted
 from quotatree.engines.kubernetes.adopted import BATCH_JOB
-from quotatree.engines.kubernetes.adopted_view import object_view, pod_view
+from quotatree.engines.kubernetes.adopted_view import object_view
 from quotatree.engines.kubernetes.errors import Clash, ClusterError
 from quotatree.engines.kubernetes.kinds import JOBS, PODS, Key
 from quotatree.engines.kubernetes.native import Native, is_adopted
@@ -39,6 +42,9 @@ PROGRAM = {
 }
 
 
+NOTHING = Shape(0, 0, 0)
+
+
 class Scene:
     """One Job, and the driver's view of it, told by hand."""
 
@@ -49,6 +55,7 @@ class Scene:
         self.native = Native(self.cluster, [BATCH_JOB])  # type: ignore[arg-type]
         self.reports: list[Report] = []
         self.native._report = self.reports.append
+        self.native._known.recalled = True
         self._told: dict[Any, Any] = {}
         self.tell()
 
@@ -60,7 +67,7 @@ class Scene:
         """The informers catch up, but for `late` objects; the driver works until nothing is due."""
         seen: dict[Any, Any] = {}
         for (plural, namespace, name), thing in self.cluster.things.items():
-            view: Any = object_view(BATCH_JOB, thing) if plural == "jobs" else pod_view(thing)
+            view: Any = object_view(BATCH_JOB, thing) if plural == "jobs" else self.native.read_pod(thing)
             key = (plural, Key(namespace or "", name))
             seen[key] = self._told[key] if name in late else view
         for key in {*seen, *self._told}:
@@ -76,8 +83,7 @@ class Scene:
             pass
 
     def start(self, run: int = 1, nodes: str = "ab") -> None:
-        replicas = tuple(ReplicaOrder(i, node, (), Shape(1000, 0, 0)) for i, node in enumerate(nodes))
-        self.native.start(StartOrder(JOB, run, Module.DLC, replicas, PROGRAM, 30_000))
+        self.native.start(order(run, nodes))
         self.work()
         self.tell()
 
@@ -116,6 +122,11 @@ class Scene:
                 [term] = required["nodeSelectorTerms"]
                 found[name] = term["matchFields"][0]["values"][0]
         return found
+
+
+def order(run: int, nodes: str = "ab") -> StartOrder:
+    replicas = tuple(ReplicaOrder(i, node, (), NOTHING) for i, node in enumerate(nodes))
+    return StartOrder(JOB, run, Module.DLC, replicas, PROGRAM, 30_000)
 
 
 def test_a_start_resumes_the_object_and_gives_each_pod_its_own_node():
@@ -249,10 +260,14 @@ def test_a_server_that_was_overtaken_does_not_take_an_object_back():
     old._object_changed(Key("team", "train"), None, object_view(BATCH_JOB, scene.thing))
     replicas = tuple(ReplicaOrder(i, n, (), Shape(0, 0, 0)) for i, n in enumerate("ab"))
     old.start(StartOrder(JOB, 2, Module.DLC, replicas, PROGRAM, 0))
+    scene.native._known.recalled = True
+    while old._work.look_once():
+        pass
+    old.stop(StopOrder(JOB, 2, 0))
     while old._work.look_once():
         pass
     assert scene.thing["metadata"]["annotations"][adopted.RUN] == "dlc-1.3"
-    assert not old.has(JOB)
+    assert scene.thing["spec"]["suspend"] is False
 
 
 def test_another_server_finds_the_run_with_its_places():
@@ -263,6 +278,8 @@ def test_another_server_finds_the_run_with_its_places():
     for informer in found._informers:
         informer._listed.set()
     found._object_changed(Key("team", "train"), None, object_view(BATCH_JOB, scene.thing))
+    assert found.observe().running == ()  # what stands on an object is nobody's word for it
+    found.recall([order(1)])
     [running] = found.observe().running
     assert (running.job, running.run, running.replicas) == (JOB, 1, (0, 1))
     assert [spot.node for spot in found._known.runs[JOB].spots] == ["a", "b"]
@@ -273,7 +290,7 @@ def test_a_change_that_somebody_else_made_first_is_tried_again():
     scene.cluster.broken = Clash(409, "Conflict", "changed")
     scene.start()
     scene.cluster.broken = None
-    scene.native._work.mark(JOB)
+    scene.native._work.mark("uid-train")
     scene.work()
     assert scene.thing["spec"]["suspend"] is False
 
@@ -283,7 +300,102 @@ def test_a_cluster_that_is_away_is_asked_again_later():
     scene.cluster.broken = ClusterError(0, "", "away")
     scene.start()
     assert scene.reports == []
-    assert JOB in scene.native._work._due._due
+    assert "uid-train" in scene.native._work._due._due
+
+
+def test_an_object_that_asks_for_something_else_is_not_resumed():
+    scene = Scene()
+    scene.thing["spec"]["parallelism"] = 3
+    scene.start()
+    assert scene.reports == [Unfit(JOB, 1, "it asks for 3 pods now, not 2")]
+    assert scene.thing["spec"]["suspend"] is True
+    assert not scene.native.has(JOB)
+
+
+def test_an_object_whose_label_is_taken_off_is_suspended_when_its_job_stops():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.thing["metadata"]["labels"] = {}
+    scene.tell()
+    scene.stop()
+    assert scene.thing["spec"]["suspend"] is True
+
+
+def test_orphans_count_until_they_have_left_and_are_told_to():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.pods_become("Running")
+    scene.cluster.stuck = True
+    del scene.cluster.things["jobs", "team", "train"]
+    scene.tell()
+    scene.stop()
+    assert {"DELETE pods/p1", "DELETE pods/p2"} <= set(scene.cluster.sent)
+    assert [one for one in scene.reports if isinstance(one, Left | Lost)] == []
+    scene.pods_go()
+    assert scene.reports[-1] == Left(JOB, 1, (0, 1))
+
+
+def test_a_job_that_vanishes_after_its_end_has_ended():
+    scene = Scene()
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.thing["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+    scene.tell()
+    del scene.cluster.things["jobs", "team", "train"]
+    scene.tell()
+    scene.pods_go()
+    assert scene.reports[-1] == Exited(JOB, 1, Outcome.SUCCEEDED)
+
+
+def test_a_checkpoint_counts_for_the_run_of_its_own_object():
+    scene = Scene()
+    scene.start()
+    notes = scene.thing["metadata"]["annotations"]
+    notes.update({adopted.RUN: "dlc-of-others.7", adopted.CHECKPOINT: "step-1"})
+    scene.tell()
+    assert [one for one in scene.reports if isinstance(one, Checkpointed)] == [Checkpointed(JOB, 1, None)]
+
+
+def test_a_pod_that_was_not_planned_is_counted_told_to_leave_and_shown():
+    scene = Scene()
+    counted: list[Any] = []
+    scene.native._work.count = lambda before, after: counted.append((before, after))
+    scene.start()
+    scene.cluster.stuck = True
+    labels = {adopted.OBJECT: "uid-train", adopted.GROUP: "0", adopted.REPLICA: "0"}
+    limits = {"nvidia.com/gpu": "7"}
+    scene.cluster.put(
+        PODS,
+        {
+            "metadata": {"name": "greedy", "namespace": "team", "labels": labels},
+            "spec": {"nodeName": "a", "containers": [{"resources": {"limits": limits}}]},
+            "status": {"phase": "Running"},
+        },
+    )
+    scene.tell()
+    assert "DELETE pods/greedy" in scene.cluster.sent
+    assert Unplanned(JOB, 1, "greedy on a") in scene.reports
+    [(_, foreign)] = counted
+    assert (foreign.node, foreign.use.gpu_milli) == ("a", 7000)
+    scene.controller_makes("p1", "p2")
+    assert scene.placed() == {"p1": "a", "p2": "b"}
+    scene.pods_go()
+    assert counted[-1] == (foreign, None)
+
+
+def test_a_pod_elsewhere_that_says_it_is_of_the_object_is_let_be():
+    scene = Scene()
+    scene.start()
+    labels = {adopted.OBJECT: "uid-train", adopted.GROUP: "0"}
+    meta = {"name": "forged", "namespace": "others", "labels": labels}
+    spec = {"schedulingGates": [{"name": adopted.GATE}]}
+    scene.cluster.put(PODS, {"metadata": meta, "spec": spec, "status": {"phase": "Pending"}})
+    scene.tell()
+    assert scene.placed() == {}
+    scene.stop()
+    assert scene.reports[-1] == Left(JOB, 1, (0, 1))
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ HANDLERS: Final[dict[type[Any], Callable[[Turn, Any], Answer]]] = {
     do.ReleaseJob: jobs.release,
     do.CheckpointJob: jobs.checkpoint,
     do.ResizeJob: sizes.resize,
+    do.AlterJob: sizes.alter,
     do.AutoscaleJob: sizes.autoscale,
     do.ResubmitJob: jobs.resubmit,
     do.RestartService: jobs.restart_service,

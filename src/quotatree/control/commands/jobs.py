@@ -16,6 +16,7 @@ from quotatree.control.commands.values import Answer, Item
 from quotatree.control.errors import problem_of
 from quotatree.control.eyes import eyes
 from quotatree.control.turn import Turn
+from quotatree.control.world import RESOURCES
 from quotatree.core import (
     Autoscale,
     Code,
@@ -149,8 +150,11 @@ def hold(turn: Turn, command: do.HoldJob) -> Answer:
     job = allowed(turn, command, Action.HOLD_JOB)
     if job.phase not in (Phase.WAITING, Phase.HELD):
         raise Refused("job", job.id, "J5", f"is {job.phase.value}; only a waiting job can be put on hold")
-    _put_on_hold(turn, job.id)
-    turn.tell("job.on_hold", {}, job=job.id)
+    if command.wrong:
+        put_aside(turn, job.id, command.wrong)
+    else:
+        _put_on_hold(turn, job.id)
+        turn.tell("job.on_hold", {}, job=job.id)
     return done(turn, command, "job.hold", job)
 
 
@@ -159,10 +163,19 @@ def _put_on_hold(turn: Turn, job: JobId) -> None:
     turn.change_card(job, on_hold=True)
 
 
+def put_aside(turn: Turn, job: JobId, why: str) -> None:
+    """Take a job out of the queue, or off the devices it was given, whose request is not the one that was planned."""
+    turn.apply(ev.JobStopped(job, because(Code.NotAsPlanned, detail=why)))
+    turn.change_card(job, on_hold=True)
+    turn.tell("job.not_as_planned", {"detail": why}, job=job)
+
+
 def release(turn: Turn, command: do.ReleaseJob) -> Answer:
     job = allowed(turn, command, Action.HOLD_JOB)
     if not turn.world.cards[job.id].on_hold:
         raise Refused("job", job.id, "J5", f"is {job.phase.value}, not on hold")
+    if job.reason == Code.NotAsPlanned.name and command.actor != RESOURCES:
+        raise Refused("job", job.id, "J5", "its object asks for what was not planned: edit the object")
     turn.apply(ev.JobResubmitted(job.id))
     turn.change_card(job.id, on_hold=False)
     turn.tell("job.released", {}, job=job.id)

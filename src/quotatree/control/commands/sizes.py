@@ -1,4 +1,4 @@
-"""Commands about how many replicas a job has: resize (P12), and autoscale (P16)."""
+"""Commands about what a job asks for: resize (P12), autoscale (P16), and another request while it waits (J5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quotatree.control.commands.jobs import allowed, check_demand, check_engine,
 from quotatree.control.commands.values import Answer
 from quotatree.control.decision_effects import watch_run
 from quotatree.control.turn import Turn
-from quotatree.core import Autoscale, Job, Phase, check_autoscale, resized_spec
+from quotatree.core import Autoscale, Job, JobSpec, Phase, check_autoscale, resized_spec
 from quotatree.core import events as ev
 from quotatree.core.sentences import Sentence, a_job
 
@@ -29,6 +29,30 @@ def resize(turn: Turn, command: do.ResizeJob) -> Answer:
     return replace(
         done(turn, command, "job.resize", job, before=before, after=_size(job)),
         notice=_goes_on(job, card.autoscale),
+    )
+
+
+def alter(turn: Turn, command: do.AlterJob) -> Answer:
+    job = allowed(turn, command, Action.RESIZE_JOB)
+    spec = altered_spec(job.spec, command.asked)
+    check_engine(turn, spec, command.asked.program)
+    before = _size(job)
+    turn.apply(ev.JobAltered(spec))
+    turn.change_card(job.id, program=command.asked.program)
+    turn.tell("job.altered", {"before": before, "after": _size(job)}, job=job.id)
+    return done(turn, command, "job.alter", job, before=before, after=_size(job))
+
+
+def altered_spec(spec: JobSpec, asked: do.SubmitJob) -> JobSpec:
+    """What a job asks for if it asks for this; its quota, priority, owner and submit time stay."""
+    return replace(
+        spec,
+        groups=asked.groups,
+        min_replicas=asked.min_replicas,
+        max_replicas=asked.max_replicas,
+        grace_ms=asked.grace_ms,
+        checkpoint_interval_ms=asked.checkpoint_interval_ms,
+        max_preemptions=asked.max_preemptions,
     )
 
 

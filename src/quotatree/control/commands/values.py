@@ -114,7 +114,9 @@ class SetPriority(JobCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldJob(JobCommand):
-    """Take a waiting job out of the queue until it is released."""
+    """Take a waiting job out of the queue until it is released. `wrong`: its request cannot be planned, and why."""
+
+    wrong: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +136,13 @@ class ResizeJob(JobCommand):
     min_replicas: int | None = None
     replicas: int | None = None
     max_replicas: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterJob(JobCommand):
+    """Replace what a job asks for that does not run: groups, sizes, grace, checkpoints, and its program. It keeps its submit time."""
+
+    asked: SubmitJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

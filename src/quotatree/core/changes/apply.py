@@ -75,4 +75,5 @@ _HANDLERS: dict[type[Any], Callable[[State, Any, int], Decisions]] = {
     ev.JobLost: job_stops.lost,
     ev.JobPriorityChanged: jobs.priority_changed,
     ev.JobResized: job_sizes.resized,
+    ev.JobAltered: job_sizes.altered,
 }

@@ -1,4 +1,4 @@
-"""How many replicas does a job insist on, want and can it use at most? Its owner may change all three (P12)."""
+"""How many replicas does a job insist on, want and can it use at most (P12)? And what else does it ask for, while it waits?"""
 
 from __future__ import annotations
 
@@ -42,6 +42,29 @@ def resized(state: State, event: ev.JobResized, now_ms: int) -> Decisions:
     state.tell(job, now_ms, f"replicas {spec.wanted_replicas}, min_replicas {core}{most}")
     if job.core is not None:
         found += _fit_what_runs(state, job, now_ms)
+    state.requeue(job)
+    return tuple(found)
+
+
+def altered(state: State, event: ev.JobAltered, now_ms: int) -> Decisions:
+    """Replace what a job asks for that does not run. It keeps its place in the queue, which goes by its submit time."""
+    spec = event.asked
+    job = state.jobs.get(spec.id)
+    if job is None:
+        raise Refused("job", spec.id, "J4", "no such job")
+    if job.core is not None or job.phase in FINAL_PHASES:
+        raise Refused(
+            "job", job.id, "J5", f"is {job.phase.value}; what it asks for can be changed only while it waits"
+        )
+    check_can_ever_fit(state, spec, job.quota)
+    found: list[say.Decision] = []
+    if job.hold is not None:
+        found.append(effects.release(state, job, now_ms, because(Code.RequestChanged), again=True))
+    effects.clear_guard(state, job)
+    state.dequeue(job)
+    state.set_spec(job, spec, spec.core_replicas)
+    state.learn(job)
+    state.tell(job, now_ms, "asks for something else")
     state.requeue(job)
     return tuple(found)
 

@@ -1,21 +1,24 @@
-"""What is remembered of an adopted object and of its pods, and which pod gets which place? Pure.
+"""What is remembered of an adopted object and of its pods? Pure.
 
 A place is written on a pod in the same change that lets it pass the gate, so that whoever comes later, also after a crash,
-sees which replicas have a pod. The places of a run stand on the object, for the pods that its controller makes anew.
+sees which replicas have a pod.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from quotatree.core import Resources, Shape
 from quotatree.engines.kubernetes import adopted
 from quotatree.engines.kubernetes.adopted import Adoptable, label, note
+from quotatree.engines.kubernetes.adopted_plan import shape_asked
 from quotatree.engines.kubernetes.kinds import Key, Object, key_of
 
 OVER: Final = ("Succeeded", "Failed")
+QUOTA_LABEL: Final = f"{adopted.DOMAIN}/quota"
 
 
 class Spot(NamedTuple):
@@ -27,15 +30,21 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ObjectView:
-    """An object as far as it matters for its run. `job` and `run` are "" and 0 for one that was never started."""
+    """An object of an adoptable kind as far as it matters for its run.
+
+    `job`, `run` and `written` are what stands on it, which its owner can write as well: "", 0 and () for one that was never
+    started. `groups`: for each of its pods the number of its template.
+    """
 
     sort: str
     key: Key
     uid: str
+    labelled: bool
     suspended: bool
     job: str
     run: int
-    spots: tuple[Spot, ...]
+    written: tuple[Spot, ...]
+    groups: tuple[int, ...]
     ended: tuple[bool, str] | None
     checkpoint: str
     deleting: bool
@@ -43,17 +52,24 @@ class ObjectView:
 
 @dataclass(frozen=True, slots=True)
 class PodView:
-    """A pod of an adopted object. `replica` is None until it has its place."""
+    """A pod that belongs to an object of an adoptable kind, or says so. `replica` is None until it has its place."""
 
     key: Key
     uid: str
-    thing: str
+    things: tuple[str, ...]
+    """Uids of objects that it may belong to: by our label, or by its owner."""
+    owners: tuple[str, ...]
+    labelled: bool
+    """Whether it has our label."""
     group: int
     run: str
     replica: int | None
+    node: str
     phase: str
     gated: bool
     deleting: bool
+    asks: Shape | None
+    """What it asks for; None if that cannot be counted."""
     unplaced: str
     """Why kube-scheduler finds no node for it, or ""."""
     spec: str
@@ -64,6 +80,10 @@ class PodView:
         """Whether it may still hold devices: told to go is not gone."""
         return self.phase not in OVER
 
+    @property
+    def use(self) -> Resources:
+        return Resources(*self.asks[:3]) if self.asks is not None else Resources(0, 0, 0)
+
 
 def object_view(sort: Adoptable, thing: Object) -> ObjectView:
     job, run = run_of(note(thing, adopted.RUN))
@@ -71,10 +91,12 @@ def object_view(sort: Adoptable, thing: Object) -> ObjectView:
         sort=sort.name,
         key=key_of(thing),
         uid=thing["metadata"]["uid"],
+        labelled=bool(label(thing, QUOTA_LABEL)),
         suspended=adopted.is_suspended(sort, thing),
         job=job,
         run=run,
-        spots=_spots(note(thing, adopted.PLACES)),
+        written=_spots(note(thing, adopted.PLACES)),
+        groups=groups_of(sort, thing),
         ended=adopted.ending(sort, thing),
         checkpoint=note(thing, adopted.CHECKPOINT),
         deleting=thing["metadata"].get("deletionTimestamp") is not None,
@@ -87,36 +109,65 @@ def unseen(sort: Adoptable, key: Key, uid: str) -> ObjectView:
         sort=sort.name,
         key=key,
         uid=uid,
+        labelled=True,
         suspended=True,
         job="",
         run=0,
-        spots=(),
+        written=(),
+        groups=(),
         ended=None,
         checkpoint="",
         deleting=False,
     )
 
 
-def pod_view(pod: Object) -> PodView | None:
-    """The pod; None if it belongs to no adopted object, or its labels are not what we wrote."""
-    thing, group, replica = label(pod, adopted.OBJECT), label(pod, adopted.GROUP), label(pod, adopted.REPLICA)
-    if not thing or not group.isdecimal() or not (replica.isdecimal() or not replica):
-        return None
+def groups_of(sort: Adoptable, thing: Object) -> tuple[int, ...]:
+    """For each pod of the object the number of its template."""
+    return tuple(n for n, one in enumerate(adopted.templates(sort, thing)) for _ in range(one.pods))
+
+
+def pod_reader(
+    kinds: Collection[tuple[str, str]], gpu_names: Iterable[str], known: Callable[[str], bool]
+) -> Callable[[Object], PodView | None]:
+    """A function that reads pods. `kinds`: API and kind of the objects; `known(uid)`: whether a pod was given a place."""
+    names = tuple(gpu_names)
+
+    def read(pod: Object) -> PodView | None:
+        owners = tuple(
+            str(one["uid"])
+            for one in pod["metadata"].get("ownerReferences") or ()
+            if (one.get("apiVersion"), one.get("kind")) in kinds
+        )
+        said = label(pod, adopted.OBJECT)
+        if not said and not owners and not known(pod["metadata"]["uid"]):
+            return None
+        return _pod_view(pod, said, owners, names)
+
+    return read
+
+
+def _pod_view(pod: Object, said: str, owners: tuple[str, ...], gpu_names: tuple[str, ...]) -> PodView:
+    group, replica = label(pod, adopted.GROUP), label(pod, adopted.REPLICA)
     spec = pod.get("spec") or {}
-    gated = {"name": adopted.GATE} in (spec.get("schedulingGates") or [])
+    gates = spec.get("schedulingGates") or []
+    gated = {"name": adopted.GATE} in gates
     status = pod.get("status") or {}
     return PodView(
         key=key_of(pod),
         uid=pod["metadata"]["uid"],
-        thing=thing,
-        group=int(group),
+        things=tuple(dict.fromkeys([*([said] if said else []), *owners])),
+        owners=owners,
+        labelled=bool(said),
+        group=int(group) if group.isdecimal() else -1,
         run=note(pod, adopted.RUN),
-        replica=int(replica) if replica else None,
+        replica=int(replica) if replica.isdecimal() else None,
+        node=str(spec.get("nodeName") or ""),
         phase=str(status.get("phase") or "Pending"),
         gated=gated,
         deleting=pod["metadata"].get("deletionTimestamp") is not None,
-        unplaced="" if gated or spec.get("nodeName") else _unplaced(status),
-        spec=json.dumps([spec.get("schedulingGates"), spec.get("affinity")]) if gated else "",
+        asks=shape_asked(pod, gpu_names),
+        unplaced="" if gated or spec.get("nodeName") else _unplaced(status, bool(gates)),
+        spec=json.dumps([gates, spec.get("affinity")]) if gated else "",
     )
 
 
@@ -132,27 +183,6 @@ def run_of(text: str) -> tuple[str, int]:
 
 def places_text(spots: Sequence[Spot]) -> str:
     return ",".join(f"{spot.group}:{spot.node}" for spot in spots)
-
-
-def free_spots(
-    pods: Iterable[PodView], run: str, spots: Sequence[Spot], sent: Mapping[str, int]
-) -> list[tuple[PodView, int]]:
-    """Which gated pods get which replicas of the run, in the order of their names. Who has a pod that lives gets no second.
-
-    `sent`: the replicas of pods, by uid, whose place was sent already: how a pod is remembered may be late.
-    """
-    pods = sorted((pod for pod in pods if pod.alive), key=lambda pod: pod.key)
-    taken = {pod.replica for pod in pods if pod.run == run and pod.replica is not None}
-    taken |= {sent[pod.uid] for pod in pods if pod.uid in sent}
-    found = []
-    for pod in pods:
-        if not pod.gated or pod.deleting or pod.uid in sent:
-            continue
-        free = [i for i, spot in enumerate(spots) if spot.group == pod.group and i not in taken]
-        if free:
-            taken.add(free[0])
-            found.append((pod, free[0]))
-    return found
 
 
 def placing(pod: PodView, run: str, replica: int, node: str) -> Object:
@@ -190,8 +220,11 @@ def _spots(text: str) -> tuple[Spot, ...]:
     return tuple(found)
 
 
-def _unplaced(status: Mapping[str, Any]) -> str:
+def _unplaced(status: Mapping[str, Any], gates: bool) -> str:
+    """What kube-scheduler says; nothing of a gate that is open by now, which it has only not seen yet."""
     for one in status.get("conditions") or ():
         if one.get("type") == "PodScheduled" and one.get("status") == "False":
+            if one.get("reason") == "SchedulingGated" and not gates:
+                return ""
             return str(one.get("message") or one.get("reason") or "not scheduled")
     return ""

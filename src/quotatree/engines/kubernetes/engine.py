@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import structlog
@@ -50,7 +50,7 @@ from quotatree.engines.kubernetes.kinds import (
 from quotatree.engines.kubernetes.known import Known, Pod
 from quotatree.engines.kubernetes.making import Maker
 from quotatree.engines.kubernetes.native import Native, is_adopted
-from quotatree.engines.kubernetes.node_reading import NodeView, foreign_pod, node_view
+from quotatree.engines.kubernetes.node_reading import ForeignPod, NodeView, foreign_pod, node_view
 from quotatree.engines.kubernetes.options import KubernetesOptions
 from quotatree.engines.kubernetes.output import read_log
 from quotatree.engines.kubernetes.pod_reading import PodView, pod_view
@@ -66,7 +66,9 @@ class KubernetesEngine:
     def __init__(self, cluster: Cluster, options: KubernetesOptions) -> None:
         """Raises KeyError for a kind to be adopted that is not known."""
         self._cluster = cluster
-        self._native = Native(cluster, sorts_of(options.adopted_kinds, options.other_kinds))
+        self._native = Native(
+            cluster, sorts_of(options.adopted_kinds, options.other_kinds), options.gpu_resources
+        )
         self._options = options
         self._maker = Maker(cluster)
         self._known = Known(options, lambda: time.time_ns() // 1_000_000)
@@ -119,7 +121,7 @@ class KubernetesEngine:
             self._pods.start()
             self._work.start()
             self._overdue.start()
-            self._native.open(self._tell)
+            self._native.open(self._tell, self._unplanned_changed)
         self._listed()
 
     def start(self, order: StartOrder) -> None:
@@ -144,6 +146,9 @@ class KubernetesEngine:
             if run is not None:
                 run.restart = order.key
         self._work.mark(order.job)
+
+    def recall(self, orders: Sequence[StartOrder]) -> None:
+        self._native.recall([order for order in orders if is_adopted(order.program)])
 
     def observe(self) -> Observed:
         self._listed()
@@ -212,7 +217,17 @@ class KubernetesEngine:
                 raise EngineUnavailable(informer.error or "the cluster has not been listed yet")
 
     def _keep_pod(self, pod: Object) -> Pod | None:
-        return pod_view(pod, self._options.gpu_resources) or foreign_pod(pod, self._options)
+        mine = pod_view(pod, self._options.gpu_resources)
+        if mine is not None or self._native.was_placed(pod["metadata"]["uid"]):
+            return mine
+        return foreign_pod(pod, self._options)
+
+    def _unplanned_changed(self, before: ForeignPod | None, after: ForeignPod | None) -> None:
+        """Count what pods have that say they belong to an adopted object and were not planned."""
+        with self._known.lock:
+            told = self._known.inventory.pod_changed(before, after)
+        for one in told:
+            self._tell(one)
 
     def _node_changed(self, key: Key, before: NodeView | None, after: NodeView | None) -> None:
         told = self._known.node_changed(before, after)

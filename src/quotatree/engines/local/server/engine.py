@@ -181,6 +181,9 @@ class LocalEngine:
             if run is not None and not run.over:
                 orders.give(run, orders.restart(order.key), self.make_room)
 
+    def recall(self, orders: Sequence[StartOrder]) -> None:
+        """What runs is read from journals that only this account may write."""
+
     def observe(self) -> Observed:
         with self._state:
             for run in self._runs.values():
