@@ -97,6 +97,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "kubernetes.output_seconds": ("7", 7),
     "kubernetes.start_seconds": ("6", 6),
     "kubernetes.resources": ("false", False),
+    "kubernetes.strays": ('"suspend"', "suspend"),
     "kubernetes.login": ('"email"', "email"),
     "kubernetes.login_prefix": ('"oidc:"', "oidc:"),
     "oidc.issuer": ('"https://other.example.org"', "https://other.example.org"),

@@ -23,7 +23,7 @@ from quotatree.control.webhook_places import WebhookPlaces, places_of
 from quotatree.core import QuotaTreeError, Refused, Settings
 from quotatree.engines.kubernetes.adopted import Adoptable
 from quotatree.engines.kubernetes.declared_kinds import WrongKind, declared_kinds
-from quotatree.engines.kubernetes.options import KubernetesOptions
+from quotatree.engines.kubernetes.options import SUSPEND, WARN, KubernetesOptions
 from quotatree.engines.local.server.unix_users import HIGHEST_UID, LOWEST_UID, UserSettings
 from quotatree.identity.cluster_users import WAYS
 from quotatree.identity.oidc_code import CodeLogins
@@ -147,6 +147,12 @@ def _prefix(value: object) -> str:
     if re.fullmatch(r"[a-z][a-z0-9-]{0,29}", found) is None:
         raise Unreadable("must be 1 to 30 lower case letters, digits and dashes, and begin with a letter")
     return found
+
+
+def _strays(value: object) -> str:
+    if value not in (WARN, SUSPEND):
+        raise Unreadable('must be "warn" or "suspend"')
+    return str(value)
 
 
 def _cluster_login(value: object) -> str:
@@ -289,6 +295,7 @@ SETTINGS: Final = (
     Setting("kubernetes.output_seconds", _at_least_one, "86400", "pods that ended by themselves are kept for so many seconds, so that `quotatree logs` can read what they printed; they hold no GPU"),
     Setting("kubernetes.start_seconds", _at_least_one, "600", "after so many seconds without its image, secrets or volumes a job is queued again, with a pause"),
     Setting("kubernetes.resources", as_flag, "true", "read quotas and workspaces from resources, where they are installed"),
+    Setting("kubernetes.strays", _strays, '"warn"', "what becomes of pods with GPUs in namespaces of workspaces that no quota has: `warn` tells and counts them; `suspend` also suspends the Job that made them, and deletes other pods with their grace"),
     Setting("kubernetes.login", _cluster_login, '"off"', "let users of the cluster log in by their token there, as the member of that `name` or `email`"),
     Setting("kubernetes.login_prefix", as_text, "none", "what the API server puts before names of people, such as `oidc:`"),
     Setting("oidc.issuer", as_text, "none", "the identity provider's address; the table `oidc` is all or nothing"),

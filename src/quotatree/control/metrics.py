@@ -97,6 +97,9 @@ class Metrics:
         self.nodes = Gauge("quotatree_nodes", "Nodes, by state", ["state"], registry=on)
         self.gpus = Gauge("quotatree_gpus", "GPUs of nodes, by the state of the node", ["state"], registry=on)
         self.gpus_ill = Gauge("quotatree_gpus_ill", "GPUs that are out of order", registry=on)
+        self.stray_gpus = Gauge(
+            "quotatree_stray_gpus", "GPUs of pods beside all quotas, where a workspace has them", registry=on
+        )
         self._nodes_seen: tuple[State, int] | None = None
         self.store_failures = Counter(
             "quotatree_store_failures", "Times the store was unavailable", registry=on
@@ -158,7 +161,7 @@ class Metrics:
         self._nodes_seen = None
         for labelled in (self.nodes, self.gpus):
             labelled.clear()
-        for gauge in (self.active, self.waiting, self.leaving, self.gpus_ill):
+        for gauge in (self.active, self.waiting, self.leaving, self.gpus_ill, self.stray_gpus):
             gauge.set(0)
 
     def _count_nodes(self, state: State) -> None:

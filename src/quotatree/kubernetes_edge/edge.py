@@ -25,8 +25,9 @@ from quotatree.engines.kubernetes.adopted_view import QUOTA_LABEL
 from quotatree.engines.kubernetes.client import Cluster
 from quotatree.engines.kubernetes.errors import ClusterError
 from quotatree.engines.kubernetes.informer import Informer
-from quotatree.engines.kubernetes.kinds import NAMESPACES, Key, Object, key_of
+from quotatree.engines.kubernetes.kinds import NAMESPACES, PODS, Key, Object, key_of
 from quotatree.engines.kubernetes.native import FIELD
+from quotatree.engines.kubernetes.options import WARN
 from quotatree.kubernetes_edge.accounts import workspace_of
 from quotatree.kubernetes_edge.declarations import QUOTAS, WORKSPACES, Declarations
 from quotatree.kubernetes_edge.job_stories import JobStories
@@ -34,6 +35,7 @@ from quotatree.kubernetes_edge.native_jobs import NativeJobs
 from quotatree.kubernetes_edge.native_reading import Asked, asked_of
 from quotatree.kubernetes_edge.object_events import ObjectEvents
 from quotatree.kubernetes_edge.resources import Declared, declared_quota, declared_workspace
+from quotatree.kubernetes_edge.strays import Strays, pod_with_gpus
 from quotatree.store import Store
 
 log = structlog.get_logger(__name__)
@@ -54,6 +56,7 @@ class EdgeSettings:
     resources: bool = True
     namespace_prefix: str = "quotatree-"
     gpu_names: tuple[str, ...] = ("nvidia.com/gpu", "amd.com/gpu")
+    strays: str = WARN
 
 
 class Edge:
@@ -76,6 +79,13 @@ class Edge:
         )  # fmt: skip
         self._stories = JobStories(controller, store, events)
         self._declarations = Declarations(controller, cluster) if settings.resources else None
+        self._strays = Strays(
+            cluster, events, settings.sorts, act=settings.strays, count=controller.metrics.stray_gpus.set,
+            was_job=lambda job: store.job(job) is not None,
+        )  # fmt: skip
+        self._pods = Informer(
+            cluster, PODS, lambda pod: pod_with_gpus(pod, settings.gpu_names), self._strays.changed
+        )
         self._namespaces = Informer(cluster, NAMESPACES, self._workspace, self._namespace_changed)
         self._objects: list[Informer[Asked]] = [
             Informer(
@@ -110,7 +120,7 @@ class Edge:
             informer.close()
 
     def _informers(self) -> Iterable[Informer[Any]]:
-        return (self._namespaces, *self._objects, *self._resources)
+        return (self._namespaces, self._pods, *self._objects, *self._resources)
 
     # -- what the cluster tells, in threads of the informers ---------------------------------------------------------
 
@@ -175,6 +185,7 @@ class Edge:
             self._attempt("resources", lambda: self._settle(declarations, now_ms))
             self._attempt("statuses", lambda: declarations.show(now_ms))
         self._attempt("native_jobs", lambda: self._jobs.settle(now_ms))
+        self._attempt("strays", lambda: self._strays.settle(self._jobs.workspaces, now_ms))
         self._attempt("stories", lambda: self._stories.tell(self._jobs.queued(), now_ms))
 
     def _watches_resources(self, now_ms: int) -> bool:

@@ -24,6 +24,7 @@ def edge_of(settings: ServerSettings, controller: Controller, store: Store) -> E
         resources=options.resources,
         namespace_prefix=options.namespace_prefix,
         gpu_names=tuple(options.gpu_resources),
+        strays=options.strays,
     )
     return Edge(controller, store, connect(options.kubeconfig, options.context), wanted)
 

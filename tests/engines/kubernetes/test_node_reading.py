@@ -79,3 +79,12 @@ def test_our_pods_and_those_that_are_over_are_not_foreign():
     found = foreign_pod(foreign("theirs", 2), OPTIONS)
     assert found is not None
     assert (found.node, found.use) == ("gpu-1", Resources(2000, 500, 0))
+
+
+def test_a_label_of_an_object_alone_makes_no_pod_ours():
+    """A pod that was adopted has its node and the name of its run from one and the same change."""
+    said = foreign("says", 2)
+    said["metadata"]["labels"] = {"quotatree.io/object": "u1", "quotatree.io/group": "0"}
+    assert foreign_pod(said, OPTIONS) is not None
+    said["metadata"]["annotations"] = {"quotatree.io/run": "job.1"}
+    assert foreign_pod(said, OPTIONS) is None

@@ -8,7 +8,7 @@ import structlog
 
 from quotatree.engines.kubernetes import pod_building as build
 from quotatree.engines.kubernetes.client import Cluster
-from quotatree.engines.kubernetes.errors import Clash, Denied
+from quotatree.engines.kubernetes.errors import Clash, Denied, Missing
 from quotatree.engines.kubernetes.kinds import NAMESPACES, PRIORITY_CLASSES, Kind, Object
 
 log = structlog.get_logger(__name__)
@@ -38,7 +38,12 @@ class Maker:
         self._namespaces.discard(name)
 
     def priority_class(self, name: str) -> None:
-        """Make the PriorityClass of our pods; without the right to, it is left to whoever installs us."""
+        """Make the PriorityClass of our pods unless it is there; without the right to, say what pods would be refused for."""
+        try:
+            self._cluster.get(PRIORITY_CLASSES, None, name)
+            return
+        except (Missing, Denied):
+            pass
         body: Object = {
             "metadata": {"name": name, "labels": {build.MANAGED: build.OURS}},
             "value": PRIORITY,
@@ -48,4 +53,4 @@ class Maker:
         try:
             self.make(PRIORITY_CLASSES, None, body)
         except Denied as denied:
-            log.info("priority_class_not_made", error=str(denied))
+            log.warning("priority_class_not_made", name=name, error=str(denied))

@@ -14,7 +14,8 @@ from quotatree.engines.kubernetes.quantities import mib, milli
 
 JOB_LABEL: Final = f"{DOMAIN}/job"
 OBJECT_LABEL: Final = f"{DOMAIN}/object"
-"""Label of pods of objects that were adopted; they are ours too."""
+"""Label of pods of objects that were adopted; they are ours too, once they have their place, and RUN_NOTE with it."""
+RUN_NOTE: Final = f"{DOMAIN}/run"
 OVER: Final = ("Succeeded", "Failed")
 
 
@@ -68,9 +69,9 @@ def node_view(node: Object, options: KubernetesOptions) -> NodeView:
 
 def foreign_pod(pod: Object, options: KubernetesOptions) -> ForeignPod | None:
     """What a pod uses of its node; None for one of ours, one without a node, and one that is over."""
-    labels = pod["metadata"].get("labels") or {}
+    labels, notes = pod["metadata"].get("labels") or {}, pod["metadata"].get("annotations") or {}
     node = (pod.get("spec") or {}).get("nodeName")
-    if JOB_LABEL in labels or OBJECT_LABEL in labels or not node:
+    if JOB_LABEL in labels or (OBJECT_LABEL in labels and RUN_NOTE in notes) or not node:
         return None
     if (pod.get("status") or {}).get("phase") in OVER:
         return None

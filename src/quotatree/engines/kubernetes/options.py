@@ -9,6 +9,8 @@ from typing import Final
 from quotatree.engines.kubernetes.adopted import Adoptable
 
 DOMAIN: Final = "quotatree.io"
+WARN: Final = "warn"
+SUSPEND: Final = "suspend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class KubernetesOptions:
     """How long a pod may fail to get its image, secrets or volumes before the job is queued again."""
     resources: bool = True
     """Whether quotas and workspaces are read from resources, where the cluster knows these."""
+    strays: str = WARN
+    """What becomes of pods with GPUs in namespaces of workspaces that no quota has: WARN or SUSPEND."""
     login: str = "off"
     """What names of the cluster's users are here: `name` or `email` of a member; `off`: they cannot log in by them."""
     login_prefix: str = ""
