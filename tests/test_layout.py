@@ -77,6 +77,8 @@ THROUGH = {
     "kubernetes_edge/inside.py": "kubernetes_edge/test_declaring.py",
     "kubernetes_edge/job_stories.py": "kubernetes/test_native_jobs.py",
     "kubernetes_edge/declarations.py": "kubernetes/test_resources.py",
+    "kubernetes_edge/removal.py": "kubernetes/test_uninstall.py",
+    "cli/run/uninstall.py": "kubernetes/test_uninstall.py",
     "manifest/*": "cli/change/test_apply.py",
     "scenario/amounts.py": "scenario/test_load.py",
     "scenario/check.py": "scenario/test_expect.py",

@@ -83,6 +83,14 @@ SECTIONS: Final = {
         "migrate": ("quotatree.cli.run.storing", "Bring the tables of a database up to date."),
         "backup": ("quotatree.cli.run.storing", "Write everything that is stored to a file."),
         "restore": ("quotatree.cli.run.storing", "Fill an empty database from a backup."),
+        "crds": (
+            "quotatree.cli.run.uninstall",
+            "Print the custom resources of this version for kubectl apply.",
+        ),
+        "uninstall": (
+            "quotatree.cli.run.uninstall",
+            "Take everything of QuotaTree off a Kubernetes cluster.",
+        ),
         "doctor": ("quotatree.cli.run.doctor", "Check configuration, server and data."),
         "snapshot": ("quotatree.cli.run.history_files", "Write the state of the cluster to a file."),
         "export": ("quotatree.cli.run.history_files", "Write the history as a trace for the simulator."),
