@@ -90,6 +90,12 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"parent": "c", "selfLevel": [{"high": 12, "low": 1}]},
         "less than or equal to 9",
     ),
+    "a range that goes down": (
+        {"parent": "c", "selfLevel": [{"high": "9-6", "low": "1-3"}]},
+        "a range goes from the lower priority to the higher: 6-9, not 9-6",
+    ),
+    "a low range that goes down": ({"parent": "c", "selfLevel": [{"high": 9, "low": "3-1"}]}, "1-3, not 3-1"),
+    "priorities below that go down": ({"parent": "c", "childLevel": {"priorities": "5-2"}}, "2-5, not 5-2"),
     "its own parent": ({"parent": "self"}, "own parent"),
     "neither root nor child": ({"min": {"gpus": 1}}, "one of the two"),
     "both root and child": ({"parent": "c", "draws": {"default": {"gpus": 1}}}, "one of the two"),
@@ -108,6 +114,16 @@ def test_what_is_wrong_in_itself_is_refused_when_it_is_applied(resources: Cluste
     with pytest.raises(AssertionError) as refused:
         apply(resources, "Quota", "self", spec)
     assert says in str(refused.value)
+
+
+def test_a_ceiling_and_an_amount_that_go_down_are_refused(resources: Cluster):
+    for rules in (
+        {"ceilings": [{"who": "role:developer", "priority": "9-6"}]},
+        {"amounts": [{"who": "role:developer", "priorities": "9-6", "gpus": 1}]},
+    ):
+        with pytest.raises(AssertionError) as refused:
+            apply(resources, "Workspace", "w", {"quotas": [{"name": "a", **rules}]})
+        assert "6-9, not 9-6" in str(refused.value)
 
 
 def test_names_of_priorities_pass_the_schema(resources: Cluster):
@@ -192,3 +208,35 @@ def test_a_restarted_server_writes_nothing_that_is_already_there(resources: Clus
     apply(resources, "Quota", "later", {"draws": {"default": {"gpus": 8}}})
     accepted(resources, "later")
     assert seen(resources, "company")["metadata"]["resourceVersion"] == before
+
+
+def test_a_quota_that_is_being_deleted_takes_no_new_workspace(resources: Cluster, server: EdgeServer):
+    apply(resources, "Quota", "company", {"draws": {"default": {"gpus": 8}}})
+    apply(resources, "Workspace", "early", {"quotas": [{"name": "company"}]})
+    accepted(resources, "early", plural="workspaces")
+    resources.kubectl("delete", "quota", "company", "--wait=false")
+    accepted(resources, "company", "False")
+    apply(resources, "Workspace", "late", {"quotas": [{"name": "company"}]})
+    accepted(resources, "late", "False", "workspaces")
+    (told,) = seen(resources, "late", "workspaces")["status"]["conditions"]
+    assert "quota company is being deleted" in told["message"]
+    resources.kubectl("delete", "workspace", "early")
+    until(lambda: resources.api.find(f"{API}/quotas/company") is None, "the quota goes")
+
+
+def test_a_workspace_that_is_made_again_lets_its_namespaces_in_again(resources: Cluster, server: EdgeServer):
+    labels = {"quotatree.io/workspace": "v"}
+    resources.api.create("/api/v1/namespaces", {"metadata": {"name": "again", "labels": labels}})
+    jobs = "/apis/batch/v1/namespaces/again/jobs"
+    container = {"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}
+    spec = {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
+    apply(resources, "Quota", "company", {"draws": {"default": {"gpus": 8}}})
+    for name in ("first", "second"):
+        apply(resources, "Workspace", "v", {"quotas": [{"name": "company"}]})
+        accepted(resources, "v", plural="workspaces")
+        meta = {"name": name, "labels": {"quotatree.io/quota": "company"}}
+        resources.api.create(jobs, {"metadata": meta, "spec": spec})
+        until(lambda: list(server.phases()), "it is queued")
+        resources.kubectl("delete", "job", name, "-n", "again")
+        until(lambda: not server.phases(), "and is cancelled")
+        resources.kubectl("delete", "workspace", "v")

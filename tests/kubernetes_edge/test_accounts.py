@@ -20,6 +20,13 @@ def test_an_account_is_made_once_as_a_developer():
     assert with_account(made, "v", "team")[0] is made
 
 
+def test_an_account_is_a_developer_again_when_its_workspace_is_made_again():
+    made, name = with_account(Directory().with_workspace("v").with_workspace("v2"), "v", "team")
+    again = made.without_workspace("v").with_workspace("v")
+    assert again.workspaces["v"].roles_of(name) == (Role.DEVELOPER,)
+    assert made.without_workspace("v2").with_workspace("v2").workspaces["v2"].members == ()
+
+
 def test_a_user_of_that_name_is_not_taken_for_the_account():
     directory = Directory().with_workspace("v").with_user(User("v.team"))
     with pytest.raises(Refused, match="rename"):

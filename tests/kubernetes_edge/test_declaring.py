@@ -122,3 +122,18 @@ def test_a_tree_is_given_to_the_api_when_its_resource_goes_and_says_keep(loop: L
     assert declaring.remove(keeping) is None
     loop.do(do.ScaleQuota(actor="root", quota="company", draws=(("default", Bounds(8000)),)))
     assert sizes(loop) == {"company": 8000}
+
+
+def test_a_quota_that_is_being_deleted_takes_nothing_new_and_keeps_what_it_has(loop: Loop):
+    declaring = Declaring(loop.controller)
+    early, late = (
+        workspace("early", quotas=[{"name": "company"}]),
+        workspace("late", quotas=[{"name": "company"}]),
+    )
+    declaring.apply([root(), early])
+    answers = declaring.apply([early, late, quota("a", parent="company", min={"gpus": 1})], {"company"})
+    assert answers["workspace/early"] is None
+    for refused in ("workspace/late", "quota/a"):
+        assert why(answers[refused])[1] == "Q6"
+        assert "quota company is being deleted" in why(answers[refused]).text
+    assert loop.ask(lambda world: sorted(world.directory.workspaces)) == ["early"]

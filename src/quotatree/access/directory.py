@@ -92,14 +92,20 @@ class Directory:
     # -- workspaces ------------------------------------------------------------------------------------------
 
     def with_workspace(self, workspace: str, description: str = "", owners: Sequence[str] = ()) -> Directory:
-        """Add a workspace. One without owners is open to platform admins only."""
+        """Add a workspace. One without owners is open to platform admins only.
+
+        The accounts of its namespaces, from before it was deleted, are its developers again.
+        """
         check_name("workspace", workspace)
         if workspace in self.workspaces:
             raise Refused("workspace", workspace, "E1", "the name is taken")
         for owner in owners:
             self.user(owner)
-        members = tuple(sorted({Member(owner, Role.OWNER) for owner in owners}, key=_order))
-        return self._put(Workspace(workspace, description, members))
+        accounts = {
+            Member(one.name, Role.DEVELOPER) for one in self.users.values() if one.submits_for(workspace)
+        }
+        members = {Member(owner, Role.OWNER) for owner in owners} | accounts
+        return self._put(Workspace(workspace, description, tuple(sorted(members, key=_order))))
 
     def described(self, workspace: str, description: str) -> Directory:
         return self._put(replace(self.workspace(workspace), description=description))

@@ -7,18 +7,21 @@ Secrets never stand here, only their hashes, and these stay out of every repr.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from quotatree.access.names import check_name
 from quotatree.access.roles import WORKSPACE_ROLES, Role
 from quotatree.core import Refused
+
+NAMESPACES: Final = "kubernetes"
+"""Issuer of the accounts of namespaces; their subject is WORKSPACE/NAMESPACE."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
     """An account. It is never deleted, only disabled: its name stays on its jobs and in the audit.
 
-    `password` is an argon2 hash; `identity` is "issuer subject" of an account that signs in by OIDC.
+    `password` is an argon2 hash; `identity` is "issuer subject" of an account that signs in by OIDC, or of one of a namespace.
     """
 
     name: str
@@ -32,6 +35,10 @@ class User:
 
     def __post_init__(self) -> None:
         check_name("user", self.name)
+
+    def submits_for(self, workspace: str) -> bool:
+        """Whether this is the account of a namespace of the workspace."""
+        return (self.identity or "").startswith(f"{NAMESPACES} {workspace}/")
 
 
 class Member(NamedTuple):

@@ -12,17 +12,16 @@ from typing import Any, Final
 
 from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
-from quotatree.access.values import User
+from quotatree.access.values import NAMESPACES, User
 from quotatree.core import Refused
 from quotatree.engines.kubernetes.adopted import DOMAIN
 
 LONGEST: Final = 63
-ISSUER: Final = "kubernetes"
 WORKSPACE_LABEL: Final = f"{DOMAIN}/workspace"
 
 
 def is_account(user: User | None) -> bool:
-    return user is not None and user.identity is not None and user.identity.startswith(f"{ISSUER} ")
+    return user is not None and user.identity is not None and user.identity.startswith(f"{NAMESPACES} ")
 
 
 def account_of(workspace: str, namespace: str) -> str:
@@ -36,7 +35,7 @@ def account_of(workspace: str, namespace: str) -> str:
 
 def with_account(directory: Directory, workspace: str, namespace: str) -> tuple[Directory, str]:
     """The directory with the account of the namespace, and its name. A user who has that name already is refused."""
-    name, identity = account_of(workspace, namespace), f"{ISSUER} {workspace}/{namespace}"
+    name, identity = account_of(workspace, namespace), f"{NAMESPACES} {workspace}/{namespace}"
     known = directory.users.get(name)
     if known is not None and known.identity != identity:
         raise Refused(

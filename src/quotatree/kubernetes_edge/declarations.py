@@ -71,16 +71,15 @@ class Declarations:
         """Apply what changed or is due, delete what goes; return whether anything was accepted that was not before."""
         self._hear()
         due = [known for known in self._known.values() if known.due_ms <= now_ms]
-        for known in [one for one in due if one.resource.deleting]:
-            self._let_go(known, now_ms)
+        gone = [self._let_go(known, now_ms) for known in due if known.resource.deleting]
         staying = [one for one in due if not one.resource.deleting]
         for one in staying:
             self._hold(one.resource)
-        answers = self._declaring.apply([one.resource for one in staying])
+        answers = self._declaring.apply([one.resource for one in staying], self._leaving())
         for one in staying:
             self._answered(one, answers[one.resource.of], now_ms)
         accepted = any(answers[one.resource.of] is None for one in staying)
-        if accepted:
+        if accepted or any(gone):
             self.look_again()
         return accepted
 
@@ -105,6 +104,11 @@ class Declarations:
 
     # -- one resource ----------------------------------------------------------------------------------------------
 
+    def _leaving(self) -> set[str]:
+        """Names of quotas whose resources are being deleted and wait for something."""
+        known = [one.resource for one in self._known.values()]
+        return {one.name for one in known if one.kind == QUOTA and one.deleting and one.kept}
+
     def _hear(self) -> None:
         while not self._inbox.empty():
             before, after = self._inbox.get()
@@ -123,12 +127,13 @@ class Declarations:
         if FINALIZER not in finalizers and thing["metadata"]["uid"] == one.uid:
             self._set_finalizers(one, thing, [*finalizers, FINALIZER])
 
-    def _let_go(self, known: _Known, now_ms: int) -> None:
+    def _let_go(self, known: _Known, now_ms: int) -> bool:
+        """Delete what a resource declared, and our finalizer; return whether that could be done."""
         one = known.resource
         refusal = self._declaring.remove(one) if one.kept else None
         if refusal is not None:
             self._answered(known, refusal, now_ms)
-            return
+            return False
         known.due_ms = NEVER_MS
         try:
             thing = self._cluster.get(KINDS[one.kind], None, one.name)
@@ -136,7 +141,8 @@ class Declarations:
                 left = [name for name in thing["metadata"].get("finalizers") or [] if name != FINALIZER]
                 self._set_finalizers(one, thing, left)
         except Missing:
-            return
+            pass
+        return True
 
     def _set_finalizers(self, one: Declared, thing: Object, finalizers: list[str]) -> None:
         meta = {"finalizers": finalizers, "resourceVersion": thing["metadata"]["resourceVersion"]}

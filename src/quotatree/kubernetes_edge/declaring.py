@@ -6,7 +6,7 @@ what shrinks goes before what grows. A refusal is that of one resource, and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
@@ -42,9 +42,12 @@ class Declaring:
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
 
-    def apply(self, resources: Sequence[Declared]) -> Answers:
-        """Make the server what these resources say. Raises Unavailable if nothing can be written now."""
-        answers: Answers = {one.of: self._not_ours(one) for one in resources}
+    def apply(self, resources: Sequence[Declared], leaving: Collection[str] = ()) -> Answers:
+        """Make the server what these resources say. Raises Unavailable if nothing can be written now.
+
+        `leaving`: quotas whose resources are being deleted, which take nothing new.
+        """
+        answers: Answers = {one.of: self._not_ours(one) or self._too_late(one, leaving) for one in resources}
         wanted = [one for one in resources if answers[one.of] is None]
         inside = Inside(self._controller, {one.name: one.owner for one in wanted if one.kind == QUOTA})
         self._take(self._steps(inside, wanted, answers), answers)
@@ -68,6 +71,23 @@ class Declaring:
         if owner == "":
             return _tried(lambda: self._ask(lambda world: check_owner(world, RESOURCES, one.name)))
         return None
+
+    def _too_late(self, one: Declared, leaving: Collection[str]) -> Refusal | None:
+        """Why a resource may not be hung on a quota that is being deleted (Q6); what hangs there already stays."""
+        if not leaving:
+            return None
+
+        def query(world: World) -> set[str]:
+            if one.kind == QUOTA:
+                return set() if QuotaId(one.name) in world.state.quotas else {str(one.said.get("parent"))}
+            found = world.directory.workspaces.get(one.name)
+            return set(one.said.get("quotas") or ()) - set(() if found is None else found.quotas)
+
+        late = sorted(self._ask(query) & set(leaving))
+        if not late:
+            return None
+        text = f"quota {late[0]} is being deleted, and takes nothing new: name another one, or make it anew first"
+        return Refusal("Refused", "Q6", f"{one.kind} {one.name}: {text} [Q6]")
 
     def _steps(self, inside: Inside, wanted: Sequence[Declared], answers: Answers) -> list[Step]:
         """The steps to all of them. If one cannot be read, it is refused and the others are looked at one by one."""
