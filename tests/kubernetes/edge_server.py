@@ -26,6 +26,7 @@ from quotatree.engines.base import (
 from quotatree.engines.kubernetes.adopted import BATCH_JOB, Adoptable
 from quotatree.engines.kubernetes.client import connect
 from quotatree.engines.kubernetes.native import Native
+from quotatree.engines.kubernetes.options import WARN
 from quotatree.kubernetes_edge.edge import Edge, EdgeSettings
 from tests.control.kept_store import KeptStore
 from tests.kubernetes.processes import until
@@ -79,9 +80,12 @@ class NativeEngine:
 class EdgeServer:
     """Nodes are declared by hand: node-0 and so on, with 8 GPUs each."""
 
-    def __init__(self, home: Path, kubeconfig: Path, *, sorts: tuple[Adoptable, ...] = (BATCH_JOB,)) -> None:
+    def __init__(
+        self, home: Path, kubeconfig: Path, *, sorts: tuple[Adoptable, ...] = (BATCH_JOB,), strays: str = WARN
+    ) -> None:
         self._kubeconfig = kubeconfig
         self._sorts = sorts
+        self._strays = strays
         self.store = KeptStore.fresh(home)
         self.boots = 0
         self.boot()
@@ -94,7 +98,10 @@ class EdgeServer:
         self.controller.start()
         until(lambda: self.controller.published is not None, "it leads")
         self.edge = Edge(
-            self.controller, self.store, connect(self._kubeconfig), EdgeSettings(sorts=self._sorts)
+            self.controller,
+            self.store,
+            connect(self._kubeconfig),
+            EdgeSettings(sorts=self._sorts, strays=self._strays),
         )
         self.edge.start()
 

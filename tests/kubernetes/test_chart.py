@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.kubernetes.api import Denied, Thing, condition
+from tests.kubernetes.api import Denied, Thing, condition, names
 from tests.kubernetes.cluster import Cluster
 from tests.kubernetes.manifests import CHART, MANIFESTS, NAMESPACE, rendered
 from tests.kubernetes.processes import until
@@ -169,14 +169,19 @@ def test_an_installed_release_runs_can_be_upgraded_and_leaves_nothing(ready: Clu
     ready.nodes.add(2, 0)
     secret = {"metadata": {"name": "quotatree-database"}, "stringData": {"url": "postgresql://none"}}
     ready.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", secret)
-    ready.helm("install", "quotatree", str(CHART), "--namespace", NAMESPACE)
+    ends = "uninstallHook.podAnnotations.play\\.quotatree\\.io/runs-for=1s"
+    ready.helm("install", "quotatree", str(CHART), "--namespace", NAMESPACE, "--set", ends)
     until(lambda: condition(ready.api.get(DEPLOYMENT), "Available") == "True", "both servers are available")
-    ready.helm("upgrade", "quotatree", str(CHART), "--namespace", NAMESPACE, "--set", "replicas=3")
+    ready.helm("upgrade", "quotatree", str(CHART), "--namespace", NAMESPACE, "--set", f"replicas=3,{ends}")
     until(lambda: ready.api.get(DEPLOYMENT)["status"].get("readyReplicas") == 3, "three servers")
     ready.helm("uninstall", "quotatree", "--namespace", NAMESPACE)
     until(lambda: ready.api.find(DEPLOYMENT) is None, "it is gone")
     assert ready.api.find("/apis/rbac.authorization.k8s.io/v1/clusterroles/quotatree") is None
     assert ready.api.find("/apis/scheduling.k8s.io/v1/priorityclasses/quotatree") is None
+    for kind in ("validating", "mutating"):
+        path = f"/apis/admissionregistration.k8s.io/v1/{kind}admissionpolicies"
+        assert [name for name in names(ready.api.items(path)) if "quotatree" in name] == []
+    assert ready.api.find("/apis/rbac.authorization.k8s.io/v1/clusterroles/quotatree-uninstall") is None
 
 
 def objects(text: str) -> list[Thing]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ import pytest
 from quotatree.client import Client
 from quotatree.client.errors import ClientError
 from tests.kubernetes.api import Api, Denied, Thing
-from tests.kubernetes.cluster import Cluster
+from tests.kubernetes.manifests import without_admission
 from tests.kubernetes.processes import until
 from tests.kubernetes.story import IMAGE, Story
 
@@ -99,7 +98,7 @@ def test_a_pod_that_is_forged_in_one_namespace_changes_nothing_in_the_other(team
     }
     until(lambda: is_denied(api, forged), "nobody else may")
     path = f"/api/v1/namespaces/{VISION}/pods/{name}"
-    with without_policy(told.cluster):
+    with without_admission(told.cluster, "quotatree-pods"):
         until(lambda: not is_denied(api, forged), "the policy is not in force")
         api.create(f"/api/v1/namespaces/{VISION}/pods", forged)
     until(lambda: api.get(path)["status"].get("phase") == "Running", "it runs")
@@ -112,17 +111,6 @@ def test_a_pod_that_is_forged_in_one_namespace_changes_nothing_in_the_other(team
     told.becomes(teams.hidden, "Cancelled")
     until(lambda: told.cluster.api.find(told.path(real)) is None, "the real one goes when it is told to")
     assert api.find(path) is not None, "and what is not ours stays"
-
-
-@contextmanager
-def without_policy(cluster: Cluster) -> Iterator[None]:
-    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-    before = cluster.api.get(f"{path}/quotatree")
-    cluster.api.delete(f"{path}/quotatree")
-    try:
-        yield
-    finally:
-        cluster.api.create(path, {"metadata": {"name": "quotatree"}, "spec": before["spec"]})
 
 
 def is_denied(api: Api, pod: Thing) -> bool:

@@ -16,8 +16,6 @@ from tests.kubernetes.story import IMAGE, Story
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:quotatree"
 ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/quotatree"
 
-# The chart makes the PriorityClass; a server without it tries to, and may not.
-REFUSED = {("scheduling.k8s.io", "priorityclasses", "create")}
 # Rights that this story does not come to use, and where they are used.
 ELSEWHERE = {
     ("", "pods", "get"): "a rolling restart of a service, and a pod of the same name that is not gone yet",
@@ -56,7 +54,7 @@ def test_a_server_that_does_everything_is_refused_nothing_and_uses_all_its_right
     makes_jobs_with_kubectl(told)
     asked = told.cluster.asked_by(ACCOUNT)[before:]
     refused = {right(one) for one in asked if one.status == 403}
-    assert refused <= REFUSED
+    assert refused == set()
     assert granted(told) - used(told) - set(ELSEWHERE) == set(), "a right that nobody uses"
     assert not {one for one in ELSEWHERE if one not in granted(told)}, "no longer granted"
 
