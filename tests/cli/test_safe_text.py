@@ -113,7 +113,7 @@ def test_output_of_a_job_is_exact_in_a_pipe():
     for piece in (b"\x1b]0;t\x07\xff", b"\r\n\x00\x1b["):
         to.write(piece)
     to.end()
-    assert pipe.buffer.getvalue() == b"\x1b]0;t\x07\xff\r\n\x00\x1b["  # type: ignore[attr-defined]
+    assert pipe.buffer.getvalue() == b"\x1b]0;t\x07\xff\r\n\x00\x1b["
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])

@@ -239,7 +239,7 @@ def test_an_engine_is_told_what_stands_and_what_is_leaving_before_it_is_asked(tm
     server.submit(gpus=4, priority=7, actor="pat")
     server.kill()
     server.boot()
-    recalled = {order.job: order for order in server.engine.recalled}  # type: ignore[attr-defined]
+    recalled = {order.job: order for order in server.engine.recalled}
     assert low in recalled
     assert waits not in recalled
     assert [one.shape.gpu_milli for one in recalled[JobId(low)].replicas] == [4000]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from quotatree.access.centre import Amount, Centre
 from quotatree.control.commands import values as do
 from quotatree.control.queries import reasons
 from quotatree.control.world import RESOURCES, SYSTEM
-from quotatree.core import Bounds, Code, JobId, Phase, Priorities, Refused
+from quotatree.core import Bounds, Code, Job, JobId, Phase, Priorities, Refused
 from quotatree.engines.base import Unfit
 from quotatree.engines.kubernetes.errors import ClusterError
 from quotatree.kubernetes_edge.native_writing import plain
@@ -26,7 +28,7 @@ def scene(loop: Loop) -> Scene:
     return made
 
 
-def waiting(scene: Scene) -> tuple[dict, object]:
+def waiting(scene: Scene) -> tuple[dict[str, Any], Job]:
     thing = scene.make(job("second"))
     scene.settle()
     return thing, scene.queued()["second"]

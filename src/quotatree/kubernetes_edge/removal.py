@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from quotatree.engines.kubernetes import adopted
 from quotatree.engines.kubernetes.adopted import Adoptable, label, note, templates
+from quotatree.engines.kubernetes.adopted_view import QUOTA_LABEL
 from quotatree.engines.kubernetes.errors import ClusterError, Denied, Missing
 from quotatree.engines.kubernetes.kinds import PODS, Kind, Object, key_of
-from quotatree.engines.kubernetes.native import QUOTA_LABEL
 from quotatree.kubernetes_edge.declarations import QUOTAS, WORKSPACES
 from quotatree.kubernetes_edge.resources import FINALIZER
 

@@ -332,8 +332,8 @@ def test_a_hold_is_given_up_when_its_job_asks_for_something_else() -> None:
     job = submit(state, "a", "r", (1, 8000))
     apply(state, ev.JobCancelled(first.id), 1)
     plan(state, 1)
-    assert job.phase is Phase.HELD
+    before = job.phase
     [released] = alter(state, job, groups=group(1, 4000))
     assert isinstance(released, say.Release)
     assert released.reason.code is Code.RequestChanged
-    assert job.phase is Phase.WAITING
+    assert (before, job.phase) == (Phase.HELD, Phase.WAITING)
