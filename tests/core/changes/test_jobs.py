@@ -103,3 +103,20 @@ def test_a_job_is_not_adopted_with_more_replicas_than_it_has_p12() -> None:
     spec = replace(world.spec("gang", "r", 1), groups=(ReplicaGroup(1, ONE_GPU), ReplicaGroup(1, ONE_GPU)))
     world.event(ev.JobAdopted(spec, 0, replicas=9))
     assert world.state.jobs[JobId("gang")].core_indexes == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("said_ms", "lost_s"),
+    [(None, 0), (90_000, 10), (500_000, 0), (60_000, 40), (59_999, 40), (-1, 40)],
+    ids=["just now", "a while ago", "in the future", "at the start of the run", "before it", "long before"],
+)
+def test_a_checkpoint_is_believed_within_its_run_and_never_from_the_future_p6(
+    said_ms: int | None, lost_s: int
+) -> None:
+    state = cluster(8)
+    job = submit(state, "train", "r", (1, 1000))
+    plan(state, 0)
+    apply(state, ev.JobStarted(job.id, job.run), 60_000)
+    apply(state, ev.JobCheckpointed(job.id, said_ms), 100_000)
+    assert job.core is not None
+    assert job.core.lost_work(100_000) == (40 + lost_s) * 1000 * 1000
