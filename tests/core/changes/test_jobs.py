@@ -119,4 +119,4 @@ def test_a_checkpoint_is_believed_within_its_run_and_never_from_the_future_p6(
     apply(state, ev.JobStarted(job.id, job.run), 60_000)
     apply(state, ev.JobCheckpointed(job.id, said_ms), 100_000)
     assert job.core is not None
-    assert job.core.lost_work(100_000) == (40 + lost_s) * 1000 * 1000
+    assert job.core.lost_work(160_000) == (40 + 60 + lost_s) * 1000 * 1000
