@@ -76,6 +76,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "planner.balance_timeout": ('"1m"', 60_000),
     "planner.starvation_guard": ('"0s"', 0),
     "planner.eas_outage": ('"1m"', 60_000),
+    "planner.longest_grace": ('"2h"', 7_200_000),
     "kubernetes.kubeconfig": ('"/srv/kubeconfig"', Path("/srv/kubeconfig")),
     "kubernetes.context": ('"gpu"', "gpu"),
     "kubernetes.namespace_prefix": ('"team-"', "team-"),

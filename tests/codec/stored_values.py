@@ -232,6 +232,7 @@ SNAPSHOTS: Final = (
         QUOTAS[:1],
         JOBS[:1],
     ),
+    Snapshot(Settings(longest_grace_ms=5_000), (), (), (), ()),
 )
 
 CENTRES: Final = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -272,6 +272,7 @@ SETTINGS: Final = (
     Setting("planner.balance_timeout", as_duration_ms, '"5m"', "strategy balance: how long a head may block (S3)"),
     Setting("planner.starvation_guard", as_duration_ms, '"1h"', "after which wait capacity is kept for a head (S10); 0s: never"),
     Setting("planner.eas_outage", as_duration_ms, '"1h"', "what the outage of a service is charged with (P6)"),
+    Setting("planner.longest_grace", as_duration_ms, '"1h"', "a job that asks for a longer grace is refused, since a victim keeps its GPUs until it has left (P14); 0s: no limit"),
     Setting("keep.deliveries", _positive_ms, '"168h"', "how long a webhook's delivery stays in the outbox after it went out or was given up"),
     Setting("figures.minutes", _span_ms("2h"), '"48h"', "how long the figures of quotas are kept minute by minute ([how](store.md#figures-over-time))"),
     Setting("figures.hours", _span_ms("48h"), '"60d"', "how long as hours; at least as long as minutes"),
@@ -411,7 +412,7 @@ def _made(values: dict[str, Any]) -> ServerSettings:
             "figures: hours must be kept at least as long as minutes, and days as long as hours; "
             f"they are {span_text(figures.minutes_ms)}, {span_text(figures.hours_ms)} and {span_text(figures.days_ms)}"
         )
-    loop = LoopSettings(core=Settings(**table("planner")), **table("loop"))
+    loop = LoopSettings(core=replace(LoopSettings().core, **table("planner")), **table("loop"))
     if top.get("tls_key") is not None and top.get("tls_cert") is None:
         raise BadSettings("tls_key: needs tls_cert")
     return ServerSettings(

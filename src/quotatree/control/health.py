@@ -15,7 +15,7 @@ class LoopSettings:
     `abandon_runs`: the operator says that runs under another engine are gone for good, so they may be started again.
     """
 
-    core: Settings = Settings()
+    core: Settings = Settings(longest_grace_ms=3_600_000)
     lease_ms: int = 15_000
     first_retry_ms: int = 100
     longest_retry_ms: int = 10_000

@@ -32,6 +32,7 @@ def read_settings(table: Table | None) -> tuple[Settings, int | None]:
         balance_timeout_ms=table.take("balance_timeout", as_duration_ms, usual.balance_timeout_ms),
         starvation_guard_ms=table.take("starvation_guard", as_duration_ms, usual.starvation_guard_ms),
         eas_outage_ms=table.take("eas_outage", as_duration_ms, usual.eas_outage_ms),
+        longest_grace_ms=table.take("longest_grace", as_duration_ms, usual.longest_grace_ms),
     )
     leave_after_ms = table.take("leave_after", as_duration_ms, None)
     table.end()

@@ -1,4 +1,4 @@
-"""What nobody's leaving could make fit is refused at the door (S11)."""
+"""What nobody's leaving could make fit is refused at the door (S11), and a grace that is too long (P14)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from quotatree.core import events as ev
+from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
-from tests.core.building import World
+from quotatree.core.state import Settings, State
+from tests.core.building import World, cluster, root, submit
 
 
 def test_a_gang_that_no_nodes_hold_at_once_is_refused_s11() -> None:
@@ -73,3 +75,21 @@ def test_no_job_is_adopted_on_a_device_that_a_replica_is_still_leaving_r3() -> N
         world.run("new", "r", 1, places=(there,))
     world.event(ev.JobLeft(JobId("old")))
     assert world.run("new", "r", 1, places=(there,)).running
+
+
+def test_a_grace_that_would_keep_others_waiting_for_too_long_is_refused_p14() -> None:
+    state = State(Settings(longest_grace_ms=3_600_000))
+    apply(state, ev.NodeJoined(NodeSpec("n0", gpus=8)), 0)
+    apply(state, ev.QuotaCreated(root(8)), 0)
+    submit(state, "patient", "r", (1, 1000), grace_ms=3_600_000)
+    with pytest.raises(Refused, match="at most 3600 s") as refused:
+        submit(state, "stubborn", "r", (1, 1000), grace_ms=3_600_001)
+    assert (refused.value.field, refused.value.rule) == ("grace", "P14")
+    waiting = submit(state, "waiting", "r", (8, 1000))
+    with pytest.raises(Refused, match="longest_grace"):
+        apply(state, ev.JobAltered(replace(waiting.spec, grace_ms=10**12)), 0)
+    assert waiting.spec.grace_ms == 30_000
+
+
+def test_any_grace_is_taken_where_none_is_the_longest_p14() -> None:
+    assert submit(cluster(8), "stubborn", "r", (1, 1000), grace_ms=10**12).spec.grace_ms == 10**12

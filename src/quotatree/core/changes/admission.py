@@ -1,4 +1,6 @@
-"""Which jobs are refused at once: those that would not fit even an empty cluster (S11), or name places they cannot have (R3)?"""
+"""Which jobs are refused at once: those that would not fit even an empty cluster (S11), would keep others waiting for too long
+when they must leave (P14), or name places they cannot have (R3)?
+"""
 
 from __future__ import annotations
 
@@ -42,6 +44,15 @@ def check_can_ever_fit(state: State, spec: JobSpec, quota: Quota) -> None:
             _check_some_node(group.shape, state.nodes_of(quota.root), quota)
             state.indexes[key] = state.nodes_version
     _check_all_at_once(state, spec, quota)
+
+
+def check_grace(state: State, spec: JobSpec) -> None:
+    """Raise Refused for a grace above the longest: a victim would keep its GPUs for as long, whatever takes them (P14)."""
+    longest_ms = state.settings.longest_grace_ms
+    if longest_ms and spec.grace_ms > longest_ms:
+        raise Refused(
+            "grace", f"{spec.grace_ms / 1000:g} s", "P14", f"must be at most {longest_ms / 1000:g} s, the longest_grace here"
+        )  # fmt: skip
 
 
 def _check_all_at_once(state: State, spec: JobSpec, quota: Quota) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
-from quotatree.core.changes.admission import check_can_ever_fit
+from quotatree.core.changes.admission import check_can_ever_fit, check_grace
 from quotatree.core.changes.evictions import evict_all
 from quotatree.core.changes.replicas import settle, shrink_core
 from quotatree.core.errors import Refused
@@ -56,6 +56,7 @@ def altered(state: State, event: ev.JobAltered, now_ms: int) -> Decisions:
         raise Refused(
             "job", job.id, "J5", f"is {job.phase.value}; what it asks for can be changed only while it waits"
         )
+    check_grace(state, spec)
     check_can_ever_fit(state, spec, job.quota)
     found: list[say.Decision] = []
     if job.hold is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.changes import effects
-from quotatree.core.changes.admission import check_can_ever_fit, check_places
+from quotatree.core.changes.admission import check_can_ever_fit, check_grace, check_places
 from quotatree.core.changes.replicas import add_replicas, settle
 from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Claim, Job, JobId, JobSpec, Phase, Placed
@@ -45,6 +45,7 @@ def _new_job(state: State, spec: JobSpec) -> Job:
 
 
 def submitted(state: State, event: ev.JobSubmitted, now_ms: int) -> Decisions:
+    check_grace(state, event.job)
     job = _new_job(state, event.job)
     _register(state, job)
     state.tell(job, now_ms, "submitted")

@@ -28,6 +28,7 @@ class Settings:
     balance_timeout_ms: int = 300_000
     starvation_guard_ms: int = 3_600_000
     eas_outage_ms: int = 3_600_000
+    longest_grace_ms: int = 0
 
 
 class Facts(Journal):
