@@ -75,6 +75,7 @@ WHEN: Final = {
     "StoppedByOwner": "`stop`, or the end of a hold: its owner may start the job again.",
     "IdleNotebook": "`stop` in a server: the engine saw a notebook idle for as long as its `idle_stop` says; its owner may start it again.",
     "HeldByOwner": "In a server: its owner put a waiting job on hold; it takes no part in the queue.",
+    "DidNotBegin": "In a server: the job had its places, and its pods were not made, not placed or not as planned. A new start would end in the same way, so it takes no work again until its request changes or you release it.",
     "NotAsPlanned": "In a server: the object of the job was edited and asks for something else than was planned; it is planned anew as soon as that can be.",
     "LongestRun": "`stop` and `fail` (a notebook: `stop`) in a server: the scheduling centre's longest run.",
     "LongestWait": "A notebook that waited too long is stopped in a server; a training job raises an event.",

@@ -142,7 +142,7 @@ def test_a_run_that_is_not_what_was_planned_is_put_aside_and_costs_nothing(serve
     job = server.do(submit).id
     found = server.job(job)
     server.new_orders()
-    server.hear(Unfit(found.id, found.run, "it asks for 3 pods now, not 2"))
+    server.hear(Unfit(found.id, found.run, "it asks for 3 pods now, not 2", edited=True))
     assert server.phase(job) == "OnHold"
     assert (server.job(job).reason, server.job(job).leaving) == ("NotAsPlanned", {})
     assert server.new_orders() == []
@@ -151,6 +151,20 @@ def test_a_run_that_is_not_what_was_planned_is_put_aside_and_costs_nothing(serve
     with pytest.raises(Refused, match="edit the object"):
         server.do(do.ReleaseJob(actor="ann", job=job))
     server.do(do.ReleaseJob(actor=RESOURCES, job=job))
+    assert server.phase(job) == "Running"
+
+
+def test_a_run_that_could_not_begin_waits_until_its_owner_releases_it_p7(server: Told):
+    submit = submission(actor="ann", program={}, seconds=None)
+    job = server.do(submit).id
+    found = server.job(job)
+    server.hear(Unfit(found.id, found.run, "kube-scheduler: 0/2 nodes"))
+    assert server.phase(job) == "OnHold"
+    assert server.job(job).reason == "DidNotBegin"
+    assert "job.did_not_begin" in [row.kind for row in server.store.table(EventRow) if row.job == job]
+    server.pass_time(3_600)
+    assert server.phase(job) == "OnHold"
+    server.do(do.ReleaseJob(actor="ann", job=job))
     assert server.phase(job) == "Running"
 
 

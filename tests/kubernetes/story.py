@@ -134,11 +134,14 @@ def gpus_of(pod: Thing) -> int:
 
 
 def node_of(pod: Thing) -> str:
-    """The node a pod is on, or the one it must go to."""
+    """The node a pod is on, or the one it must go to; "" where any will do."""
     bound = pod["spec"].get("nodeName")
     if bound:
         return str(bound)
-    required = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    affinity = pod["spec"].get("affinity", {}).get("nodeAffinity", {})
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    if required is None:
+        return ""
     term = required["nodeSelectorTerms"][0]
     wanted = [*term.get("matchFields", ()), *term.get("matchExpressions", ())]
     return str(

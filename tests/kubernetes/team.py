@@ -61,9 +61,10 @@ def submit(
     quota: str = "vision",
     priority: str = "3",
     spec: Thing | None = None,
+    affinity: Thing | None = None,
     **play: str,
 ) -> None:
-    """Apply a suspended Job; `spec` adds to its specification, `play` says what its pods do."""
+    """Apply a suspended Job; `spec` adds to its specification, `affinity` to that of its pods, `play` says what these do."""
     annotations = {
         f"play.quotatree.io/{key.replace('_', '-')}": value
         for key, value in {"leaves_after": "1s", **play}.items()
@@ -84,6 +85,7 @@ def submit(
             "template": {
                 "metadata": {"annotations": annotations},
                 "spec": {
+                    "affinity": affinity or {},
                     "restartPolicy": "Never",
                     "terminationGracePeriodSeconds": 5,
                     "containers": [

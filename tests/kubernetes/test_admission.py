@@ -168,8 +168,9 @@ def test_a_pod_with_gpus_of_a_tenant_is_refused(tenant: Tenant, body: Thing):
 
 
 def test_parts_of_gpus_and_device_claims_are_refused_since_they_are_not_counted(tenant: Tenant):
-    part = container(limits={"nvidia.com/mig-1g.5gb": 1})
-    refused(lambda: tenant.api.create(PODS, pod("x", containers=[part])), "whole GPUs")
+    for name in ("nvidia.com/mig-1g.5gb", "nvidia.com/gpu.shared", "deviceclass.resource.kubernetes.io/gpu"):
+        part = container(limits={name: 1})
+        refused(partial(tenant.api.create, PODS, pod("x", containers=[part])), "whole GPUs")
     refused(lambda: tenant.api.create(PODS, pod("x", resourceClaims=CLAIM)), "device claims")
     with_claim = job("x")
     with_claim["spec"]["template"]["spec"]["resourceClaims"] = CLAIM
@@ -262,6 +263,34 @@ def words_of(what: Callable[[], object]) -> str:
     except Denied as denied:
         return str(denied)
     return ""
+
+
+def test_a_pod_for_which_kube_scheduler_would_evict_queued_pods_is_refused(tenant: Tenant):
+    classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    made = {
+        "pushy": ("PreemptLowerPriority", 1001),
+        "patient": ("Never", 100_000),
+        "equal": ("PreemptLowerPriority", 1000),
+    }
+    for name, (policy, value) in made.items():
+        body = {"metadata": {"name": name}, "value": value, "preemptionPolicy": policy}
+        if tenant.admin.find(f"{classes}/{name}") is None:
+            tenant.admin.create(classes, body)
+    for name in ("patient", "equal"):
+        until(lambda name=name: accepts(tenant, name), f"the class {name} is known")  # type: ignore[misc]
+    for name in ("pushy", "system-node-critical"):
+        body = pod("x", priorityClassName=name)
+        refused(partial(tenant.api.create, PODS, body), "would evict queued pods")
+
+
+def accepts(tenant: Tenant, name: str) -> bool:
+    try:
+        tenant.api.create(PODS, pod("x", priorityClassName=name), dryRun="All")
+    except Denied as denied:
+        if "no PriorityClass" not in str(denied):
+            raise
+        return False
+    return True
 
 
 def test_annotations_of_a_job_that_are_ours_are_forged_neither_at_birth_nor_later(tenant: Tenant):

@@ -220,6 +220,23 @@ def test_an_edit_that_never_fits_is_refused_and_the_job_waits_until_it_is_taken_
     runs(cluster, "second", 1)
 
 
+def test_a_start_that_kube_scheduler_refuses_costs_no_second_eviction(cluster: Cluster, server: EdgeServer):
+    """P7: the plan knows nothing of pods that must stand beside others; its victims come back, and are not taken again."""
+    submit(cluster, "low", pods=4)
+    runs(cluster, "low", 4)
+    low = our_id(cluster, "low")
+    server.do(do.BindQuota(actor=SYSTEM, workspace="vision", quota="company"))
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "nowhere"}}}
+    beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    submit(cluster, "boss", quota="company", pods=2, affinity=beside)
+    boss = our_id(cluster, "boss")
+    tells(cluster, "boss", "DidNotBegin", "kube-scheduler")
+    runs(cluster, "low", 4)
+    assert server.phases() == {"low": "Running", "boss": "Stopped"}
+    assert kinds(server, low)["job.evicted"] == 1
+    assert kinds(server, boss)["job.lost"] == 0
+
+
 # -- what stands on objects is checked -------------------------------------------------------------------------------
 
 

@@ -75,6 +75,8 @@ class Witness:
             try:
                 with self._api.watching("/api/v1/pods", self._version, labelSelector=self._selector) as lines:
                     for line in lines:
+                        if self._over:
+                            return
                         event = json.loads(line)
                         if event["type"] == "ERROR":
                             self._list()
@@ -111,5 +113,5 @@ class Witness:
             self.faults.append(f"{name}: replica {who.replica} lives twice")
         node = node_of(new)
         used = sum(gpus_of(pod) for _, pod in self._living.values() if node_of(pod) == node)
-        if used > GPUS_OF_A_NODE:
+        if node and used > GPUS_OF_A_NODE:
             self.faults.append(f"{name}: {used} GPUs of {node} are given out")

@@ -85,13 +85,38 @@ def test_a_start_that_came_too_late_for_an_edit_is_planned_anew(scene: Scene):
     first = scene.queued()["first"]
     run = first.run
     thing = scene.cluster.things["jobs", "team", "first"]
-    scene.loop.tell(Unfit(first.id, run, "it asks for 2 pods now, not 4"))
+    scene.loop.tell(Unfit(first.id, run, "it asks for 2 pods now, not 4", edited=True))
     assert scene.queued()["first"].phase is Phase.STOPPED
     assert scene.loop.ask(lambda world: world.state.leaving_replicas) == 0
     thing["spec"]["parallelism"] = 2
     scene.settle()
     after = scene.queued()["first"]
     assert (after.phase, after.spec.core_replicas, after.run) == (Phase.RUNNING, 2, run + 1)
+
+
+def test_a_start_that_could_not_begin_is_not_tried_again_until_something_changes(scene: Scene):
+    first = scene.queued()["first"]
+    thing = scene.cluster.things["jobs", "team", "first"]
+    scene.loop.tell(Unfit(first.id, first.run, "kube-scheduler: 0/2 nodes"))
+    for _ in range(3):
+        scene.now_ms += 60_000
+        scene.settle()
+    found = scene.queued()["first"]
+    assert (found.phase, found.reason, found.run) == (Phase.STOPPED, "DidNotBegin", first.run)
+    thing["spec"]["parallelism"] = 2
+    scene.settle()
+    assert scene.queued()["first"].phase is Phase.RUNNING
+
+
+def test_an_owner_releases_what_could_not_begin_by_the_hold(scene: Scene):
+    first = scene.queued()["first"]
+    thing = scene.cluster.things["jobs", "team", "first"]
+    scene.loop.tell(Unfit(first.id, first.run, "kube-scheduler: 0/2 nodes"))
+    scene.settle()
+    for held in ("true", "false"):
+        thing["metadata"].setdefault("annotations", {})["quotatree.io/hold"] = held
+        scene.settle()
+    assert scene.queued()["first"].phase is Phase.RUNNING
 
 
 def test_a_label_taken_off_cancels_the_job_and_is_told(scene: Scene):

@@ -20,7 +20,7 @@ from quotatree.api.services import Limits, Oidc
 from quotatree.control.figure_history import KeptFigures
 from quotatree.control.loop import LoopSettings
 from quotatree.control.webhook_places import WebhookPlaces, places_of
-from quotatree.core import QuotaTreeError, Refused, Settings
+from quotatree.core import QuotaTreeError, Refused
 from quotatree.engines.kubernetes.adopted import Adoptable
 from quotatree.engines.kubernetes.declared_kinds import WrongKind, declared_kinds
 from quotatree.engines.kubernetes.options import SUSPEND, WARN, KubernetesOptions

@@ -24,6 +24,7 @@ KINDS: Final = frozenset(
         "job.lost",
         "job.moved",
         "job.not_as_planned",
+        "job.did_not_begin",
         "job.on_hold",
         "job.priority",
         "job.promised",

@@ -126,12 +126,12 @@ def _hindered(turn: Turn, report: Hindered) -> None:
 
 
 def _unfit(turn: Turn, report: Unfit) -> None:
-    """Free the devices of a run that did not begin, and put its job on hold: a new start would fail in the same way."""
+    """Free the devices of a run that did not begin, and put its job on hold: a new start would fail in the same way (P7)."""
     job = _of_run(turn, report)
     if job is None:
         return
     if job.phase is Phase.RUNNING:
-        put_aside(turn, job.id, report.detail)
+        put_aside(turn, job.id, report.detail, edited=report.edited)
     turn.apply(ev.JobLeft(job.id))
     turn.change_card(job.id, confirmed=())
 

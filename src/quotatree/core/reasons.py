@@ -61,6 +61,7 @@ class Code(Enum):
     IdleNotebook = "did nothing for as long as its idle rule allows: {detail}"
     HeldByOwner = "on hold until its owner releases it"
     NotAsPlanned = "on hold until it asks again for what can be planned: {detail}"
+    DidNotBegin = "on hold, since it was started and its pods could not begin: {detail}"
     LongestRun = "ran longer than the {limit} that {workspace} allows in {quota}"
     LongestWait = "waited longer than the {limit} that {workspace} allows in {quota}"
     PreemptionLimit = "preempted {count} times, more than its max_preemptions {limit}"
@@ -149,6 +150,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.IdleNotebook: ("P14",),
     Code.HeldByOwner: ("J5", "S0"),
     Code.NotAsPlanned: ("J5", "A7"),
+    Code.DidNotBegin: ("P7", "J5"),
     Code.LongestRun: ("W3",),
     Code.LongestWait: ("W3",),
     Code.PreemptionLimit: ("P11",),

@@ -163,11 +163,15 @@ class Hindered:
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """A run did not begin, since what would run is not what was planned; nothing of it is left. Trying again would not help."""
+    """A run did not begin as it was planned, `detail`; nothing of it is left. Trying again would end in the same way.
+
+    `edited`: its object asks for something else by now, so it can be planned anew.
+    """
 
     job: JobId
     run: int
     detail: str
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ REPEAT_MS: Final = 60_000
 """How old the last word is before changed figures are told."""
 KINDS: Final = (
     "job.started", "job.evicted", "job.moved", "job.stopped", "job.cancelled", "job.failed", "job.ended", "job.lost", "job.alarm",
-    "job.does_not_leave", "job.hindered", "job.not_as_planned", "job.unplanned", "job.ran_too_long", "job.waited_too_long",
+    "job.does_not_leave", "job.hindered", "job.not_as_planned", "job.did_not_begin", "job.unplanned", "job.ran_too_long", "job.waited_too_long",
 )  # fmt: skip
 T = TypeVar("T")
 
@@ -172,6 +172,9 @@ _TOLD: Final[Mapping[str, Callable[[Mapping[str, Any], Asks], Told]]] = {
     "job.hindered": _plain(WARNING, "NotPlaced", "started, and its pods have not begun"),
     "job.not_as_planned": _plain(
         WARNING, "NotAsPlanned", "not started, since its object asks for something else than was planned"
+    ),
+    "job.did_not_begin": _plain(
+        WARNING, "DidNotBegin", "not started again until it asks for something else or is released"
     ),
     "job.unplanned": _plain(
         WARNING, "PodsUnplanned", "a pod that was not planned is told to leave, and counts until it has"

@@ -32,13 +32,14 @@ class Loop(Protocol):
 
 
 class Planned(NamedTuple):
-    """A job as it is planned. `aside`: it is out of the queue because of what it asked for."""
+    """A job as it is planned. `aside`: it is out of the queue because of what it asked for. `failed`: it could not begin."""
 
     spec: JobSpec
     request: str
     phase: Phase
     runs: bool
     aside: bool
+    failed: bool
 
 
 def follow(loop: Loop, job: JobId, command: Callable[[], do.SubmitJob], held: bool) -> str:
@@ -62,7 +63,7 @@ def follow(loop: Loop, job: JobId, command: Callable[[], do.SubmitJob], held: bo
         if not isinstance(error, Unavailable) and planned.phase in (Phase.WAITING, Phase.HELD):
             loop.do(do.HoldJob(actor=RESOURCES, job=job, wrong=str(error)))
         raise
-    if planned.aside and not held:
+    if (planned.aside or (planned.failed and told)) and not held:
         loop.do(do.ReleaseJob(actor=RESOURCES, job=job))
     return told
 
@@ -84,8 +85,15 @@ def _planned(job: JobId) -> Callable[[World], Planned | None]:
             return None
         said: Any = world.cards[job].program.get(FIELD)
         request = said.get(REQUEST, "") if isinstance(said, Mapping) else ""
-        aside = found.phase is Phase.STOPPED and found.reason == Code.NotAsPlanned.name
-        return Planned(found.spec, request, found.phase, found.core is not None, aside)
+        why = found.reason if found.phase is Phase.STOPPED else ""
+        return Planned(
+            found.spec,
+            request,
+            found.phase,
+            found.core is not None,
+            aside=why == Code.NotAsPlanned.name,
+            failed=why == Code.DidNotBegin.name,
+        )
 
     return query
 

@@ -12,6 +12,7 @@ from quotatree.engines.base import (
     Checkpointed,
     Confirmed,
     Exited,
+    Hindered,
     Left,
     Lost,
     Outcome,
@@ -22,7 +23,7 @@ from quotatree.engines.base import (
     Unfit,
     Unplanned,
 )
-from quotatree.engines.kubernetes import adopted
+from quotatree.engines.kubernetes import adopted, adopted_work
 from quotatree.engines.kubernetes.adopted import BATCH_JOB
 from quotatree.engines.kubernetes.adopted_view import object_view
 from quotatree.engines.kubernetes.errors import Clash, ClusterError
@@ -307,9 +308,98 @@ def test_an_object_that_asks_for_something_else_is_not_resumed():
     scene = Scene()
     scene.thing["spec"]["parallelism"] = 3
     scene.start()
-    assert scene.reports == [Unfit(JOB, 1, "it asks for 3 pods now, not 2")]
+    assert scene.reports == [Unfit(JOB, 1, "it asks for 3 pods now, not 2", edited=True)]
     assert scene.thing["spec"]["suspend"] is True
     assert not scene.native.has(JOB)
+
+
+class Clock:
+    """Stands in for `time` where the work on adopted objects asks how long it has waited."""
+
+    def __init__(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1_000.0
+        self.monotonic = lambda: self.now
+        self._scene = scene
+        monkeypatch.setattr(adopted_work, "time", self)
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+        self._scene.native._work.mark("uid-train")
+        self._scene.tell()
+
+
+def test_an_object_whose_pods_are_not_made_is_told_and_given_up(monkeypatch: pytest.MonkeyPatch):
+    scene = Scene()
+    clock = Clock(scene, monkeypatch)
+    scene.start()
+    clock.passes(19)
+    assert scene.reports == []
+    scene.controller_makes("p1")
+    clock.passes(1)
+    words = "its controller has made 1 of 2 pods; `kubectl describe` of the object says why"
+    assert scene.reports == [Hindered(JOB, 1, words)]
+    clock.passes(579)
+    assert scene.thing["spec"]["suspend"] is False
+    clock.passes(1)
+    assert scene.thing["spec"]["suspend"] is True
+    scene.pods_go()
+    assert scene.reports[1:] == [Unfit(JOB, 1, words)]
+
+
+def test_pods_that_come_late_or_come_and_go_are_no_reason_to_give_up(monkeypatch: pytest.MonkeyPatch):
+    scene = Scene()
+    clock = Clock(scene, monkeypatch)
+    scene.start()
+    scene.controller_makes("p1", "p2")
+    scene.pods_become("Running")
+    scene.pods_go()
+    scene.reports.clear()
+    clock.passes(700)
+    assert scene.reports == []
+
+
+def test_a_run_that_another_server_resumed_is_not_given_up_for_pods_that_are_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    scene = Scene()
+    clock = Clock(scene, monkeypatch)
+    scene.start()
+    scene.native._known.runs[JOB].resumed_at = None
+    clock.passes(700)
+    assert scene.reports == []
+
+
+UNPLACED = {
+    "phase": "Pending",
+    "conditions": [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes"}
+    ],
+}
+
+
+@pytest.mark.parametrize("had_begun", [False, True])
+def test_a_start_that_kube_scheduler_refuses_is_not_tried_again_by_itself(
+    monkeypatch: pytest.MonkeyPatch, had_begun: bool
+):
+    """What had begun is lost, and queued again; for what had not, nobody is to be evicted a second time (P7)."""
+    scene = Scene(pods=1)
+    clock = Clock(scene, monkeypatch)
+    scene.start(nodes="a")
+    scene.controller_makes("p1")
+    if had_begun:
+        scene.pods_become("Running")
+        scene.pods_go()
+        scene.controller_makes("p2")
+    for (plural, _, _), pod in scene.cluster.things.items():
+        if plural == "pods":
+            pod["status"] = UNPLACED
+    scene.tell()
+    scene.reports.clear()
+    clock.passes(20)
+    scene.pods_go()
+    words = "kube-scheduler: 0/2 nodes"
+    assert scene.reports == [Lost(JOB, 1, (0,), words) if had_begun else Unfit(JOB, 1, words)]
+    assert scene.thing["spec"]["suspend"] is True
 
 
 def test_an_object_whose_label_is_taken_off_is_suspended_when_its_job_stops():

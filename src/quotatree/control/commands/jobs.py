@@ -163,11 +163,16 @@ def _put_on_hold(turn: Turn, job: JobId) -> None:
     turn.change_card(job, on_hold=True)
 
 
-def put_aside(turn: Turn, job: JobId, why: str) -> None:
-    """Take a job out of the queue, or off the devices it was given, whose request is not the one that was planned."""
-    turn.apply(ev.JobStopped(job, because(Code.NotAsPlanned, detail=why)))
+def put_aside(turn: Turn, job: JobId, why: str, *, edited: bool = True) -> None:
+    """Take a job out of the queue, or off the devices it was given: what it asks for is not what was planned (`edited`), or
+    was planned and could not begin.
+    """
+    code, kind = (
+        (Code.NotAsPlanned, "job.not_as_planned") if edited else (Code.DidNotBegin, "job.did_not_begin")
+    )
+    turn.apply(ev.JobStopped(job, because(code, detail=why)))
     turn.change_card(job, on_hold=True)
-    turn.tell("job.not_as_planned", {"detail": why}, job=job)
+    turn.tell(kind, {"detail": why}, job=job)
 
 
 def release(turn: Turn, command: do.ReleaseJob) -> Answer:

@@ -35,12 +35,18 @@ class AdoptedRun:
     ended: tuple[bool, str] | None = None
     """How the object ended, also when it is gone by now."""
     unfit: str = ""
-    """Why the run cannot begin, since what would run is not what was planned."""
+    """Why the run cannot begin as it was planned."""
+    edited: bool = False
+    """Whether that is since its object asks for something else."""
+    made: set[int] = field(default_factory=set)
+    """Replicas that had a pod, as far as was seen since `resumed_at`."""
+    resumed_at: float | None = None
+    """When this process resumed the object; None: another one did."""
     odd: set[str] = field(default_factory=set)
     """Pods, by uid, that were told to leave since they were not planned."""
     unplaced_since: float | None = None
     hindered: str = ""
-    """Why kube-scheduler places a pod of it nowhere, as was told last."""
+    """Why its pods do not begin, as was told last."""
 
     @property
     def name(self) -> str:

@@ -34,7 +34,9 @@ from quotatree.engines.kubernetes.node_reading import ForeignPod
 from quotatree.engines.kubernetes.runs import hindrance
 
 UNPLACED_SECONDS: Final = 20.0
-"""How long kube-scheduler may find no node for a pod that we gave one, before its job counts as lost."""
+"""How long kube-scheduler may find no node for a pod that we gave one, before its run ends."""
+UNMADE_SECONDS: Final = 20.0
+"""After how long it is told that the controller of an object makes no pods; the run ends after the setting `start_seconds`."""
 OVERTAKEN_SECONDS: Final = 2.0
 """How long an object that says it is in a later run is left alone: another server leads, or it is put right."""
 MOST_ODD: Final = 3
@@ -53,8 +55,11 @@ class AdoptedWork:
         known: AdoptedRuns,
         lock: threading.Lock,
         tell: Callable[[Report], None],
+        *,
+        start_seconds: int,
     ) -> None:
-        """`lock` is held while `known` is looked at or changed, here and by whoever else has it."""
+        """`lock` is held while `known` is looked at or changed. `start_seconds`: how long the pods of a run may take to be made."""
+        self._start_seconds = start_seconds
         self._cluster = cluster
         self._sorts = sorts
         self._gpu_names = gpu_names
@@ -107,6 +112,7 @@ class AdoptedWork:
         else:
             self._place(run, view, places)
             self._confirm(run, places)
+            self._wait_for_pods(run, places)
 
     # -- pods that were not planned ----------------------------------------------------------------------------------
 
@@ -197,7 +203,7 @@ class AdoptedWork:
         begun = run.resumed or run.stopping
         if seen and (not living or not begun):
             left = Left(run.job, run.run, run.all)
-            self._finish(run, left if run.stopping else Unfit(run.job, run.run, run.unfit))
+            self._finish(run, left if run.stopping else Unfit(run.job, run.run, run.unfit, run.edited))
 
     def _resume(self, run: AdoptedRun, view: ObjectView) -> None:
         """Write run and places on the object and resume it, in one change: it never runs without saying for whom.
@@ -215,6 +221,7 @@ class AdoptedWork:
         if not run.resumed:
             run.unfit = object_differs(sort, thing, run.shapes, run.request, self._gpu_names)
             if run.unfit:
+                run.edited = True
                 self._due.mark(run.thing)
                 return
             run.has_groups(groups_of(sort, thing))
@@ -224,6 +231,7 @@ class AdoptedWork:
         adopted.merge(patch, {"metadata": {"annotations": notes, "resourceVersion": version}})
         adopted.merge(patch, adopted.suspension(sort, False))
         run.resumed = True  # before the answer, which may get lost
+        run.resumed_at = time.monotonic()
         self._merge(view, patch)
 
     def _suspend(self, run: AdoptedRun, view: ObjectView) -> None:
@@ -251,26 +259,58 @@ class AdoptedWork:
         for pod, why in places.odd:
             self._tell_to_leave(run, pod, f"{pod.key.name}: {why}")
             if len(run.odd) >= MOST_ODD and pod.owners:
-                run.unfit = why
-                self._due.mark(run.thing)
+                self._does_not_begin(run, why)
         self._wait_for_nodes(run, view, [pod for pod in places.planned.values() if pod.unplaced])
 
     def _wait_for_nodes(self, run: AdoptedRun, view: ObjectView, waiting: list[PodView]) -> None:
-        """Give the run up when kube-scheduler does not let one of its pods have its node for too long."""
+        """Give the run up when kube-scheduler does not let one of its pods have its node for too long.
+
+        One that had begun is queued again. For one that had not, victims may have left: it takes none a second time (P7).
+        """
         if not waiting:
             run.unplaced_since = None
             return
-        words = waiting[0].unplaced
-        if run.hindered != words:
-            run.hindered = words
-            self._report(Hindered(run.job, run.run, hindrance(words, unplaced=True)))
+        words = hindrance(waiting[0].unplaced, unplaced=True)
+        self._hinder(run, words)
         since = run.unplaced_since = run.unplaced_since or time.monotonic()
         left = since + UNPLACED_SECONDS - time.monotonic()
         if left > 0:
             self._due.mark(run.thing, left)
             return
-        self._suspend(run, view)
-        self._finish(run, Lost(run.job, run.run, run.all, f"kube-scheduler: {words}"))
+        if run.told:
+            self._suspend(run, view)
+            self._finish(run, Lost(run.job, run.run, run.all, words))
+        else:
+            self._does_not_begin(run, words)
+
+    def _wait_for_pods(self, run: AdoptedRun, places: Places) -> None:
+        """Give a run up whose pods are not made: a policy, a ResourceQuota or an account refuses them, or its controller is away.
+
+        Only for a run that this process resumed: of another one, pods may have come and gone.
+        """
+        run.made.update(places.planned)
+        missing = len(run.spots) - len(run.made | run.told)
+        if run.resumed_at is None or not missing or run.unfit:
+            return
+        waited = time.monotonic() - run.resumed_at
+        if waited < UNMADE_SECONDS:
+            self._due.mark(run.thing, UNMADE_SECONDS - waited)
+            return
+        words = f"its controller has made {len(run.spots) - missing} of {len(run.spots)} pods; `kubectl describe` of the object says why"
+        self._hinder(run, words)
+        if waited < self._start_seconds:
+            self._due.mark(run.thing, self._start_seconds - waited)
+        else:
+            self._does_not_begin(run, words)
+
+    def _hinder(self, run: AdoptedRun, words: str) -> None:
+        if run.hindered != words:
+            run.hindered = words
+            self._report(Hindered(run.job, run.run, words))
+
+    def _does_not_begin(self, run: AdoptedRun, words: str) -> None:
+        run.unfit = words
+        self._due.mark(run.thing)
 
     def _confirm(self, run: AdoptedRun, places: Places) -> None:
         new = {replica for replica, pod in places.planned.items() if pod.phase == "Running"} - run.told

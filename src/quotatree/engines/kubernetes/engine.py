@@ -66,9 +66,8 @@ class KubernetesEngine:
     def __init__(self, cluster: Cluster, options: KubernetesOptions) -> None:
         """Raises KeyError for a kind to be adopted that is not known."""
         self._cluster = cluster
-        self._native = Native(
-            cluster, sorts_of(options.adopted_kinds, options.other_kinds), options.gpu_resources
-        )
+        sorts = sorts_of(options.adopted_kinds, options.other_kinds)
+        self._native = Native(cluster, sorts, options.gpu_resources, start_seconds=options.start_seconds)
         self._options = options
         self._maker = Maker(cluster)
         self._known = Known(options, lambda: time.time_ns() // 1_000_000)

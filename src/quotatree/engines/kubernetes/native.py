@@ -57,7 +57,12 @@ class Native:
     """The part of an engine that deals with adopted objects; methods as those of `Engine`."""
 
     def __init__(
-        self, cluster: Cluster, sorts: Iterable[Adoptable], gpu_names: tuple[str, ...] = GPU_NAMES
+        self,
+        cluster: Cluster,
+        sorts: Iterable[Adoptable],
+        gpu_names: tuple[str, ...] = GPU_NAMES,
+        *,
+        start_seconds: int = 600,
     ) -> None:
         self._cluster = cluster
         self._sorts = {sort.name: sort for sort in sorts}
@@ -71,7 +76,9 @@ class Native:
         ]
         self.read_pod = pod_reader(self._by_type, gpu_names, self.was_placed)
         self._informers.append(Informer(cluster, PODS, self.read_pod, self._pod_changed))
-        self._work = AdoptedWork(cluster, self._sorts, gpu_names, self._known, self._lock, self._tell)
+        self._work = AdoptedWork(
+            cluster, self._sorts, gpu_names, self._known, self._lock, self._tell, start_seconds=start_seconds
+        )
 
     # -- as an engine ----------------------------------------------------------------------------------------------
 
