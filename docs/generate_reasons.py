@@ -108,7 +108,8 @@ WHEN: Final = {
     "TakesItsPlace": "`start` or `hold` of a preemptor after whose start nobody has to stop: its victim finds room, so it stays instead.",
     "KeptRunning": "Why a job is `Running` that a plan would have stopped and started again elsewhere.",
     "LostAtStart": "`wait` in a server: the engine lost its runs one after another; the pause is 10 s after the second, then doubles up to 5 min.",
-    "NotYetTried": "`explain`: tried now, it would start; the next plan will see to it.",
+    "NotYetTried": "`explain`: tried now, it would start; the next plan will see to it. If the last plan was cut short: how many come first.",
+    "SoughtBriefly": "A whole plan was not enough to search for its victims. Then they are sought with little effort: lawful and minimal, but perhaps not the cheapest.",
 }
 
 STEPS: Final = {

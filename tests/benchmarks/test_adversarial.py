@@ -9,7 +9,7 @@ from benchmarks.hard_families import FAMILIES, Family
 from benchmarks.hard_worlds import LATER
 from quotatree.core import decisions as say
 from quotatree.core import plan
-from quotatree.core.planning import allowance
+from quotatree.core.planning import effort
 
 BY_NAME = {family.name: family for family in FAMILIES}
 TINY = 4
@@ -53,7 +53,7 @@ def test_what_is_timed_is_the_plan_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_plans_are_timed_until_one_asks_for_no_other_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
     monkeypatch.setattr(adversarial, "process_time", lambda: float(next(clock)))
-    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
+    monkeypatch.setattr(effort, "PLAN_AT_MOST", 1)
     took = adversarial.seconds_until_decided(BY_NAME["n siblings over any lower"], TINY)
     assert len(took) > 2
     assert set(took) == {1.0}

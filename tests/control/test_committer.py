@@ -16,7 +16,7 @@ from quotatree.control.turn import Turn
 from quotatree.core.model.job import Idle
 from quotatree.core.model.policy import ChildLevel, Module, Priorities
 from quotatree.core.model.quota import QuotaId
-from quotatree.core.planning import allowance
+from quotatree.core.planning import effort
 from quotatree.core.snapshots import snapshot
 from quotatree.store.rows import JobRow
 from tests.control.faulty_store import FaultyStore
@@ -134,7 +134,7 @@ def test_a_repeated_request_is_known_for_a_day_also_when_it_is_not_at_hand(tmp_p
 
 
 def test_what_a_plan_leaves_over_is_planned_in_the_next_millisecond(tmp_path: Path, monkeypatch):
-    """A plan that has spent its allowance is followed at once: nobody waits for the next event."""
+    """A plan that was cut short is followed at once: nobody waits for the next event."""
     server = Server(tmp_path).furnish(gpus=4)
     server.allow_preemption("a")
     above = ChildLevel(Priorities(1, 9), frozenset(Module))
@@ -144,10 +144,12 @@ def test_what_a_plan_leaves_over_is_planned_in_the_next_millisecond(tmp_path: Pa
         server.submit(seconds=600, priority=1, leaves_after=30)
         server.submit(seconds=600, quota="b", priority=1)
     server.submit(quota="team", idle=Idle.ONLY)
-    monkeypatch.setattr(allowance, "CHARGED_AT_MOST", 1)
+    monkeypatch.setattr(effort, "PLAN_AT_MOST", 1)
     futures = [server.controller.call(submission(priority=6)) for _ in range(2)]
     server.controller.step()
     urgent = [future.result(0).id for future in futures]
     assert sorted(server.phase(job) for job in urgent) == ["Held", "Waiting"], "one of them had its turn"
+    registry = server.controller.metrics.registry
+    assert registry.get_sample_value("quotatree_plans_cut_short_total") == 1
     server.pass_time(0.001)
     assert [server.phase(job) for job in urgent] == ["Held", "Held"]

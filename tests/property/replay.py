@@ -479,7 +479,12 @@ class Replay:
     def _best(
         self, taker: JobView, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption
     ) -> None:
-        """Check by brute force, if it is small, that no earlier step, lower priority or lower cost was enough (P4, P5)."""
+        """Check by brute force, if it is small, that no earlier step, lower priority or lower cost was enough (P4, P5).
+
+        Where victims were sought briefly, others may cost less, and that was told (A8).
+        """
+        if any(step.reason.code is Code.SoughtBriefly for step in ledger.tried):
+            return
         model, now_ms = self.model, self.now_ms
         everyone = list(model.pieces())
         last = Step.SIBLINGS if rights.at_least(ledger.step, Step.SIBLINGS_ABOVE_MIN) else ledger.step

@@ -12,7 +12,6 @@ from hypothesis import given
 from quotatree.core.errors import Refused
 from quotatree.core.explanation import explain, exposure, preview
 from quotatree.core.model.job import Phase
-from quotatree.core.planning import allowance, turns
 from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from tests.profiles import by_profile
@@ -49,30 +48,6 @@ def test_walks_that_went_wrong_once(seed: int) -> None:
     jobs (S3).
     """
     walk_twice(seed, Counter())
-
-
-@pytest.mark.parametrize(("bound", "most"), [("CHARGED_AT_MOST", 1), ("LOOKS_AT_MOST", 500)])
-@pytest.mark.parametrize("seed", [11, 70])
-def test_plans_that_end_early_are_those_of_a_restored_state(
-    seed: int, bound: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """11: positions of `balance` had not been looked at since a victim came back, but by who remembered less (S3)."""
-    monkeypatch.setattr(allowance, bound, most)
-    monkeypatch.setattr(allowance, "FEW_CLASSES", 0)
-    walk_twice(seed, Counter())
-
-
-@pytest.mark.parametrize(
-    "most", [{"EFFORT": 60, "IN_TURN": 3}, {"EFFORT": 20, "IN_TURN": 1, "INDEXES_KEPT": 0}]
-)
-@pytest.mark.parametrize("seed", [8, 19, 70])
-def test_plans_whose_searches_are_cut_short_are_those_of_a_restored_state(
-    seed: int, most: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """8: fewer waited after a plan, so that the next one could look further, and nobody asked for it (P10)."""
-    for name, value in {"LEAST": 1, "REPLICA": 0, **most}.items():
-        monkeypatch.setattr(turns, name, value)
-    walk_twice(seed, Counter(), in_vain=True)
 
 
 def test_the_walks_meet_everything_that_a_plan_looks_at() -> None:

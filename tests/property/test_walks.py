@@ -8,7 +8,9 @@ from random import Random
 import pytest
 
 from quotatree.core.events import Event
+from quotatree.core.planning import effort
 from tests.profiles import by_profile
+from tests.property import walk as walk_module
 from tests.property import worlds
 from tests.property.walk import Walk, begin, step
 
@@ -20,6 +22,18 @@ STEPS = 20
 @pytest.mark.parametrize("chunk", range(8))
 def test_every_promise_holds_on_seeded_walks(chunk: int) -> None:
     for seed in range(chunk * 10_000, chunk * 10_000 + WALKS):
+        try:
+            walk_with_all_checks(seed)
+        except Exception as problem:
+            raise AssertionError(f"seed {seed}: {problem}") from problem
+
+
+@pytest.mark.parametrize("most", [1, 60, 300])
+def test_every_promise_holds_where_plans_are_cut_short_a8(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each plan may do next to nothing: victims are lawful and minimal all the same, and all is decided in the end."""
+    monkeypatch.setattr(effort, "PLAN_AT_MOST", most)
+    monkeypatch.setattr(walk_module, "AT_ONCE", 2_000)
+    for seed in range(80_000, 80_000 + 2 * WALKS):
         try:
             walk_with_all_checks(seed)
         except Exception as problem:

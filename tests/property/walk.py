@@ -136,7 +136,7 @@ class Walk:
         for _ in range(most):
             for job_id in list(self.state.leaving_jobs):
                 self.happen(ev.JobLeft(job_id))
-            made = self.plan()
+            made = self.plan_out()
             if not made.decisions and not self.state.leaving_jobs:
                 return
         raise AssertionError("the cluster does not come to rest")

@@ -65,6 +65,7 @@ class Outcome:
     answers: list[tuple[Call, Answer | QuotaTreeError]] = field(default_factory=list)
     next_wakeup_ms: int | None = None
     plan_seconds: float = 0.0
+    cut_short: bool = False
 
 
 def run_batch(turn: Turn, inputs: Inputs) -> Outcome:
@@ -83,7 +84,7 @@ def run_batch(turn: Turn, inputs: Inputs) -> Outcome:
     began = time.perf_counter()
     decided = plan(turn.state, turn.now_ms)
     outcome.plan_seconds = time.perf_counter() - began
-    outcome.next_wakeup_ms = decided.next_wakeup_ms
+    outcome.next_wakeup_ms, outcome.cut_short = decided.next_wakeup_ms, decided.cut_short
     turn.decisions.extend(decided.decisions)
     book_decisions(turn)
     close_what_is_over(turn)

@@ -57,6 +57,11 @@ class Metrics:
         self.plan_seconds = Histogram(
             "quotatree_plan_seconds", "Time of one plan", buckets=_SECONDS, registry=on
         )
+        self.plans_cut_short = Counter(
+            "quotatree_plans_cut_short",
+            "Plans that left something to the next, which followed at once",
+            registry=on,
+        )
         self.commit_seconds = Histogram(
             "quotatree_commit_seconds", "Time of one commit to the store", buckets=_SECONDS, registry=on
         )
@@ -134,6 +139,7 @@ class Metrics:
         """Count one committed batch, and set the gauges to the state after it."""
         self.batch_size.observe(len(inputs))
         self.plan_seconds.observe(outcome.plan_seconds)
+        self.plans_cut_short.inc(outcome.cut_short)
         state = turn.state
         self.active.set(len(state.jobs))
         self.waiting.set(sum(len(quota.queue.of_job) for quota in state.waiting_quotas.values()))

@@ -170,8 +170,12 @@ Decision = Start | Hold | Evict | Demote | Promote | Release | Stop | Fail | Ala
 
 
 class Plan(NamedTuple):
-    """The decisions of one plan, and when planning again could decide more without any event; None: never."""
+    """The decisions of one plan, and when planning again could decide more without any event; None: never.
+
+    `cut_short`: it had spent what one plan may before all had their turn, or went on after one that had (A8).
+    """
 
     now_ms: int
     decisions: tuple[Decision, ...]
     next_wakeup_ms: int | None
+    cut_short: bool = False

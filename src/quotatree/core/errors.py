@@ -4,7 +4,7 @@ QuotaTreeError
 ├── Refused                a request that a rule forbids; nothing was changed
 └── Defect                 no fault of the request, but a bug of ours
     ├── IllegalTransition  a job was moved along an edge its state machine does not have (A5)
-    └── EndlessPlan        a plan tried jobs so often that it would not have ended; nothing was changed (A8)
+    └── EndlessPlan        a plan had spent all it may and nothing had come of it; nothing was changed (A8)
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ class IllegalTransition(Defect):
 
 
 class EndlessPlan(Defect):
-    """Raised when a plan has tried jobs more often than any plan should; names the last ones it tried."""
+    """Raised when a plan ends without a decision and without a failure although it has spent all it may: the next would do the same."""
 
-    def __init__(self, attempts: int, last: tuple[str, ...]) -> None:
-        super().__init__(
-            f"a plan tried jobs {attempts:,} times and did not end; the last were {', '.join(last)}"
-        )
+    def __init__(self) -> None:
+        super().__init__("a plan tried jobs again and again and neither helped nor failed any of them")

@@ -99,7 +99,8 @@ class Code(Enum):
     LostAtStart = (
         "its last {losses} runs were lost at their start{detail}: it is tried again {pause} after the last"
     )
-    NotYetTried = "not tried yet: it comes up at the next plan"
+    NotYetTried = "not tried yet: {when}"
+    SoughtBriefly = "its victims were sought with little effort, since a whole plan was not enough: others might cost less"
     StillLeaving = "its last run has not ended yet: {replicas} replica(s) are still leaving"
     TakesItsPlace = "takes the place to which {kept} would have moved, so that {kept} keeps running"
     KeptRunning = "keeps running: it would have been stopped and started again in one plan"
@@ -177,7 +178,8 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.LoanNotAllowed: ("Q5",),
     Code.WouldBeTaken: ("S8",),
     Code.LostAtStart: ("R5",),
-    Code.NotYetTried: ("X1",),
+    Code.NotYetTried: ("A8", "X1"),
+    Code.SoughtBriefly: ("A8", "P5"),
     Code.StillLeaving: ("P9",),
     Code.TakesItsPlace: ("P8",),
     Code.KeptRunning: ("P8",),

@@ -110,7 +110,7 @@ class _Questions:
     def answer(self, job: Job) -> WhyWaiting:
         cls = job.quota.queue.of_job.get(job.id)
         if cls is None:  # put off: it was told why, and nothing is tried until its time comes (R5)
-            return WhyWaiting((job.told or because(Code.NotYetTried),))
+            return WhyWaiting((job.told or self._not_yet(job),))
         alike = _alike(job)
         known = self._alike.get(alike)
         if known is None:
@@ -126,8 +126,24 @@ class _Questions:
             after = sum(1 for reason in reasons if reason.code is Code.OverAmountLimit)
             reasons.insert(after, because(Code.BehindHead, head=blocker, strategy=strategy))
         if not reasons:
-            reasons.append(because(Code.NotYetTried))
+            reasons.append(self._not_yet(job))
         return WhyWaiting(tuple(reasons), why.tried)
+
+    def _not_yet(self, job: Job) -> Reason:
+        """Return that a job could start and comes up at the next plan; and how many come first if the last one was cut short (A8)."""
+        trees = job.quota.tree.together
+        unfinished = trees[0].unfinished
+        if unfinished is None:
+            return because(Code.NotYetTried, when="it comes up at the next plan")
+        own = job.quota.queue.of_job.get(job.id)
+        before = sum(
+            cls is not own and cls.priority >= job.priority and cls not in unfinished.tried
+            for tree in trees
+            for quota in tree.waiting.values()
+            for cls in quota.queue.classes.values()
+        )
+        when = f"the last plan was cut short; in the next, which follows at once, {before} kind(s) of jobs may come first"
+        return because(Code.NotYetTried, when=when)
 
     def _why_class(self, job: Job, cls: WaitClass) -> tuple[WhyWaiting, bool]:
         """Return the reasons that all jobs of a class have, which may be none: the strategy is left aside.

@@ -195,12 +195,6 @@ def test_borrowers_who_take_in_vain_look_for_places_a_few_times_each(monkeypatch
     assert asked <= 3 * 20
 
 
-def test_each_looks_at_fewer_units_where_more_classes_wait() -> None:
-    few, many = borrowers_of_whole_nodes(4), borrowers_of_whole_nodes(200)
-    assert fair_idle.units_looked_at(few.roots[0].tree) == fair_idle.UNITS_LOOKED_AT
-    assert fair_idle.units_looked_at(many.roots[0].tree) == fair_idle.ALL_LOOKED_AT // 200
-
-
 def told(world: World, job: str) -> dict[Step, Reason]:
     """What was tried for a waiting job and why it was not enough, by step."""
     return {one.step: one.reason for one in explain(world.state, JobId(job), world.now_ms).tried}

@@ -67,14 +67,14 @@ def test_with_no_effort_left_the_set_is_still_minimal_p8(
 
 def test_what_may_be_tried_is_counted_over_all_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A3, P5: the effort is of the whole search, so more nodes do not mean more of it."""
-    searches: list[trial.Effort] = []
+    searches: list[trial.Left] = []
 
-    class Watched(trial.Effort):
+    class Watched(trial.Left):
         def __init__(self, left: int) -> None:
             super().__init__(left)
             searches.append(self)
 
-    monkeypatch.setattr(trial, "Effort", Watched)
+    monkeypatch.setattr(trial, "Left", Watched)
     monkeypatch.setattr(trial, "BRANCHES", 500)
     world = World(nodes=6, gpus=4)
     world.root(24, self_level=self_level(9, 8))
@@ -92,14 +92,14 @@ def test_few_sets_are_tried_where_devices_and_cpu_are_short_of_alike_units(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """P5: which device is to become free is settled first; then the cheapest others that are missing are the best ones."""
-    efforts: list[trial.Effort] = []
+    efforts: list[trial.Left] = []
 
-    class Watched(trial.Effort):
+    class Watched(trial.Left):
         def __init__(self, left: int) -> None:
             super().__init__(left)
             efforts.append(self)
 
-    monkeypatch.setattr(trial, "Effort", Watched)
+    monkeypatch.setattr(trial, "Left", Watched)
     world = World(nodes=3, gpus=8)
     world.root(24, self_level=self_level(9, 8))
     for number in range(96):

@@ -12,7 +12,7 @@ from quotatree.core.model.resources import GPU
 from quotatree.core.model.unit import Unit
 from quotatree.core.search import knapsack
 from quotatree.core.search.knapsack import Item, cover, cover_both
-from quotatree.core.search.trial import Effort, implied
+from quotatree.core.search.trial import Left, implied
 from tests.core.building import World
 
 
@@ -99,9 +99,9 @@ def test_of_equally_cheap_sets_the_one_with_fewer_units_is_taken_p5() -> None:
 
 def test_what_one_search_may_fill_in_tables_is_counted_a3() -> None:
     items = [(1, unit) for unit in units([1, 1])]
-    cells = Effort(7)
+    cells = Left(7)
     assert cover(items, GPU, 2000, cells) is not None
-    assert cells.spent == 4
+    assert cells.left == 3
     assert cover(items, GPU, 2000, cells) is None, "three are left, and a table has four"
-    assert cells.spent == 4
+    assert cells.left == 3
     assert cover_both(items[:1], items[1:], GPU, 1000, 2000, cells) is None

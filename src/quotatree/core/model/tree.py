@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from quotatree.core.model.effort import Unfinished
     from quotatree.core.model.job import Job, JobId
     from quotatree.core.model.policy import Module
     from quotatree.core.model.quota import Quota, QuotaId
@@ -60,8 +61,8 @@ class Tree:
     """Milli-GPU that stand in each pool, by its name; kept only where the root draws on several pools."""
     loans: bool = False
     """False: no quota of the tree is above its min. True: one may be; every plan looks again."""
-    cut_short: bool = False
-    """Whether a search for a job of the tree was ever cut short, which may be remembered until its turn (planning/turns.py)."""
+    unfinished: Unfinished | None = None
+    """What the last plan left to the next, if it was cut short; kept at the first tree of those that share pools."""
     shares_reserved: bool = False
     """Whether a quota of the tree has a reserved part (Q8)."""
     guard: JobId | None = None

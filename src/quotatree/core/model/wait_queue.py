@@ -49,8 +49,7 @@ class Failure(NamedTuple):
     `version` is the tree's version at the time: while it is the same, nothing happened that may help. `short`: after such a
     thing, only room in that quota can help, or surplus in it that gives way, as long as `rights` of the tree are the same and
     no loan gives new ones; None: anything may help. `change`: it rests on everything, so any change of the state makes it void; None: it
-    does not. `retry_at_ms`: the time from which it does not count; None: there is none. `cut_short`: victims were not sought to
-    the end, where jobs have their turn in so many rounds (planning/turns.py); 0: they were.
+    does not. `retry_at_ms`: the time from which it does not count; None: there is none.
     """
 
     reason: Reason
@@ -59,7 +58,6 @@ class Failure(NamedTuple):
     retry_at_ms: int | None = None
     rights: int = 0
     change: int | None = None
-    cut_short: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -152,11 +150,8 @@ class WaitQueue:
         return False
 
     def rests_on_all(self) -> bool:
-        """Return whether a failure is remembered that any change makes void, or the turn of its job."""
-        for cls in self.classes.values():
-            if cls.failed is not None and (cls.failed.change is not None or cls.failed.cut_short):
-                return True
-        return False
+        """Return whether a failure is remembered that any change makes void."""
+        return any(cls.failed is not None and cls.failed.change is not None for cls in self.classes.values())
 
     def add(
         self, jobs: Iterable[Job], limits_of: Callable[[Job], tuple[AmountLimit, ...]], delayed: bool

@@ -7,12 +7,12 @@ how the attempt ends with it, or None: go on.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import settle_all
+from quotatree.core.model.effort import CutShort
 from quotatree.core.model.job import Claim, Idle, Job, Placed
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.quota_arithmetic import Shortage, surplus_may_do
@@ -34,12 +34,11 @@ from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.certainty import prospect_of, surely_found, surely_none
 from quotatree.core.search.eligible import Clause, Signature
-from quotatree.core.search.patience import OutOfPatience
 from quotatree.core.search.victims import Found, NotFound, Request, Why, cost_without_ladder, search
 from quotatree.core.state import State
 
 NOBODY: Final = Found((), 0, 0, 0)
-NOT_YET: Final = because(Code.NotYetTried)
+BRIEFLY: Final = because(Code.SoughtBriefly)
 FITS_FREE: Final = because(Code.FitsFree)
 NO_IDLE_HELPS: Final = why_nobody(Step.IDLE, Why.NOBODY_ELIGIBLE)
 NO_SURPLUS_HELPS: Final = why_nobody(Step.LOAN, Why.NOBODY_ELIGIBLE)
@@ -65,11 +64,8 @@ class Attempt:
         self._patient = patient
         self._before = state.mark()  # moved on when others were tried first, so that what that taught is kept
         self._quota = job.quota
-        self._claimant = Claimant(
-            state, job, replicas, partial(around.patience, state, job, len(replicas), now_ms)
-        )
+        self._claimant = Claimant(state, job, replicas, around.effort(state, job))
         self._tried: list[say.StepTried] = []
-        self._step = Step.FREE  # in which victims are sought
         self._stopped: list[effects.Stopped] = []
         self._given_way = GivenWay(state, self._claimant, now_ms)
         # For how much more, and whether beyond its min, nobody had to be tried first; and the last change by then.
@@ -78,8 +74,10 @@ class Attempt:
     def run(self) -> Outcome:
         try:
             outcome = self._walk()
-        except OutOfPatience as cut:
-            outcome = self._cut_short(cut.before_nodes)
+        except CutShort:
+            if self._given_way.gone:
+                self._state.rollback_to(self._before)
+            raise
         if self._given_way.gone and not isinstance(outcome, Decided):
             self._state.rollback_to(self._before)
             if isinstance(outcome, Failed):
@@ -127,12 +125,6 @@ class Attempt:
 
         Within min, after surplus has given way (P12), or onto a loan; neither Return nor policies help it.
         """
-        try:
-            return self._promoted()
-        except OutOfPatience as cut:
-            return self._cut_short(cut.before_nodes)
-
-    def _promoted(self) -> Outcome:
         short = self._claimant.shortage(False)
         why = because(Code.Promoted)
         found: Found | None = None
@@ -164,7 +156,7 @@ class Attempt:
         """Return the surplus whose leaving gives a promotion its room in the quotas; None if there is none."""
         if not surplus_may_do(short):
             return None
-        self._seek(Step.IDLE)
+        self._claimant.effort.seek()
         found = search(self._asked_for_quota_alone())
         return found if isinstance(found, Found) else None
 
@@ -295,7 +287,7 @@ class Attempt:
         The widest part tells which highest priority cannot be avoided; the first part that does with it is taken (P4).
         """
         step, clauses = steps.widest()
-        self._seek(step)
+        self._claimant.effort.seek()
         request = self._asked(step, clauses, borrows)
         prospect, seen = prospect_of(request), self._state.all_changes
         if surely_found(request, prospect) and self._overtaken_anyway(clauses):
@@ -304,9 +296,9 @@ class Attempt:
             prospect = prospect_of(request)
         best = search(request, prospect)
         if isinstance(best, NotFound):
-            self._not_enough(step, self._why_nobody(step, best.reason))
+            self._nobody(step, best.reason)
             return None
-        self._claimant.patience.found()
+        self._claimant.effort.found()
         for narrower, fewer in steps.narrower():
             asked = replace(self._asked(narrower, fewer, borrows), highest=best.highest)
             found = search(asked)
@@ -333,7 +325,7 @@ class Attempt:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
         if not clauses and not self._quota.tree.idle_units and not self._quota.tree.surplus_units:
             return None
-        self._seek(step)
+        self._claimant.effort.seek()
         request = self._asked(step, clauses, loan_allowed)
         prospect = prospect_of(request)
         if not clauses and not surely_none(request, prospect):
@@ -344,14 +336,9 @@ class Attempt:
                     return self._take(step, sparing, found)
         found = search(request, prospect)
         if isinstance(found, NotFound):
-            self._not_enough(step, self._why_nobody(step, found.reason))
+            self._nobody(step, found.reason)
             return None
         return self._take(step, request, found)
-
-    def _seek(self, step: Step) -> None:
-        """Note that victims are sought in this step, and none were found yet."""
-        self._step = step
-        self._claimant.patience.seek()
 
     def _asked(
         self,
@@ -369,9 +356,11 @@ class Attempt:
         return search_request(self._claimant, Step.IDLE, (), self._now_ms, loan_allowed=False, nodes_fit=True)
 
     def _take(self, step: Step, request: Request, found: Found) -> Decided | Overtaken:
-        self._claimant.patience.found()
+        self._claimant.effort.found()
         if self._overtaken(found.units):
             return Overtaken()
+        if not self._claimant.effort.thorough:
+            self._not_enough(step, BRIEFLY)
         saving = found.cost - cost_without_ladder(found)
         if self._given_way.gone:
             self._given_way.let_stay(request, found, self._before)
@@ -382,8 +371,7 @@ class Attempt:
             raise AssertionError(f"{self._job.id} does not fit after its victims left: {found}")
         begun = self._begin(*places, step, reason, preemption)
         taken = (*self._given_way.units, *found.units)
-        sets, tried = request.effort.spent, tuple(self._tried)
-        return Decided((*evictions, begun), self._before, tried, taken, tuple(self._stopped), sets)
+        return Decided((*evictions, begun), self._before, tuple(self._tried), taken, tuple(self._stopped))
 
     def _evict(
         self, step: Step, signature: Signature, found: Found, saving: int
@@ -421,6 +409,12 @@ class Attempt:
     def _not_enough(self, step: Step, reason: Reason) -> None:
         self._tried.append(say.StepTried(step, reason))
 
+    def _nobody(self, step: Step, why: Why) -> None:
+        """Note that victims were sought in this step and none were found, and whether more effort might have found some."""
+        self._not_enough(step, self._why_nobody(step, why))
+        if not self._claimant.effort.thorough:
+            self._not_enough(step, BRIEFLY)
+
     def _why_nobody(self, step: Step, why: Why) -> Reason:
         """Return why a search found no victims; that nodes are in the way only if quotas, as they are, are not.
 
@@ -435,20 +429,6 @@ class Attempt:
         ):
             return why_nobody(step, why)
         return self._claimant.why_no_place()
-
-    def _cut_short(self, before_nodes: bool) -> Failed:
-        """Return the failure of an attempt that had spent all it may before victims were found.
-
-        It rests on everything, and not even on that beyond this plan, since the next may give it more. But for one that may not look
-        at nodes before its turn (`before_nodes`): till then nothing is found that is not found without looking.
-        """
-        self._tried.append(say.StepTried(self._step, NOT_YET))
-        turn_ms = self._claimant.patience.turn_ms if before_nodes else None
-        failed = self._fail(self._tried[0].reason, None, turn_ms)
-        change = self._state.change if turn_ms is None else failed.failure.change
-        return failed._replace(
-            failure=failed.failure._replace(change=change, cut_short=self._claimant.patience.rounds)
-        )
 
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Failed:
         """Return the failure with what must change before the job is tried again (tried_again.py)."""

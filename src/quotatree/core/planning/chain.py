@@ -59,10 +59,6 @@ class Chain:
             links.pop()  # it failed, so the one that it was tried for has its turn again
         return False
 
-    def overtaken(self) -> int:
-        """Return how many jobs wait for the one that is being tried, since it comes before them."""
-        return max(0, len(self._links) - 1)
-
     def link(self, cls: WaitClass, job: Job, try_one: TryOne) -> bool:
         """Try a job for the sake of the one that is being tried; return what `try_one` does.
 

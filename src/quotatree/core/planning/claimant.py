@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from quotatree.core.model.effort import Effort
 from quotatree.core.model.job import Job, Placed, total_request
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import Shortage, deficit, reserved_below, shortage
@@ -12,7 +11,6 @@ from quotatree.core.model.rights import may_borrow
 from quotatree.core.planning.attempt_facts import passes_guard, why_short
 from quotatree.core.planning.no_place import why_no_place
 from quotatree.core.reasons import Reason
-from quotatree.core.search.patience import Patience
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
 
@@ -21,17 +19,15 @@ class Claimant:
     """A waiting job, and the replicas of it that are asked for.
 
     `request`: what they ask of quotas; `wanted`: what they ask of nodes. `past_guard`: it may use what a guard keeps (S10); `avoid`:
-    nodes that it may not use, since they are kept for a guarded job. `patience`: what searches for it may spend in vain.
+    nodes that it may not use, since they are kept for a guarded job. `effort`: what searches for it may spend in vain.
     """
 
     __slots__ = (
-        "_allowed", "_lacks", "_patience", "avoid", "job", "past_guard", "quota", "request", "root", "state", "wanted",
+        "_lacks", "avoid", "effort", "job", "past_guard", "quota", "request", "root", "state", "wanted",
     )  # fmt: skip
 
-    def __init__(self, state: State, job: Job, replicas: list[int], allowed: Callable[[], Patience]) -> None:
-        self.state, self.job = state, job
-        self._allowed = allowed
-        self._patience: Patience | None = None  # asked for when victims are sought, which is seldom
+    def __init__(self, state: State, job: Job, replicas: list[int], effort: Effort) -> None:
+        self.state, self.job, self.effort = state, job, effort
         self.quota, self.root = job.quota, job.quota.root
         self.request, self.wanted = total_request(job, replicas), job.shaped(replicas)
         self.past_guard = passes_guard(state, job)
@@ -52,12 +48,6 @@ class Claimant:
             return 0
         used = self.quota.used[resource]
         return max(0, used + self.request[resource] - bound) - max(0, used - bound)
-
-    @property
-    def patience(self) -> Patience:
-        if self._patience is None:
-            self._patience = self._allowed()
-        return self._patience
 
     def shortage(self, loan_allowed: bool) -> Shortage | None:
         """Return the lowest quota on the path without room for the request; None if all have.

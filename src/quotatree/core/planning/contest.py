@@ -24,7 +24,7 @@ class Candidate(NamedTuple):
 
 
 First = tuple[int, Candidate]
-"""A job with its queue priority."""
+"""A job with its queue priority, or another number that orders jobs as that does: the largest first."""
 
 _Rank = tuple[int, int, int, str, str]
 """Queue priority, negated, then share, submit time, id, and the branch: the smallest wins."""

@@ -9,7 +9,7 @@ from quotatree.core.changes.effects import Stopped
 from quotatree.core.changes.preemption_count import count_preemption, count_preemptions
 from quotatree.core.model.job import Claim, Job, JobId, Phase
 from quotatree.core.model.unit import Unit, UnitKind
-from quotatree.core.planning.allowance import Allowance
+from quotatree.core.planning.effort import PlanEffort
 from quotatree.core.planning.net_effect import keep_running
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided
@@ -49,7 +49,7 @@ class Draft:
         self.state, self.now_ms, self.trees = state, now_ms, ordering.trees
         self.decisions: list[say.Decision] = []
         self.ordering = ordering
-        self.allowance = Allowance(ordering.trees)
+        self.effort = PlanEffort(state, ordering.trees[0].unfinished)
         self.returns = 0
         self.last = False
         self.postponed: dict[_Started, JobId] = {}  # starts left out, each with who would evict it
@@ -62,10 +62,8 @@ class Draft:
 
     # -- going on ----------------------------------------------------------------------------------------------
 
-    def add(self, job: Job, outcome: Decided, overtaken: int = 0) -> None:
+    def add(self, job: Job, outcome: Decided) -> None:
         """Add what was decided for a job, or go back if that took what was given out in this plan.
-
-        `overtaken`: how many jobs could have started, and gave way to one another until it was this job's turn.
 
         Nothing is started only to be evicted. Trying rivals first ensures that, but for chains that no order foresees: then
         the plan goes back to where the victim was started, and goes on without that start.
@@ -78,7 +76,7 @@ class Draft:
                     self._barred.add(started)  # nor can it be started last
                 self.postponed[started] = job.id
                 return
-        self._record(job, outcome, overtaken)
+        self._record(job, outcome)
 
     def _started(self, unit: Unit) -> _Started | None:
         """Return what of a unit that goes was started in this plan, or goes with it: its run, or a surplus replica; None: nothing."""
@@ -93,6 +91,7 @@ class Draft:
     def note_place(self, job: Job, what: Claim | UnitKind) -> None:
         """Note that a job is about to be started, or gets surplus, so that the plan can go back to this point."""
         self._placed.setdefault((job.id, what), self._here())
+        self.effort.started()
 
     def is_put_off(self, job: Job, what: Claim | UnitKind) -> bool:
         """Return whether a start is not to be made now, since another job would evict it."""
@@ -102,8 +101,6 @@ class Draft:
     def tell(self, job: Job, reason: Reason) -> None:
         """Tell a job why it waits, unless it was told in an earlier plan since it began to wait."""
         if job.phase is Phase.WAITING and (job.told is None or job.id in self._waits):
-            if job.told is None:
-                self.allowance.charge_told()
             self.state.set_told(job, reason)
             self._waits[job.id] = say.Wait(job.id, reason)
 
@@ -118,7 +115,7 @@ class Draft:
         found = [wait for wait in self._waits.values() if jobs[wait.job].told is wait.reason]
         return sorted(found, key=lambda wait: (jobs[wait.job].spec.submitted_ms, wait.job))
 
-    def _record(self, job: Job, outcome: Decided, overtaken: int) -> None:
+    def _record(self, job: Job, outcome: Decided) -> None:
         before = self._here(outcome.before)
         for decision in outcome.decisions:
             if isinstance(decision, say.PLACINGS):
@@ -126,7 +123,6 @@ class Draft:
         self.decisions += outcome.decisions
         for victim in outcome.stopped:
             self._stopped.setdefault(victim.unit.job.id, victim)
-        self.allowance.charge(job, victims=bool(outcome.taken), sets=outcome.sets, overtaken=overtaken)
         self.ordering.left(job)
 
     # -- going back --------------------------------------------------------------------------------------------
@@ -140,7 +136,6 @@ class Draft:
         while self._net_effects and self._net_effects[-1].mark.recorded >= to.mark.recorded:
             before = self._net_effects.pop()
             self.decisions[:], self._stopped = before.decisions, before.stopped
-        self.allowance.charge_return(len(self.decisions) - to.decisions)
         self.state.rollback_to(to.mark)
         del self.decisions[to.decisions :]
         self._placed = dict(list(self._placed.items())[: to.placings])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from heapq import merge
 from typing import Final, NamedTuple, TypeVar
 
+from quotatree.core.model.effort import ONE_ATTEMPT
 from quotatree.core.model.job import Claim, Idle, Job, least_asked_for, total_request
 from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.quota_arithmetic import idle_room, weights
@@ -17,7 +18,6 @@ from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
-from quotatree.core.planning.turns import classes_waiting
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools, find_places
@@ -26,9 +26,6 @@ from quotatree.core.state import State
 
 UNITS_LOOKED_AT: Final = 128
 """Most units of one branch that a search looks at, largest share and least cost first: its effort is bounded."""
-ALL_LOOKED_AT: Final = 8_192
-"""Most units that the searches of all classes that wait look at together, in one branch each; each looks at a few in any case."""
-FEW_LOOKED_AT: Final = 8
 BRANCHES_KEPT: Final = 512
 """Of so many branches it is remembered who borrows there."""
 QUOTAS_IN_TURN: Final = 8
@@ -150,15 +147,6 @@ def _percent(share: int) -> str:
     return "all" if share >= INFINITE else f"{share // 10_000_000} %"
 
 
-def units_looked_at(tree: Tree) -> int:
-    """Return how many units of one branch a search looks at: fewer where more classes wait that may search, too.
-
-    It depends on the state alone: what was searched in vain is not charged to a plan (A8).
-    """
-    part = ALL_LOOKED_AT // max(1, classes_waiting(tree.together))
-    return max(FEW_LOOKED_AT, min(UNITS_LOOKED_AT, part))
-
-
 def fair_order(waiting: list[T], quota_of: Callable[[T], Quota], job_of: Callable[[T], Job]) -> list[T]:
     """Return waiting borrowers, which come in the order of S6, so that below fair borrowing the smaller share goes first (I4).
 
@@ -254,6 +242,7 @@ class _Need:
 
     def met(self, overlay: Overlay) -> bool:
         """Return whether the job could run idle if the state were as the overlay supposes."""
+        self.state.work.done += ONE_ATTEMPT
         if idle_refusal(self.state, self.job, self.request, overlay) is not None:
             return False
         root = self.job.quota.root
@@ -324,8 +313,7 @@ def _from(
     too_small = kept(least)
     if too_small is not None:
         return too_small
-    most = units_looked_at(other.quota.tree)
-    candidates = _known_borrowers(need.state, other, next(iter(least)), now_ms)[:most]
+    candidates = _known_borrowers(need.state, other, next(iter(least)), now_ms)[:UNITS_LOOKED_AT]
     if need.plain() and not _Taking.all_of(need, least, candidates).enough():  # nor are some of them
         return None
     trial = _Taking(need, least)

@@ -50,10 +50,10 @@ class HeldJobs:
         for job in holders:
             if draft.is_put_off(job, Claim.REGULAR):
                 continue
-            self._takers_first(job, try_job)
+            tried = self._takers_first(job, try_job)
             if draft.returns > returns:
                 return True
-            if draft.allowance.used_up:  # others may have to be tried before this one starts
+            if not tried:
                 break
             hold = job.hold
             if hold is None:
@@ -101,7 +101,7 @@ class HeldJobs:
         # Rights go from the top down and from high to low, so this is S8's order.
         for job in sorted(waiting, key=lambda j: (j.quota.depth, -j.priority, j.spec.submitted_ms, j.id)):
             while (cls := job.quota.queue.of_job.get(job.id)) is not None:
-                if job.running or draft.ordering.fails(cls) or draft.allowance.used_up:
+                if job.running or draft.ordering.fails(cls) or draft.effort.used_up:
                     break
                 try_job(cls, job)
                 if draft.returns > returns:
@@ -122,17 +122,21 @@ class HeldJobs:
             held.sort(key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
         return held
 
-    def _takers_first(self, job: Job, try_job: TryJob) -> None:
-        """Try jobs that could evict this held job before it starts, so that they take its hold and not its start (S8)."""
+    def _takers_first(self, job: Job, try_job: TryJob) -> bool:
+        """Try jobs that could evict this held job before it starts, so that they take its hold and not its start (S8).
+
+        Return False if one of them could not be tried in this plan.
+        """
         draft = self._draft
         returns = draft.returns
         while job.hold is not None and draft.returns == returns and draft.ordering.anybody_ready():
-            if draft.allowance.used_up:
-                return
             rival = rival_of(draft.ordering, job, job.hold.unit.footprint)
             if rival is None:
-                return
+                return True
+            if draft.effort.used_up:
+                return False
             try_job(rival.cls, rival.job)
+        return True
 
     def _start(self, job: Job, places: tuple[Placed, ...], reason: Reason) -> None:
         draft = self._draft
@@ -148,7 +152,6 @@ class HeldJobs:
                 reason=reason,
             )
         )
-        draft.allowance.charge(job)
 
     def _elsewhere(self, unit: Unit, wanted: Wanted, avoid: frozenset[int]) -> tuple[Placed, ...] | None:
         """Return places that are free now, for a gang also those of its promised places that are empty; None if too few."""

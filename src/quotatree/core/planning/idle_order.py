@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quotatree.core.model.effort import ONE_LOOK
 from quotatree.core.model.job import JobId
 from quotatree.core.model.resources import GPU
 from quotatree.core.planning.contest import Candidate
@@ -38,6 +39,7 @@ def idle_candidates(state: State, ordering: Ordering, now_ms: int) -> list[Candi
             if job.running or job.leaving:
                 continue
             found.append((-ordering.queue_priority(cls, job), submitted, job_id, Candidate(quota, cls, job)))
+    state.work.done += ONE_LOOK * len(found)
     if len(found) <= 1:
         return [found[0][3]] if found else []
     found.sort(key=lambda entry: entry[:3])

@@ -43,6 +43,14 @@ class Leftovers:
         """Note that a class did not preempt, since it can start idle (P4)."""
         self._hopes.append((cls, self._draft.state.change))
 
+    def hopes(self) -> tuple[tuple[WaitClass, int], ...]:
+        """Return what the next plan must know if this one is cut short."""
+        return tuple(self._hopes)
+
+    def hope_on(self, hopes: tuple[tuple[WaitClass, int], ...]) -> None:
+        """Go on where a plan was cut short."""
+        self._hopes += hopes
+
     def forget_hopes(self) -> None:
         for cls, _ in self._hopes:
             self._forget(cls)
@@ -91,7 +99,6 @@ class Leftovers:
                     # and told why they wait (P12).
                     if state.limits or tree.surplus_units == 1:
                         draft.ordering.touch(job.quota)
-                    draft.allowance.charge_surplus(job)
                     if version == tree.version:
                         self._go_on(line, job)
                     return True
@@ -139,7 +146,6 @@ class Leftovers:
             )
         )
         draft.ordering.touch(job.quota)
-        draft.allowance.charge_idle(job)
 
     def _grow_idle(self) -> bool:
         """Start replicas that a running job is missing, if it may have them idle; return False if no job can (I1, P12)."""

@@ -6,6 +6,7 @@ from bisect import insort
 from collections.abc import Iterable
 from functools import partial
 
+from quotatree.core.model.effort import ONE_LOOK
 from quotatree.core.model.job import Job, JobId, Phase
 from quotatree.core.model.no_room import Exhausted, no_room_behind, no_room_of
 from quotatree.core.model.policy import Strategy
@@ -31,6 +32,8 @@ class Ordering:
     def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
         self._state, self._now_ms, self.trees = state, now_ms, trees
         self._passed = partial(passed, state)
+        unfinished = trees[0].unfinished
+        self._tried: frozenset[WaitClass] = frozenset() if unfinished is None else unfinished.tried
         self._ready: dict[str, ReadyJobs] = {}
         self._nobody: tuple[int, ...] | None = None  # as of this change and these versions nobody is ready
         self._stirred: dict[Quota, None] = {}  # their first job must be found again
@@ -41,6 +44,10 @@ class Ordering:
             Quota, int
         ] = {}  # the last plan left nobody to try: that holds at this version of the tree
         self.start_over()
+
+    def count(self, units: int) -> None:
+        """Count work that was done to find out who comes first (model/effort.py)."""
+        self._state.work.done += units
 
     def touch(self, quota: Quota) -> None:
         """Note that the queue of this quota has changed."""
@@ -123,6 +130,7 @@ class Ordering:
             if known.no_room is not None and known.no_room.holds(tree, self._state.ready_version):
                 known.version = version
                 return []
+        self._state.work.done += ONE_LOOK + (len(queue.classes) // 4 if traverses(quota) else 0)
         settings = self._state.settings
         found, stood, blocker = tryable(
             quota,
@@ -276,8 +284,25 @@ class Ordering:
             self._resting[quota] = None
         if not ready:
             return None
-        cls, job = ready[0]
-        return self.queue_priority(cls, job), Candidate(quota, cls, job)
+        cls, job = self._foremost(ready)
+        return self._turn(cls, job), Candidate(quota, cls, job)
+
+    def _foremost(self, ready: list[Entry]) -> Entry:
+        """Return the first entry, or the first of equal priority that had no turn yet since plans are cut short."""
+        first = ready[0]
+        if first[0] not in self._tried:
+            return first
+        highest = self.queue_priority(*first)
+        for entry in ready:
+            if self.queue_priority(*entry) < highest:
+                break
+            if entry[0] not in self._tried:
+                return entry
+        return first
+
+    def _turn(self, cls: WaitClass, job: Job) -> int:
+        """Return a number that is larger the sooner a job has its turn: by its priority, and within it first if it had none yet."""
+        return 2 * self.queue_priority(cls, job) + (cls not in self._tried)
 
     def first_of(self, candidates: list[Candidate]) -> Candidate | None:
         """Return the candidate whose turn it is by S6; None if there are no candidates."""
@@ -401,7 +426,7 @@ class Ordering:
             waits = True
             if quota.queue.stood:
                 times += [since + balance_ms for _, since in quota.queue.stood]
-            if not quota.preemption_delay_ms and not quota.tree.cut_short:
+            if not quota.preemption_delay_ms:
                 continue
             for cls in quota.queue.classes.values():
                 if cls.failed is not None and cls.failed.retry_at_ms is not None:

@@ -19,7 +19,6 @@ class Decided(NamedTuple):
     """The job was helped; the decisions are applied to the state.
 
     `before` is the point just before that. `taken` are the units that left for it or turned idle; `stopped` tells of those that were cores and left.
-    `sets`: how many sets of victims were tried one by one.
     """
 
     decisions: tuple[say.Decision, ...]
@@ -27,7 +26,6 @@ class Decided(NamedTuple):
     tried: Tried = ()
     taken: tuple[Unit, ...] = ()
     stopped: tuple[Stopped, ...] = ()
-    sets: int = 0
 
 
 class Failed(NamedTuple):

@@ -7,9 +7,12 @@ waiting jobs until something is released, so "from the top" costs what has chang
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from quotatree.core import decisions as say
+from quotatree.core.errors import EndlessPlan
+from quotatree.core.model.effort import CutShort, Effort
 from quotatree.core.model.job import Claim, Job
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.quota_arithmetic import has_loan
@@ -29,7 +32,6 @@ from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.rest import at_rest, waking_times
 from quotatree.core.planning.rivals import before_loan, rival_of
 from quotatree.core.planning.starvation_guard import look_after_guards, place_guards
-from quotatree.core.planning.turns import turns_of
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
 
@@ -75,14 +77,17 @@ def _made(state: State, now_ms: int) -> say.Plan:
     state.end_protections(now_ms)
     state.end_put_off(now_ms)
     decisions: list[say.Decision] = []
+    cut_short = False
     wakeups = [job.retry_ms for job in state.put_off.values() if job.retry_ms] if state.put_off else []
     for root in state.roots:
         trees = root.tree.together
         if trees[0] is not root.tree:  # it was planned with the first of its group
             continue
         forget_positions(state, trees)
+        goes_on = trees[0].unfinished is not None
+        cut_short = cut_short or goes_on
         ordering = Ordering(state, now_ms, trees)
-        if at_rest(state, ordering, now_ms):
+        if not goes_on and at_rest(state, ordering, now_ms):
             wakeups += waking_times(state, ordering, now_ms)
             continue
         planner = _Planner(Draft(state, now_ms, ordering))
@@ -90,7 +95,8 @@ def _made(state: State, now_ms: int) -> say.Plan:
         forget_positions(state, trees)
         decisions += planner.decisions
         wakeups += planner.wakeups()
-    return say.Plan(now_ms, tuple(decisions), min(wakeups, default=None))
+        cut_short = cut_short or trees[0].unfinished is not None
+    return say.Plan(now_ms, tuple(decisions), min(wakeups, default=None), cut_short)
 
 
 PutOff = dict[tuple[QuotaId, tuple[object, ...]], Reason]
@@ -113,24 +119,16 @@ def put_off(state: State, now_ms: int, trees: tuple[Tree, ...]) -> PutOff:
         state.rollback()
 
 
-def _was_cut_short(cls: WaitClass) -> bool:
-    """Return whether jobs of a class wait for which victims were not sought to the end."""
-    return bool(cls.members and cls.failed is not None and cls.failed.cut_short)
-
-
 class _Planner(Surroundings):
     def __init__(self, draft: Draft) -> None:
-        super().__init__(draft.allowance.turns)
+        super().__init__()
+        self._spend = draft.effort
         self._draft, self._state, self._now_ms = draft, draft.state, draft.now_ms
         self._holds = HeldJobs(draft)
         self._leftovers = Leftovers(draft)
         self._chain = Chain()
         self._left_out: list[WaitClass] = []  # of postponed starts: the next plan tries them again
         self._resting_on_all: list[WaitClass] = []  # their failures: any change makes them void
-        self._cut_short: dict[
-            WaitClass, int
-        ] = {}  # victims were not sought to the end, after so many decisions
-        self._look_further: int | None = None  # when another plan may seek further for them
 
     @property
     def decisions(self) -> list[say.Decision]:
@@ -140,9 +138,9 @@ class _Planner(Surroundings):
         """Make all decisions, in the draft and in the state."""
         draft, holds = self._draft, self._holds
         for tree in draft.trees:
-            if tree.loans:
-                self._state.set_loans(tree, any(map(has_loan, tree.numbered)))
-        self._forget_turns()
+            if tree.loans and not any(map(has_loan, tree.numbered)):
+                self._state.set_loans(tree, False)
+        self._leftovers.hope_on(self._spend.before.hopes)
         draft.decisions += look_after_guards(self._state, draft.ordering, self._now_ms)
         holds.expire()
         while True:
@@ -153,43 +151,44 @@ class _Planner(Surroundings):
                 pass
             if draft.returns != returns:
                 continue
-            if not draft.allowance.used_up and self._between_rounds():
+            if not self._spend.used_up and self._between_rounds():
                 continue
             if not draft.let_victims_stay():
                 break
-        draft.ordering.close(early=draft.allowance.used_up)
-        self._leftovers.forget_hopes()
-        self._look_further = self._when_to_look_further()
-        for cls in (*self._left_out, *self._cut_short):
-            self._state.remember(cls, None)
+        draft.ordering.close(early=self._spend.used_up)
+        self._leave_to_the_next()
         draft.settle_victims()
         draft.decisions += draft.news()
 
-    def _forget_turns(self) -> None:
-        """Let jobs be tried at once that waited for their turn, if none is needed any more or it may come at another time."""
-        draft, turns = self._draft, self._draft.allowance.turns
-        rounds = turns.rounds() if turns.in_a_hurry(len(self._state.nodes)) else 0
-        for tree in draft.trees:
-            for quota in tree.waiting.values() if tree.cut_short else ():
-                for cls in quota.queue.classes.values():
-                    cut_short = 0 if cls.failed is None else cls.failed.cut_short
-                    if cut_short and (cut_short != rounds or cls.priority >= turns.foremost):
-                        self._state.remember(cls, None)
-                        draft.ordering.touch(quota)
+    def _leave_to_the_next(self) -> None:
+        """Note what was not finished; else forget failures that the next plan is to find out again."""
+        unfinished = self._spend.unfinished(self._leftovers.hopes())
+        self._state.remember_unfinished(self._draft.trees[0], unfinished)
+        if unfinished is not None:
+            if not self._draft.decisions and not self._spend.anybody_had_a_turn:
+                raise EndlessPlan
+            return
+        self._leftovers.forget_hopes()
+        for cls in self._left_out:
+            self._state.remember(cls, None)
 
     def _round(self) -> bool:
         """Make one decision; return False when no job can be helped any more, or none may be in this plan.
 
-        Then nothing else is started either: it might only be taken for a job whose turn has not come.
+        Where the plan is cut short nothing else is started either: it might only be taken for a job whose turn has not come.
         """
-        if self._draft.allowance.used_up:
-            return False
-        return (
-            self._regular()
-            or self._holds.retry_expired(self._try)
-            or self._leftovers.start_idle()
-            or self._leftovers.start_surplus()
+        kinds = (
+            self._regular,
+            partial(self._holds.retry_expired, self._try),
+            self._leftovers.start_idle,
+            self._leftovers.start_surplus,
         )
+        for decide in kinds:
+            if self._spend.used_up:
+                return False
+            if decide():
+                return True
+        return False
 
     def _between_rounds(self) -> bool:
         """Do what follows once no job can be helped; return True if a job may be helped after that."""
@@ -239,26 +238,29 @@ class _Planner(Surroundings):
 
     def _regular(self) -> bool:
         """Make one decision of the first round; return False when no job can be helped any more."""
-        while True:
-            candidate = self._draft.ordering.best()
-            if candidate is None:
-                return False
+        while not self._spend.used_up and (candidate := self._draft.ordering.best()) is not None:
             if self._try(candidate.cls, candidate.job):
                 return True
+        return False
 
     def _try(self, cls: WaitClass, job: Job) -> bool:
-        """Try a job, after those that must be tried before it if it could start; return False if none could be helped."""
-        return self._chain.follow(cls, job, self._try_one)
+        """Try a job, after those that must be tried before it if it could start; return False if none could be helped.
+
+        If the plan is cut short meanwhile, none of them is: whoever was not tried yet might have to come before the others.
+        """
+        try:
+            return self._chain.follow(cls, job, self._try_one)
+        except CutShort:
+            return False
 
     def _try_one(self, cls: WaitClass, job: Job) -> bool:
-        self._draft.allowance.count_attempt(job)
-        outcome = self._attempt(cls, job)
+        outcome = self._spend.measure(cls, partial(self._attempt, cls, job))
         if isinstance(outcome, Overtaken):
             return True
         if isinstance(outcome, Failed):
             self._remember(cls, job, outcome.failure)
             return False
-        self._draft.add(job, outcome, self._chain.overtaken())
+        self._draft.add(job, outcome)
         return True
 
     def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
@@ -268,16 +270,24 @@ class _Planner(Surroundings):
             outcome = attempt(state, job, cls, self._now_ms, self)
             if not isinstance(outcome, Decided):
                 return outcome
-            preemptor = who_would_take_it_back(
-                state, job, outcome.taken, self._now_ms, Surroundings(self._draft.allowance.turns)
-            )
+            kept = False
+            try:
+                around = Surroundings(self._spend.of(cls))
+                preemptor = who_would_take_it_back(state, job, outcome.taken, self._now_ms, around)
+                kept = preemptor is None
+            finally:
+                if not kept:
+                    state.rollback_to(outcome.before)
             if preemptor is None:
                 return outcome
-            state.rollback_to(outcome.before)
         else:
             self._left_out.append(cls)
         reason = because(Code.WouldBeTaken, preemptor=preemptor)
         return Failed(Failure(reason, job.quota.tree.version, change=state.change))
+
+    def effort(self, state: State, job: Job) -> Effort:
+        del state
+        return self._spend.of(job.quota.queue.of_job[job.id])
 
     def overtakes(self, job: Job, request: Resources, on_loan: bool) -> bool:
         while True:
@@ -306,12 +316,7 @@ class _Planner(Surroundings):
         self._state.remember(cls, failure)
         if failure.change is not None:
             self._resting_on_all.append(cls)
-        if failure.cut_short:
-            cls.quota.tree.cut_short = True
-        if failure.cut_short and failure.retry_at_ms is None:
-            self._cut_short[cls] = self._draft.allowance.turns.helped
-        else:
-            self._cut_short.pop(cls, None)
+        self._spend.failed(cls)
         if failure.reason.code is Code.StopsAtIdle:
             self._leftovers.hope(cls)
         self._draft.ordering.drop(cls)
@@ -334,38 +339,13 @@ class _Planner(Surroundings):
                 found[left_out.quota.id, left_out.key] = because(Code.WouldBeTaken, preemptor=preemptor)
         return found
 
-    def _when_to_look_further(self) -> int | None:
-        """Return when victims may be sought further for jobs that were cut short and still wait; None: never, or there are none.
-
-        At once, if the next plan begins with larger parts: this one had helped others before it tried them, or fewer wait now.
-        """
-        draft, turns = self._draft, self._draft.allowance.turns
-        if not self._cut_short and not turns.in_a_hurry(len(self._state.nodes)):
-            return None
-        cut = [helped for cls, helped in self._cut_short.items() if _was_cut_short(cls)]
-        after = turns_of(draft.trees)
-        if any(not isinstance(decision, say.Wait) for decision in draft.decisions):
-            if cut and (any(cut) or after.classes < turns.classes):
-                return self._now_ms
-            nodes = len(self._state.nodes)
-            if turns.in_a_hurry(nodes) and (
-                not after.in_a_hurry(nodes)
-                or after.rounds() < turns.rounds()
-                or after.foremost < turns.foremost
-            ):
-                return self._now_ms
-        return turns.next_ms(self._now_ms) if cut else None
-
     def wakeups(self) -> list[int]:
         """Return the times, in ms, at which a plan may decide more though nothing happens: now, if starts were put off or
         the plan ended before all had their turn."""
         draft = self._draft
-        if draft.allowance.used_up:
+        if self._spend.used_up:
             return [self._now_ms]
         if draft.postponed and any(not isinstance(decision, say.Wait) for decision in draft.decisions):
             return [self._now_ms]
-        if self._look_further is not None and self._look_further <= self._now_ms:
-            return [self._now_ms]
-        expiring = [] if self._look_further is None else [self._look_further]
-        expiring += [time_ms for time_ms in self._holds.wakeups() if time_ms > self._now_ms]
+        expiring = [time_ms for time_ms in self._holds.wakeups() if time_ms > self._now_ms]
         return expiring + waking_times(self._state, draft.ordering, self._now_ms)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from quotatree.core.model.effort import Effort
 from quotatree.core.model.job import Job
 from quotatree.core.model.resources import Resources
-from quotatree.core.planning.turns import Turns, turns_of
-from quotatree.core.search.patience import Patience
 from quotatree.core.state import State
 
 
 class Surroundings:
     """Answers of an attempt without a plan around it, as in `explain`; the planner overrides them.
 
-    `turns`: those of the plan in which the attempt is only supposed; None: as at the beginning of a plan.
+    `effort`: what it may spend; None: as much as it takes.
     """
 
-    def __init__(self, turns: Turns | None = None) -> None:
-        self._turns = turns
+    def __init__(self, effort: Effort | None = None) -> None:
+        self._effort = effort
 
-    def patience(self, state: State, job: Job, replicas: int, now_ms: int) -> Patience:
-        """Return what an attempt to start so many replicas of a job may spend on searches in vain."""
-        turns = self._turns or turns_of(job.quota.tree.together)
-        return turns.patience(job, replicas, len(state.nodes), now_ms)
+    def effort(self, state: State, job: Job) -> Effort:
+        """Return what an attempt to start a job may spend on searches in vain."""
+        del job
+        return self._effort or Effort(state.work)
 
     def overtakes(self, job: Job, request: Resources, on_loan: bool) -> bool:
         """Try the waiting jobs that must be tried before this one, which could start now (S8, P3).

@@ -58,6 +58,7 @@ def rival_of(
             takers[above] = None
         if not takers:
             continue
+        ordering.count(len(takers) // 2)
         claims = Claims(victim, request)
         found: list[Candidate] = []
         for quota, surplus in takers.items():

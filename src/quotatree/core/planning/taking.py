@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from quotatree.core.planning.claimant import Claimant
 from quotatree.core.planning.steps import lacking_inside, signature_of
 from quotatree.core.reasons import Reason, Step
 from quotatree.core.search.eligible import Clause, Signature
+from quotatree.core.search.trial import Left
 from quotatree.core.search.victims import Found, Request
 
 
@@ -47,7 +49,7 @@ def search_request(
     gives_way = None
     if clauses and quota.tree.idle_units:
         gives_way = signature_of(state, job, Step.IDLE, (), short_at)
-    return Request(
+    request = Request(
         state=state,
         quota=quota,
         signature=signature_of(state, job, step, clauses, short_at, spared),
@@ -63,8 +65,9 @@ def search_request(
         loan_allowed=loan_allowed,
         past_guard=claimant.past_guard,
         gives_way=gives_way,
-        patience=claimant.patience,
+        effort=claimant.effort,
     )
+    return request if claimant.effort.thorough else replace(request, branches=Left(0), cells=Left(0))
 
 
 class Taken(NamedTuple):

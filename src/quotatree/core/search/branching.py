@@ -37,14 +37,14 @@ def cheapest_subset(
     used up; of what a node has, the first beginning is always looked at.
     """
     units = sorted((s.unit for s in shares), key=lambda u: (trial.cost_of(u), -u.started_ms, u.name))
-    best, effort = known, trial.request.effort
+    best, branches = known, trial.request.branches
     for number, beginning in enumerate(begin):
         if best is not None and beginning.least > best.cost:
             break
         if number:  # all units are looked at once more before the first set is tried
-            if effort.left <= 0:
+            if branches.left <= 0:
                 break
-            effort.left -= len(units)
+            branches.left -= len(units)
         best = Branching(trial, node, shape, units, beginning.units, complete=complete, best=best).best()
     return None if best is known else best
 
@@ -86,15 +86,15 @@ class Branching:
         if not self._could.fits(self._shape):
             return self._best
         self._offer(*self._cheapest_first())
-        effort, patience = self._trial.request.effort, self._trial.request.patience
-        patience.spend(1 + len(self._units) // 2)
+        branches, effort = self._trial.request.branches, self._trial.request.effort
+        effort.spend(1 + len(self._units) // 2)
         decided: list[bool] = []  # whether each unit, up to the one looked at, was taken
         cost = sum(self._trial.cost_of(u) for u in self._begin)
         deeper = True
-        while effort.left > 0:
+        while branches.left > 0:
             if deeper:
-                effort.left -= 1
-                patience.spend(1)
+                branches.left -= 1
+                effort.spend(1)
                 deeper = self._promising(len(decided), cost)
             if deeper:
                 position = len(decided)
@@ -126,7 +126,7 @@ class Branching:
             return False
         if self._now.fits(self._shape):
             if best is None or (cost, len(self._chosen)) <= (best.cost, best.jobs):
-                self._trial.request.effort.left -= len(self._chosen)  # a set is made as long as it is
+                self._trial.request.branches.left -= len(self._chosen)  # a set is made as long as it is
                 self._offer(list(self._chosen), cost)
             return False
         if position >= len(self._units):
@@ -156,7 +156,7 @@ class Branching:
             found = self._complete(found)
         if found is not None and (self._best is None or found < self._best):
             self._best = found
-            self._trial.request.patience.found()
+            self._trial.request.effort.found()
 
     def _cheapest_first(self) -> tuple[list[Unit], int]:
         """Return the cheapest units that are enough together, without those that are superfluous, and their cost."""

@@ -79,7 +79,7 @@ class _Few:
             return
         unit = self._units[position]
         self._steps_left -= 1
-        self._trial.request.patience.spend(2 * len(self._gone))
+        self._trial.request.effort.spend(2 * len(self._gone))
         for slots in self._gone:
             slots.give_back(unit)
         if self._enough():
@@ -117,7 +117,7 @@ class _Few:
             if not self._fits(found.units):
                 return
         self._best = found
-        self._trial.request.patience.found()
+        self._trial.request.effort.found()
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import Final
 
+from quotatree.core.model.effort import ONE_LOOK
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, NodeState
 from quotatree.core.model.quota import Quota
@@ -57,7 +58,9 @@ class FreeIndex:
         self.racks: dict[str, int] = {}
         self._cursor, self._epoch = len(state.changes), state.changes_epoch
         self._nodes_version = state.nodes_version
-        for node in room_of(state, self._pools).nodes_for(self._shape):
+        nodes = room_of(state, self._pools).nodes_for(self._shape)
+        state.work.done += ONE_LOOK * len(nodes)
+        for node in nodes:
             self._count(node)
         self._rank_anew()
 

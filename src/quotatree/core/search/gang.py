@@ -74,14 +74,16 @@ class GangSearch(SlotTrial):
                 return found
         for quota_first in (False, True) if short else (False,):
             for by_slot in (False, True) if self._several_a_node else (False,):
-                for rule in ShareRule:
+                for rule in ShareRule if self.request.effort.thorough else (ShareRule.FULL,):
                     self.reset()
                     self._by_slot = by_slot
                     if self._construct(rule, quota_first):
-                        self.request.patience.found()
+                        self.request.effort.found()
                         best = self._better(best)
                     if not self._spanning:
                         break
+        if not self.request.effort.thorough:
+            return best
         if best is not None and (self._spanning or short or not self._simple_shape or self._gpus < 8):
             best = self._improve(best)
         return best
@@ -164,7 +166,7 @@ class GangSearch(SlotTrial):
                 continue
             units = way.units
             if self.protections is not None:
-                self.request.patience.spend(1 + len(self.taken) // 8)
+                self.request.effort.spend(1 + len(self.taken) // 8)
                 if not self.lawful(units):
                     continue
             self.take_all(units)
@@ -195,7 +197,7 @@ class GangSearch(SlotTrial):
         When counting by slot, they may give several slots, as many as are cheapest per slot.
         """
         self.looks += 1
-        self.request.patience.spend(2)
+        self.request.effort.spend(2)
         node = self._nodes[node_index]
         shares = self._shares_of(node_index)
         left = shares
@@ -233,7 +235,7 @@ class GangSearch(SlotTrial):
         node = self._nodes[node_index]
         free = self._free_on(node_index)
         goal = free.slots(self.shape) + 1
-        self.request.patience.spend(1 + len(left))
+        self.request.effort.spend(1 + len(left))
         order = sorted(left, key=lambda s: (self._charge(s.unit, max(1, s.whole), rule), s.unit.name))
         chosen: dict[Unit, list[Share]] = {}
         for share in order:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.unit import Unit
-from quotatree.core.search.trial import NOTHING, Effort, Proposal, propose
+from quotatree.core.search.trial import NOTHING, Left, Proposal, propose
 
 EXACT_CELLS: Final = 60_000
 """Largest table, in items times amounts, that is solved exactly."""
@@ -31,7 +31,7 @@ def grain_of(items: list[Item], wholes: Wholes, resource: int, *amounts: int) ->
 
 
 def cover(
-    items: list[Item], resource: int, amount: int, cells: Effort | None = None, wholes: Wholes = NO_WHOLES
+    items: list[Item], resource: int, amount: int, cells: Left | None = None, wholes: Wholes = NO_WHOLES
 ) -> Proposal | None:
     """Return the cheapest items for `amount`; None if they are not enough or the table would be too large.
 
@@ -52,7 +52,7 @@ def cover_both(
     resource: int,
     least_inside: int,
     amount: int,
-    cells: Effort | None = None,
+    cells: Left | None = None,
     wholes: Wholes = NO_WHOLES,
 ) -> Proposal | None:
     """Return the cheapest items for `amount` of which those inside have `least_inside`, or None as `cover` does.
@@ -81,7 +81,7 @@ def cover_both(
     return best
 
 
-def _affordable(count: int, cells: Effort | None) -> bool:
+def _affordable(count: int, cells: Left | None) -> bool:
     """Return whether a table of so many cells is not too large, and take them from what may still be filled."""
     if count > EXACT_CELLS:
         return False

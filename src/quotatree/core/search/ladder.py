@@ -111,6 +111,7 @@ def rungs_that_could_help(request: Request, overlay: Overlay) -> list[int]:
     short = [i for i in range(3) if request.deficit[i] > 0]
     signature, off = request.signature, overlay.off
     for cls, entitled in signature.classes_in(request.state):
+        request.state.work.done += 1
         if not cls.buckets:
             continue
         rung = entitled.rung
@@ -160,7 +161,6 @@ def _reached_on_nodes(request: Request, overlay: Overlay) -> list[tuple[list[int
     found = []
     for shape, indexes in grouped(request.wanted).items():
         by_share = len(indexes) > 1
-        request.patience.look_at_nodes()
         index = node_view(overlay, request.signature, shape, request.root, by_share, request.now_ms)
         total = index.total_without(request.avoid) if request.avoid else index.total
         found.append((total, len(indexes)))

@@ -14,6 +14,7 @@ from contextlib import closing
 from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
+from quotatree.core.model.effort import ONE_LOOK
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
@@ -103,7 +104,9 @@ class NodeIndex:
         self._offers = [NO_OFFER] * len(state.nodes)
         self.total = [0] * LADDER
         reaches: list[Sequence[int]] = [self.total]
-        for node in self._nodes_to_look_at():
+        looked_at = self._nodes_to_look_at()
+        state.work.done += ONE_LOOK * len(looked_at)
+        for node in looked_at:
             offer = self._offers[node.index] = self._look_at(node, now_ms)
             if offer.reach[-1]:
                 reaches.append(offer.reach)

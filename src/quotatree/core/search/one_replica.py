@@ -50,7 +50,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
         if items.may_be_better(best):
             found = cheapest_on_node(trial, node, shape, items, complete, best)
         if found is None:  # a set on the first node is found in any case
-            request.patience.spend(1 + len(items.shares) + 2 * len(items.begin))
+            request.effort.spend(1 + len(items.shares) + 2 * len(items.begin))
         return found
 
     with closing(index.cheapest_first(trial.rung, now_ms, request.avoid)) as stream:
@@ -74,7 +74,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
             found = None if lawful is not None and lawful.excludes(node, shape) else on_node(node)
             if found is not None and (best is None or found < best):
                 best, fruitless = found, 0
-                request.patience.found()
+                request.effort.found()
             elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
                 break
     return best

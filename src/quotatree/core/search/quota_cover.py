@@ -39,7 +39,7 @@ UNBOUNDED: Final = 1 << 200
 WHOLES_LOOKED_AT: Final = 64
 """So many units of a bucket beyond those that could be needed are looked at for cores that take other replicas along."""
 CELLS_A_UNIT: Final = 50
-"""So many cells of a table take as long as one unit of effort (patience.py)."""
+"""So many cells of a table take as long as one unit of effort (model/effort.py)."""
 
 SCALE: Final = 840 * 840
 """Ratios are compared as integers, in units of one part in SCALE."""
@@ -62,7 +62,7 @@ def cheapest_cover(trial: Trial) -> Proposal | None:
     if left[main] > _known_total(trial, main):
         return None
     items = _prefixes(trial, left, main)
-    trial.request.patience.spend(len(items) // 4)
+    trial.request.effort.spend(4 + len(items) // 4)
     total = _most_freed(trial, items, main)
     if total < left[main]:
         _note_total(trial, main, total)
@@ -263,9 +263,9 @@ def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, in
 
 def _exact_if_lawful(trial: Trial, items: list[Item], left: Resources, main: int) -> Proposal | None:
     """Solve without protections; return that only if it satisfies them."""
-    spent = trial.request.cells.spent
+    left_before = trial.request.cells.left
     found = cover(items, main, left[main], trial.request.cells, _wholes(trial, items, main))
-    trial.request.patience.spend((trial.request.cells.spent - spent) // CELLS_A_UNIT)
+    trial.request.effort.spend((left_before - trial.request.cells.left) // CELLS_A_UNIT)
     return None if found is None else _lawful(trial, items, left, ZERO, found)
 
 
@@ -313,7 +313,7 @@ def _greedy(trial: Trial, items: list[Item], left: Resources) -> Proposal | None
         if implied(unit, chosen) or not any(missing[i] > 0 and frees[i] for i in short):
             continue
         if trial.protections is not None:
-            trial.request.patience.spend(1 + len(chosen) // 8)
+            trial.request.effort.spend(1 + len(chosen) // 8)
             if not trial.protections.allow(with_companions([*chosen, unit])):
                 continue
         chosen.append(unit)
@@ -332,7 +332,7 @@ def _cover_with_inside(trial: Trial, left: Resources, inside: Resources) -> Prop
     short = [i for i in range(3) if left[i] > 0 or inside[i] > 0]
     main = GPU if GPU in short else short[0]
     items = _prefixes(trial, left, main)
-    trial.request.patience.spend(len(items) // 4)
+    trial.request.effort.spend(len(items) // 4)
     if len(short) == 1:
         found = _both(trial, items, left, inside, main)
         if found is None and trial.protections is not None:  # only units that may go alone

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
+from quotatree.core.model.effort import Effort
 from quotatree.core.model.job import Job
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.quota import Quota
@@ -20,7 +21,6 @@ from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, companions, eviction_cost, total_footprint
 from quotatree.core.search.eligible import Protections, Signature
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.patience import Patience
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State
 
@@ -29,25 +29,16 @@ BRANCHES: Final = 10_000
 CELLS: Final = 200_000
 """Cells of tables for exact covers of a quota that one search may fill; beyond that it covers greedily (knapsack.py)."""
 PLACES: Final = 20
-"""What a look for places without some units costs, beside that of each replica (patience.py)."""
+"""What a look for places without some units costs, beside that of each replica (model/effort.py)."""
 PACKED: Final = 50
 """How many times one trial asks for places in which replicas of several shapes are packed."""
 
 
 @dataclass(slots=True)
-class Effort:
-    """How many more sets may be tried. It is counted, so that the same question always gets the same answer (A3)."""
+class Left:
+    """How many more sets may be tried, or cells filled. It is counted, so that the same question always gets the same answer (A3)."""
 
     left: int
-    most: int = field(init=False)
-    """How many might be tried at first."""
-
-    def __post_init__(self) -> None:
-        self.most = self.left
-
-    @property
-    def spent(self) -> int:
-        return self.most - self.left
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +65,9 @@ class Request:
     past_guard: bool = True
     gives_way: Signature | None = None  # units taken without a policy; None: `signature` has no others
     highest: int = HIGHEST_PRIORITY  # the highest rung that may be touched
-    effort: Effort = field(
-        default_factory=lambda: Effort(BRANCHES)
-    )  # of the whole search, all rungs together
-    cells: Effort = field(default_factory=lambda: Effort(CELLS))  # likewise, for exact covers of a quota
-    patience: Patience = field(
-        default_factory=Patience
-    )  # of all searches of an attempt together, while they find nobody
+    effort: Effort = field(default_factory=Effort)
+    branches: Left = field(default_factory=lambda: Left(BRANCHES))  # of the whole search, all rungs together
+    cells: Left = field(default_factory=lambda: Left(CELLS))  # likewise, for exact covers of a quota
 
     @property
     def root(self) -> Quota:
@@ -309,7 +296,7 @@ class PlaceTrial(Trial):
     def fits(self, wanted: Wanted | None = None) -> bool:
         """Return whether there are places for these replicas; None means all that the request wants."""
         request = self.request
-        request.patience.spend(PLACES + len(request.wanted))
+        request.effort.spend(PLACES + len(request.wanted))
         self._packed_left -= 1
         places = find_places(
             self.state, request.root, request.wanted if wanted is None else wanted, now=False, avoid=request.avoid,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from quotatree.core.model.effort import Work
 from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import AmountLimit, Quota, QuotaId
@@ -68,6 +69,7 @@ class Facts(Journal):
         self.nodes_version = 0
         self.nodes_out = 0  # how many nodes are reduced: not ready, with an ill device, or used by others
         self.ready_version = 0  # rises whenever a node joins, or more or less of one can be used
+        self.work = Work()
         self.indexes: dict[Any, Any] = {}  # search indexes live here; see placement.py and node_index.py
         self._classes: dict[tuple[object, ...], UnitClass] = {}
         self._classes_of: dict[QuotaId, list[UnitClass]] = {}

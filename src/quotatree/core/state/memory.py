@@ -1,15 +1,17 @@
 """What does a plan remember for the next one, and how is that taken back?
 
 Only failures: that a class of waiting jobs could not start, that a service found no place for more replicas, that a queue
-had nobody left to be tried. Each names what it rests on (model/wait_queue.py), and whatever changes that makes it void. What
+had nobody left to be tried; and what a plan that was cut short leaves to the next. Each failure names what it rests on (model/wait_queue.py), and whatever changes that makes it void. What
 a transaction remembered goes with it: after a rollback everything remembered is of the state as it is again. So memory
 saves work and decides nothing: a plan made without any comes to the same (A8).
 """
 
 from __future__ import annotations
 
+from quotatree.core.model.effort import Unfinished
 from quotatree.core.model.job import Job
 from quotatree.core.model.no_room import Exhausted
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import Failure, WaitClass, WaitQueue
 from quotatree.core.state.facts import Facts
 
@@ -45,3 +47,9 @@ class Memory(Facts):
         if queue.exhausted != present:
             self.on_forget(self.remember_exhausted, queue, queue.exhausted)
             queue.exhausted = present
+
+    def remember_unfinished(self, tree: Tree, unfinished: Unfinished | None) -> None:
+        """Remember what a plan that was cut short leaves to the next one; None: it was not."""
+        if tree.unfinished is not unfinished:
+            self.on_forget(self.remember_unfinished, tree, tree.unfinished)
+            tree.unfinished = unfinished

@@ -85,8 +85,8 @@ class QuotaValues(Facts):
             quota.min_runtime_ms, quota.preemption_delay_ms = min_runtime_ms, preemption_delay_ms
 
     def set_loans(self, tree: Tree, loans: bool) -> None:
-        if tree.loans is not loans:
-            self.on_undo(self.set_loans, tree, tree.loans)
+        if tree.loans is not loans:  # it says where a plan need not look, no more
+            self.on_forget(self.set_loans, tree, tree.loans)
             tree.loans = loans
 
     def set_shares_reserved(self, tree: Tree, shares_reserved: bool) -> None:

@@ -1,0 +1,80 @@
+"""What may one plan still spend, and what does it leave to the next if that is not enough (A8)?
+
+All attempts of a plan draw on one amount. When it is spent while victims are sought, the plan ends there: nobody whose turn is later
+starts before it is known whether that job can, so order is never given up for effort. The next plan follows at once and goes on, since
+failures are remembered; jobs that were not tried come first within their priority. A job for which a whole plan was not enough is then
+searched for briefly: what that finds is lawful and minimal, but perhaps not the cheapest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from quotatree.core.model.effort import ONE_ATTEMPT, PLAN_AT_MOST, CutShort, Effort, Unfinished
+from quotatree.core.model.wait_queue import WaitClass
+from quotatree.core.state import State
+
+T = TypeVar("T")
+
+
+class PlanEffort:
+    """What one plan may still spend. `before`: what the plan before it left to it."""
+
+    __slots__ = ("_cut", "_inner", "_something_done", "_tried", "_until", "_work", "before")
+
+    def __init__(self, state: State, before: Unfinished | None) -> None:
+        self._work, self.before = state.work, before or Unfinished()
+        self._until = self._work.done + PLAN_AT_MOST
+        self._something_done = False
+        self._tried: dict[WaitClass, None] = {}
+        self._inner = 0  # what attempts inside the present one have spent
+        self._cut: tuple[WaitClass, int] | None = None  # whose attempt was cut short, and what it had spent
+
+    @property
+    def used_up(self) -> bool:
+        """Whether the plan ends now; not before it has tried a job or started one, so that every plan gets on."""
+        return self._cut is not None or (self._something_done and self._work.done >= self._until)
+
+    def of(self, cls: WaitClass) -> Effort:
+        """Return what an attempt to help a job of this class may spend."""
+        return Effort(self._work, self._until, thorough=cls not in self.before.briefly)
+
+    def started(self) -> None:
+        """Note that a job was started without an attempt: on idle capacity, as surplus, or where it was promised a place."""
+        self._something_done = True
+        self._work.done += ONE_ATTEMPT
+
+    def measure(self, cls: WaitClass, attempt: Callable[[], T]) -> T:
+        """Make an attempt for a class, perhaps inside that of another, and note what it spends if it is cut short."""
+        outer, self._inner = self._inner, 0
+        began = self._work.done
+        if not self._something_done:  # what it takes to find out whose turn it is must not be all
+            self._something_done, self._until = True, began + PLAN_AT_MOST
+        self._work.done += ONE_ATTEMPT
+        try:
+            return attempt()
+        except CutShort:
+            if self._cut is None:
+                self._cut = cls, self._work.done - began - self._inner
+            raise
+        finally:
+            self._inner = outer + self._work.done - began
+
+    @property
+    def anybody_had_a_turn(self) -> bool:
+        """Whether an attempt has failed or was cut short: then the next plan goes on elsewhere, or with less effort."""
+        return self._cut is not None or bool(self._tried)
+
+    def failed(self, cls: WaitClass) -> None:
+        """Note that a class has had its turn."""
+        self._tried[cls] = None
+
+    def unfinished(self, hopes: tuple[tuple[WaitClass, int], ...]) -> Unfinished | None:
+        """Return what this plan leaves to the next; None if it was not cut short."""
+        if not self.used_up:
+            return None
+        tried, briefly, _ = self.before
+        if self._cut is not None and 2 * self._cut[1] >= PLAN_AT_MOST:  # more would not be enough
+            briefly |= {self._cut[0]}
+        return Unfinished(tried.union(self._tried), briefly, hopes)
