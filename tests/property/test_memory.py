@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,7 +18,8 @@ from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from tests.profiles import by_profile
 from tests.property import happenings, worlds
-from tests.property.remembering import STEPS, let_time_pass, walk_twice
+from tests.property.frozen import frozen, moments
+from tests.property.remembering import STEPS, compare, let_time_pass, walk_twice
 from tests.property.test_promises import RANDOM
 from tests.property.walk import begin, step
 
@@ -35,44 +37,43 @@ def test_a_restored_state_plans_as_the_one_that_lived_through_it_all(chunk: int)
     assert met["questions asked before a plan"] >= ENOUGH
 
 
-@pytest.mark.parametrize("seed", [758, 5941, 5997, 102_855, 503_636, 505_743, 800_387, 2_001_958, 12_000_868])
-def test_walks_that_went_wrong_once(seed: int) -> None:
-    """758: a victim was let stay, its preemptor stood elsewhere, and another victim would have had room again (P8, P10).
-
-    5941: a start was put off, and only the next plan makes it (S8). 5997: where less was free, the search in shared pools
-    found victims that it had missed, and a failure was remembered (A8).
-    102855: a job would have been taken back by another, until that one was guarded (S8, S10). 503636: a guarded job stood behind
-    others of lower priority, so its turn depended on whether these were known to fail (S6, A8). 800387: the same, of a job that only
-    nodes out of order keep from starting. 505743: a promotion waited for room in its quota, though a loan was possible since that
-    no longer shrank (Q5, I1). 2001958: others took the CPU of replicas that had not left yet, and how well a job fitted on less than
-    none depended on who had asked first (R6). 12000868: an empty queue forgot who had stood where only if somebody asked for its
-    jobs (S3).
-    """
-    walk_twice(seed, Counter())
+@pytest.mark.parametrize("path", frozen("restored"), ids=lambda path: path.stem)
+def test_walks_that_went_wrong_once(path: Path) -> None:
+    walk_frozen_twice(path)
 
 
-@pytest.mark.parametrize(("bound", "most"), [("CHARGED_AT_MOST", 1), ("LOOKS_AT_MOST", 500)])
-@pytest.mark.parametrize("seed", [11, 70])
+def walk_frozen_twice(path: Path, *, in_vain: bool = False) -> None:
+    for number, (walk, asked) in enumerate(moments(path)):
+        compare(walk, asked, Counter(), f"{path.stem}, plan {number}", in_vain=in_vain)
+
+
+EARLY = (("CHARGED_AT_MOST", 1), ("LOOKS_AT_MOST", 500))
+
+
+@pytest.mark.parametrize(("bound", "most"), EARLY)
 def test_plans_that_end_early_are_those_of_a_restored_state(
-    seed: int, bound: str, most: int, monkeypatch: pytest.MonkeyPatch
+    bound: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """11: positions of `balance` had not been looked at since a victim came back, but by who remembered less (S3)."""
     monkeypatch.setattr(allowance, bound, most)
     monkeypatch.setattr(allowance, "FEW_CLASSES", 0)
-    walk_twice(seed, Counter())
+    walk_twice(70, Counter())
+    for path in frozen("ends_early"):
+        walk_frozen_twice(path)
 
 
-@pytest.mark.parametrize(
-    "most", [{"EFFORT": 60, "IN_TURN": 3}, {"EFFORT": 20, "IN_TURN": 1, "INDEXES_KEPT": 0}]
-)
-@pytest.mark.parametrize("seed", [8, 19, 70])
+CUT_SHORT = ({"EFFORT": 60, "IN_TURN": 3}, {"EFFORT": 20, "IN_TURN": 1, "INDEXES_KEPT": 0})
+
+
+@pytest.mark.parametrize("most", CUT_SHORT)
 def test_plans_whose_searches_are_cut_short_are_those_of_a_restored_state(
-    seed: int, most: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    most: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """8: fewer waited after a plan, so that the next one could look further, and nobody asked for it (P10)."""
     for name, value in {"LEAST": 1, "REPLICA": 0, **most}.items():
         monkeypatch.setattr(turns, name, value)
-    walk_twice(seed, Counter(), in_vain=True)
+    for seed in (19, 70):
+        walk_twice(seed, Counter(), in_vain=True)
+    for path in frozen("cut_short"):
+        walk_frozen_twice(path, in_vain=True)
 
 
 def test_the_walks_meet_everything_that_a_plan_looks_at() -> None:
