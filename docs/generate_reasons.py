@@ -55,6 +55,7 @@ WHEN: Final = {
     "TakenInTurn": "`evict` by the right of a job that would have been stopped and started again in one plan: it stays, and its preemptor, which has no such right, starts where the victim was.",
     "FairShare": "`evict` of an `idle: only` claim for a waiting borrower. Not counted as a preemption.",
     "IdleTakenBack": "`evict` of an idle claim. Not counted as a preemption.",
+    "LargestShare": "`evict` of an idle claim below a quota with `fair_idle`, where borrowers with a smaller share were spared. Not counted as a preemption.",
     "SurplusGivesWay": "`shrink`, for any waiting regular request of the tree that fits once it has left; no policy is needed and no priority is looked at. Not counted as a preemption.",
     "Demoted": "`demote`: a victim with `idle: allow` runs on, because only quota was short. It costs nothing.",
     "ScaleReclaim": "`evict` at the moment a quota is scaled down, or gives capacity away, in mode `reclaim`.",
