@@ -40,6 +40,7 @@ WHEN: Final = {
     "AfterIdleBorrowers": "`start` or `hold` after idle borrowers, or surplus replicas of the tree, were told to leave. No policy is needed.",
     "OnLoan": "`start` beyond the own min, never beyond an ancestor's, without a victim.",
     "AfterPreemption": "`start` or `hold` after regular work was evicted; the ledger's entry names each victim and its cost.",
+    "EvictsInstead": "`start` or `hold` after others were evicted in the stead of a first victim, which keeps running where it is; the ledger's entry names both.",
     "HoldComplete": "`start` of a held job on its promised places.",
     "StartsElsewhere": "`start` of a held job before its victims have left; its hold is given up.",
     "FitsIdle": "`start` on an idle claim, in the second round of a plan; regular work may take it back at any time.",

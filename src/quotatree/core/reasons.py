@@ -22,6 +22,10 @@ class Code(Enum):
     AfterPreemption = (
         "evicts {victims} unit(s) by {rule}; highest priority touched {highest}, cost {cost} GPU-s"
     )
+    EvictsInstead = (
+        "evicts {victims} unit(s), so that {stays} keeps running, which it could take by {rule}; highest priority touched {highest}, "
+        "cost {cost} GPU-s"
+    )
     HoldComplete = "everybody it waited for has left"
     StartsElsewhere = "free devices turned up before its victims had left"
     FitsIdle = "no regular room, but {free} is used by nobody"
@@ -115,6 +119,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.AfterIdleBorrowers: ("P4", "I3", "P12"),
     Code.OnLoan: ("P3", "P4"),
     Code.AfterPreemption: ("P4", "P5", "P13"),
+    Code.EvictsInstead: ("P4", "P8", "P13"),
     Code.HoldComplete: ("P9",),
     Code.StartsElsewhere: ("P9",),
     Code.FitsIdle: ("I1", "I2"),
