@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from itertools import zip_longest
+from math import inf
 
 from quotatree.core.model.job import Claim, Idle
+from tests.property import rights
 from tests.property.fitting import devices_fit
-from tests.property.model import JobView, Model, Piece, total
+from tests.property.model import Amount, JobView, Model, Piece, total
 
 NOTHING = Fraction(0)
 INFINITE = Fraction(10**18)
@@ -27,27 +31,63 @@ def check(model: Model, taker: JobView, taken: list[Piece]) -> None:
     assert mine != other
     assert any(model.quotas[q].spec.fair_idle for q in model.path(parent)), f"{parent} does not share"
     request = total(shape for _, shape in model.missing(taker))
-    lowered = [i for i in range(3) if request[i] and _stays_below(model, mine, other, i, request[i], taken)]
-    assert lowered, f"{taker.id} takes {taken}, and its share is not below what is left"
-    assert any(_sum(taken, i) >= request[i] for i in lowered), f"{taken} are smaller than {taker.id}"
+    for i in _short(model, taker, request):
+        after, left = share(model, mine, i, [], request[i]), share(model, other, i, taken)
+        assert after is not None, f"{mine} names no weight"
+        assert left is not None, f"{other} names no weight"
+        assert after < INFINITE, f"{mine} has a weight of 0"
+        assert after <= left, f"{taker.id} takes {taken}: it has {after} then, and {left} is left of {other}"
     assert _fits(model, taker, taken), f"{taker.id} does not fit without {taken} (P7)"
-    for piece in taken:
-        fewer = [p for p in taken if p is not piece and p.job != piece.job]
-        large_enough = all(_sum(fewer, i) >= request[i] for i in range(3))
-        assert not (large_enough and _fits(model, taker, fewer) and _room_is_no_bound(model, taker, fewer)), (
-            f"{taker.id} needs no {piece} (P8)"
-        )
+    for back in _units(taken):
+        fewer = [p for p in taken if p not in back]
+        assert not _fits(model, taker, fewer), f"{taker.id} needs no {back} (P8)"
 
 
-def decide(model: Model, taken: list[Piece]) -> bool:
-    """Return whether shares had a say in which of several borrowers a regular job took back (I3), not cost alone."""
-    borrowers = {
-        model.jobs[p.job].quota
-        for p in model.pieces()
-        if p.claim is Claim.IDLE
-        and any(model.quotas[q].spec.fair_idle for q in model.path(model.jobs[p.job].quota))
-    }
-    return len(borrowers) > 1 and any(model.jobs[p.job].quota in borrowers for p in taken)
+def in_their_turns(
+    model: Model, root: str, request: Amount, eligible: list[Piece], enough: Callable[[list[Piece]], bool]
+) -> list[Piece]:
+    """Return which pieces a regular job may take back (I3): below fair borrowing in its tree the largest share first at every level,
+    as many turns of it as are needed to be `enough`; of others any."""
+    i = next((i for i in range(3) if request[i]), 0)
+    tops = [
+        q for q in model.quotas
+        if model.root(q) == root and model.quotas[q].spec.fair_idle and not any(model.quotas[a].spec.fair_idle for a in model.path(q)[1:])
+    ]  # fmt: skip
+    turn_of = {
+        quota: turn for top in tops for turn, quotas in enumerate(_turns(model, (top, False), i)) for quota in quotas
+    }  # fmt: skip
+
+    def turn(piece: Piece) -> int:
+        return turn_of.get(model.jobs[piece.job].quota, 0) if piece.claim is Claim.IDLE else 0
+
+    for last in range(max(turn_of.values(), default=0)):
+        found = [p for p in eligible if turn(p) <= last]
+        if enough(found):
+            return found
+    return eligible
+
+
+def shares(model: Model, taker: JobView, piece: Piece) -> bool:
+    """Return whether the piece stands below fair borrowing, in the tree of the taker."""
+    path = model.path(model.jobs[piece.job].quota)
+    return path[-1] == model.root(taker.quota) and any(model.quotas[q].spec.fair_idle for q in path)
+
+
+def _turns(model: Model, branch: tuple[str, bool], i: int) -> list[set[str]]:
+    """Return whose own borrowers are taken from first, second, …: those of equal share together."""
+    quota, own = branch
+    if own:
+        return [{quota}]
+    idle = model.sums(Claim.IDLE)
+    parts = [(child, False) for child in model.children(quota) if any(idle[child])]
+    if any(p.claim is Claim.IDLE and model.jobs[p.job].quota == quota for p in model.pieces()):
+        parts.append((quota, True))
+    shares = {part: share(model, part, i, []) or NOTHING for part in parts}
+    found: list[set[str]] = []
+    for amount in sorted(set(shares.values()), reverse=True):
+        equal = [_turns(model, part, i) for part in parts if shares[part] == amount]
+        found += [set().union(*turn) for turn in zip_longest(*equal, fillvalue=set())]
+    return found
 
 
 def share(
@@ -68,11 +108,34 @@ def share(
     return Fraction(amount, weight)
 
 
-def _stays_below(
-    model: Model, mine: tuple[str, bool], other: tuple[str, bool], i: int, request: int, taken: list[Piece]
-) -> bool:
-    after, left = share(model, mine, i, [], request), share(model, other, i, taken)
-    return after is not None and left is not None and after < INFINITE and after < left
+def _short(model: Model, taker: JobView, request: Amount) -> list[int]:
+    """Return the resources that the idle room has too little of; if only places are short, the first that is asked for."""
+    asked = [i for i in range(3) if request[i]]
+    return [i for i in asked if request[i] > _idle_room(model, taker.quota, i, [])] or asked[:1]
+
+
+def _idle_room(model: Model, quota: str, i: int, without: list[Piece]) -> float:
+    """Return how much more idle work of a quota its tree has room for (I2)."""
+    root = model.root(quota)
+    capacity = model.quotas[root].min[i]
+    if capacity is None:
+        return inf
+    used, idle = model.used(without), model.sums(Claim.IDLE, without)
+    room = capacity - used[root][i] - idle[root][i]
+    for closed in model.quotas:
+        path = model.path(closed)
+        topmost = [q for q in path if not model.quotas[q].spec.lending][-1:] == [closed]
+        if topmost and path[-1] == root and closed not in model.path(quota):
+            unused = max(0, (model.quotas[closed].min[i] or 0) - used[closed][i])
+            room -= max(0, unused - idle[closed][i])
+    return room
+
+
+def _units(taken: list[Piece]) -> list[list[Piece]]:
+    """Return what can be put back as one: a core with all of its job, or a replica whose core stays."""
+    whole = {p.job for p in taken if p.kind == "core"}
+    cores = [[p for p in taken if p.job == job] for job in whole]
+    return cores + [[p] for p in taken if p.job not in whole]
 
 
 def _parting(model: Model, first: str, second: str) -> str | None:
@@ -94,19 +157,11 @@ def _sum(pieces: list[Piece], i: int) -> int:
 
 
 def _fits(model: Model, taker: JobView, without: list[Piece]) -> bool:
-    shapes = [shape for _, shape in model.missing(taker)]
-    return devices_fit(model, model.root(taker.quota), shapes, without)
-
-
-def _room_is_no_bound(model: Model, taker: JobView, without: list[Piece]) -> bool:
-    """Return whether idle room is certainly no reason to take more: every quota of the tree lends, and the root has room."""
+    """Return whether there is idle room for the taker, and places that no guard keeps from it."""
     root = model.root(taker.quota)
-    if any(model.root(q) == root and not model.quotas[q].spec.lending for q in model.quotas):
-        return False
-    request = total(shape for _, shape in model.missing(taker))
-    used, idle = model.used(without), model.sums(Claim.IDLE, without)
-    bounds = model.quotas[root].min
+    shapes = [shape for _, shape in model.missing(taker)]
+    request = total(shapes)
+    avoid = frozenset() if rights.passes_guard(model, taker) else model.guards.get(root, ("", frozenset()))[1]
     return all(
-        b is None or not request[i] or used[root][i] + idle[root][i] + request[i] <= b
-        for i, b in enumerate(bounds)
-    )
+        not request[i] or request[i] <= _idle_room(model, taker.quota, i, without) for i in range(3)
+    ) and devices_fit(model, root, shapes, without, avoid)

@@ -17,7 +17,7 @@ from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
 from quotatree.core.explanation import explain, exposure, preview
-from quotatree.core.model.job import Claim, Idle, Phase
+from quotatree.core.model.job import Claim, Idle, JobId, Phase
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.unit import UnitKind
@@ -26,6 +26,7 @@ from quotatree.core.reasons import Code
 from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.property import happenings, worlds
+from tests.property.frozen import Ask, Question, Suppose
 from tests.property.walk import AT_ONCE, Walk, begin
 
 STEPS = 12
@@ -42,14 +43,20 @@ def walk_twice(seed: int, met: Counter[str]) -> None:
     walk = begin(random, worlds.pick(random, *WORLDS))
     for number in range(STEPS):
         let_time_pass(random, walk)
-        met.update(name for name, present in features(walk.state).items() if present)
-        afresh = restore(snapshot(walk.state))
-        if worlds.chance(random, 40):
-            met["questions asked before a plan"] += ask(random, walk)
-        where = f"seed {seed}, step {number}"
-        plan_twice(walk, afresh, met, where)
-        again = plan(restore(snapshot(walk.state)), walk.now_ms)
-        assert not again.decisions, f"{where}: planning again decides {again.decisions}"
+        asked = questions(random, walk) if worlds.chance(random, 40) else []
+        compare(walk, asked, met, f"seed {seed}, step {number}")
+
+
+def compare(walk: Walk, asked: list[Question], met: Counter[str], where: str) -> None:
+    """Plan the walk's state, and one restored before these questions were asked; then nothing more may be decided (P10)."""
+    met.update(name for name, present in features(walk.state).items() if present)
+    met["questions asked before a plan"] += len(asked)
+    afresh = restore(snapshot(walk.state))
+    for question in asked:
+        ask(walk, question)
+    plan_twice(walk, afresh, met, where)
+    again = plan(restore(snapshot(walk.state)), walk.now_ms)
+    assert not again.decisions, f"{where}: planning again decides {again.decisions}"
 
 
 def plan_twice(walk: Walk, afresh: State, met: Counter[str], where: str) -> None:
@@ -85,21 +92,29 @@ def let_time_pass(random: Random, walk: Walk) -> None:
             walk.happen(event)
 
 
-def ask(random: Random, walk: Walk) -> int:
-    """Explain, preview and look up exposures; return how many questions were asked."""
-    state, now_ms = walk.state, walk.now_ms
-    jobs = [job for job in state.jobs.values() if worlds.chance(random, 30)]
-    for job in jobs:
-        explain(state, job.id, now_ms)
-        if job.phase is Phase.RUNNING:
-            exposure(state, job.id, now_ms)
+def questions(random: Random, walk: Walk) -> list[Question]:
+    """Return questions about some of the jobs, and mostly what would follow an event."""
+    state = walk.state
+    about: list[Question] = [Ask(job.id) for job in state.jobs.values() if worlds.chance(random, 30)]
     supposed: Callable[[Random, State, int], ev.Event | None]
     supposed = worlds.pick(random, happenings.submit, happenings.push, happenings.anything)
-    event = supposed(random, state, now_ms)
-    if event is not None:
+    event = supposed(random, state, walk.now_ms)
+    return about if event is None else [*about, Suppose(event)]
+
+
+def ask(walk: Walk, question: Question) -> None:
+    """Explain, preview and look up exposures."""
+    state, now_ms = walk.state, walk.now_ms
+    if isinstance(question, Suppose):
         with suppress(Refused):  # it may be larger than its quota
-            preview(state, [event], now_ms)
-    return len(jobs) + (event is not None)
+            preview(state, [question.event], now_ms)
+        return
+    job = state.jobs.get(JobId(question.job))
+    if job is None:
+        return  # it was refused, though not on the walk that was frozen
+    explain(state, job.id, now_ms)
+    if job.phase is Phase.RUNNING:
+        exposure(state, job.id, now_ms)
 
 
 def features(state: State) -> dict[str, bool]:

@@ -307,11 +307,12 @@ class Replay:
         self._lawful(taker, evicted, ledger.step)
         self._rises(taker, evicted)
         self._ledger(evicted, demoted, ledger, pending)
+        if ledger.step in (Step.IDLE, Step.LOAN):
+            self._in_their_turns(taker, ledger.step, pending)
         if self.model.root(taker.quota) not in self._unseen_guards and not isinstance(after, say.Promote):
             self._does_not_fit_before(taker, ledger)
             self._minimal(taker, evicted, demoted, ledger)
-            if not fair_shares.decide(self.model, evicted):
-                self._best(taker, evicted, demoted, ledger)
+            self._best(taker, evicted, demoted, ledger)
         for decision in pending:
             self._gone(decision)
         for decision in pending:
@@ -476,6 +477,28 @@ class Replay:
                 assert decision.lost_work == line.lost_work == lost
                 assert line.freed == tuple(sum(p.size[i] for p in gone) for i in range(3))
 
+    def _their_turn(self, taker: JobView, eligible: list[Piece], step: Step) -> list[Piece]:
+        request = total(shape for _, shape in self.model.missing(taker))
+        return fair_shares.in_their_turns(
+            self.model,
+            self.model.root(taker.quota),
+            request,
+            eligible,
+            lambda gone: self._fits(taker, gone, step),
+        )
+
+    def _in_their_turns(self, taker: JobView, step: Step, pending: list[say.Evict | say.Demote]) -> None:
+        """Check that borrowers go in the order of their shares, and that they are told when that spared others (I3, I4)."""
+        model = self.model
+        eligible = [p for p in model.pieces() if rights.may_take(model, taker, p, step, self.now_ms)]
+        theirs = self._their_turn(taker, eligible, step)
+        for decision in pending:
+            piece = self._piece(decision)
+            assert piece in theirs, f"{piece} is taken out of turn (I3, I4)"
+            if isinstance(decision, say.Evict) and piece.claim is Claim.IDLE:
+                spared = len(theirs) < len(eligible) and fair_shares.shares(model, taker, piece)
+                assert (decision.reason.code is Code.LargestShare) == spared, decision
+
     def _best(
         self, taker: JobView, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption
     ) -> None:
@@ -489,6 +512,8 @@ class Replay:
         everyone = list(model.pieces())
         last = Step.SIBLINGS if rights.at_least(ledger.step, Step.SIBLINGS_ABOVE_MIN) else ledger.step
         eligible = [p for p in everyone if rights.may_take(model, taker, p, last, now_ms)]
+        if ledger.step in (Step.IDLE, Step.LOAN):
+            eligible = self._their_turn(taker, eligible, ledger.step)
         if len(eligible) > BRUTE_FORCE or demoted:
             return
         if len(model.missing(taker)) > 1 and pools_bind(model, model.root(taker.quota)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,7 +17,8 @@ from quotatree.core.planning.plan import plan
 from quotatree.core.snapshots import restore, snapshot
 from tests.profiles import by_profile
 from tests.property import happenings, worlds
-from tests.property.remembering import STEPS, let_time_pass, walk_twice
+from tests.property.frozen import frozen, moments
+from tests.property.remembering import STEPS, compare, let_time_pass, walk_twice
 from tests.property.test_promises import RANDOM
 from tests.property.walk import begin, step
 
@@ -34,20 +36,19 @@ def test_a_restored_state_plans_as_the_one_that_lived_through_it_all(chunk: int)
     assert met["questions asked before a plan"] >= ENOUGH
 
 
-@pytest.mark.parametrize("seed", [758, 5941, 5997, 102_855, 503_636, 505_743, 800_387, 2_001_958, 12_000_868])
-def test_walks_that_went_wrong_once(seed: int) -> None:
-    """758: a victim was let stay, its preemptor stood elsewhere, and another victim would have had room again (P8, P10).
+@pytest.mark.parametrize("path", frozen("restored"), ids=lambda path: path.stem)
+def test_walks_that_went_wrong_once(path: Path) -> None:
+    walk_frozen_twice(path)
 
-    5941: a start was put off, and only the next plan makes it (S8). 5997: where less was free, the search in shared pools
-    found victims that it had missed, and a failure was remembered (A8).
-    102855: a job would have been taken back by another, until that one was guarded (S8, S10). 503636: a guarded job stood behind
-    others of lower priority, so its turn depended on whether these were known to fail (S6, A8). 800387: the same, of a job that only
-    nodes out of order keep from starting. 505743: a promotion waited for room in its quota, though a loan was possible since that
-    no longer shrank (Q5, I1). 2001958: others took the CPU of replicas that had not left yet, and how well a job fitted on less than
-    none depended on who had asked first (R6). 12000868: an empty queue forgot who had stood where only if somebody asked for its
-    jobs (S3).
-    """
-    walk_twice(seed, Counter())
+
+def walk_frozen_twice(path: Path) -> None:
+    for number, (walk, asked) in enumerate(moments(path)):
+        compare(walk, asked, Counter(), f"{path.stem}, plan {number}")
+
+
+@pytest.mark.parametrize("path", [*frozen("ends_early"), *frozen("cut_short")], ids=lambda path: path.stem)
+def test_walks_that_went_wrong_where_plans_were_cut_short(path: Path) -> None:
+    walk_frozen_twice(path)
 
 
 def test_the_walks_meet_everything_that_a_plan_looks_at() -> None:

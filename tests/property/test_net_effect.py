@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given
 
 from quotatree.core import decisions as say
@@ -15,9 +17,10 @@ from quotatree.core.snapshots import restore, snapshot
 from quotatree.core.state import State
 from tests.core.building import World, self_level
 from tests.property import happenings, rights, worlds
-from tests.property.model import Model
+from tests.property.frozen import frozen, moments
+from tests.property.model import Model, total
 from tests.property.test_promises import RANDOM
-from tests.property.walk import begin, step, step_by_step
+from tests.property.walk import Walk, begin, step, step_by_step
 
 
 @given(RANDOM)
@@ -27,6 +30,17 @@ def test_the_same_jobs_run_as_if_every_step_had_been_told(random: Random) -> Non
         step(random, walk, check=False)
     for _ in range(random.randint(1, 4)):
         walk.happen(happenings.push(random, walk.state, walk.now_ms))
+    check_net_effect(walk)
+
+
+@pytest.mark.parametrize("path", frozen("net_effect"), ids=lambda path: path.stem)
+def test_the_same_jobs_run_on_walks_that_went_wrong_once(path: Path) -> None:
+    for walk, _ in moments(path):
+        check_net_effect(walk)
+
+
+def check_net_effect(walk: Walk) -> None:
+    """Plan the walk with and without every step told, and compare what runs and what is told."""
     before = Model.of(walk.state)
     told = restore(snapshot(walk.state))
     with step_by_step():
@@ -42,6 +56,8 @@ def test_the_same_jobs_run_as_if_every_step_had_been_told(random: Random) -> Non
     for decision in net.decisions:
         if isinstance(decision, say.Evict) and decision.kind is UnitKind.CORE:
             _by_right(before, decision, walk.now_ms)
+    _names_only_who_left(net)
+    _guards_hold(before, net, Model.of(walk.state))
     for job_id in _cores_taken(net):
         assert walk.state.jobs[job_id].phase is not Phase.RUNNING, "a victim runs as if nothing had happened"
     walk.check_capacity()
@@ -49,6 +65,48 @@ def test_the_same_jobs_run_as_if_every_step_had_been_told(random: Random) -> Non
     if net.next_wakeup_ms == walk.now_ms:
         walk.plan_out(check=False)
     walk.check_steady()
+
+
+def _names_only_who_left(net: say.Plan) -> None:
+    """Check that a record names as victims those who go for its preemptor, with their costs, and nobody as kept who goes (P13)."""
+    went = {(d.job, d.kind, d.replicas): d for d in net.decisions if isinstance(d, say.Evict)}
+    for decision in net.decisions:
+        ledger = decision.preemption if isinstance(decision, say.Start | say.Hold | say.Promote) else None
+        if ledger is None:
+            continue
+        for victim in ledger.victims:
+            gone = went[victim.job, victim.kind, victim.replicas]
+            assert (gone.cost, gone.lost_work) == (victim.cost, victim.lost_work), victim
+        assert ledger.cost == sum(victim.cost for victim in ledger.victims)
+        assert not {job for job, kind, _ in went if kind is UnitKind.CORE} & set(ledger.kept)
+        facts = dict(decision.reason.facts)
+        if decision.reason.code in (Code.AfterPreemption, Code.EvictsInstead):
+            assert facts["victims"] == str(len(ledger.victims))
+            assert not ledger.kept or facts["stays"] in ledger.kept
+
+
+def _guards_hold(before: Model, net: say.Plan, after: Model) -> None:
+    """Check that nobody who may not pass a guard stands on what is kept, since its victims came back (S10)."""
+    for decision in net.decisions:
+        if not isinstance(decision, say.Start | say.Hold) or decision.preemption is None:
+            continue
+        root, taker = before.root(before.jobs[decision.job].quota), before.jobs[decision.job]
+        guard = before.guards.get(root)
+        stay = [*decision.preemption.kept, *(v.job for v in decision.preemption.victims)]
+        back = any(after.jobs[job].phase in (Phase.RUNNING, Phase.HELD) for job in stay)
+        if (
+            guard is None
+            or after.guards.get(root, ("",))[0] != guard[0]
+            or rights.passes_guard(before, taker)
+            or not back
+        ):
+            continue
+        kept, used = total(shape for _, shape in after.missing(after.jobs[guard[0]])), after.used()
+        for above in set(after.path(taker.quota)) & set(after.path(after.jobs[guard[0]].quota)):
+            for i, bound in enumerate(after.quotas[above].min):
+                assert bound is None or not kept[i] or used[above][i] + kept[i] <= bound, (
+                    f"{decision} passes {guard}"
+                )
 
 
 RIGHTS = {Code.SelfLevelOwn.name: "own", Code.SelfLevelSibling.name: "sibling", Code.ChildLevel.name: "child"}

@@ -32,26 +32,6 @@ WALKS = by_profile(quick=3, deep=12, long=1500)
 STEPS = 14
 
 
-def test_surplus_that_gave_way_for_a_loan_stays_where_the_victims_are_enough_p8() -> None:
-    """A walk on which a job of two shapes took a core and, for a loan that it then did not need, a surplus replica."""
-    walk_with_all_checks(30_010, worlds.several_trees)
-
-
-def test_what_frees_a_part_of_a_pool_is_no_more_than_is_needed_p5() -> None:
-    """A walk on which a service went whole for the part of a pool where one replica of it and a small job were enough."""
-    walk_with_all_checks(51_058, worlds.several_trees)
-
-
-def test_a_start_that_was_left_out_is_tried_by_the_next_plan_s8() -> None:
-    """A walk on which the next plan took it for failed, so that nobody looked again when its delay was over (P11)."""
-    walk_with_all_checks(51_050, worlds.several_trees)
-
-
-def test_surplus_of_an_upper_quota_counts_where_that_lacks_more_p4() -> None:
-    """A walk on which the same victims were told under a later step: surplus beside the lowest short quota was not counted (P12)."""
-    walk_with_all_checks(50_090, worlds.several_trees)
-
-
 @pytest.mark.parametrize("chunk", range(4))
 def test_every_promise_holds_with_several_trees(chunk: int) -> None:
     for seed in range(chunk * 10_000, chunk * 10_000 + WALKS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,6 +13,7 @@ from quotatree.core.planning import effort
 from tests.profiles import by_profile
 from tests.property import walk as walk_module
 from tests.property import worlds
+from tests.property.frozen import frozen, moments
 from tests.property.walk import Walk, begin, step
 
 WALKS = by_profile(quick=6, deep=20, long=2000)
@@ -51,6 +53,16 @@ def walk_with_all_checks(seed: int, world: Callable[[Random], list[Event]] = wor
     walk.settle()
     check(walk)
     return walk
+
+
+@pytest.mark.parametrize("path", frozen("promises"), ids=lambda path: path.stem)
+def test_every_promise_holds_on_walks_that_went_wrong_once(path: Path) -> None:
+    for walk, _ in moments(path):
+        made = walk.plan_out()
+        check(walk)
+        walk.check_before_wakeup(made)
+    walk.settle()
+    check(walk)
 
 
 def check(walk: Walk) -> None:

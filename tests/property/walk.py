@@ -13,7 +13,7 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.errors import Refused
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import Settings, State
-from tests.property import accounting, happenings, worlds
+from tests.property import accounting, happenings, reclaiming, worlds
 from tests.property.fitting import exceeded
 from tests.property.model import Model
 from tests.property.replay import Replay
@@ -43,6 +43,7 @@ class Walk:
     def happen(self, event: ev.Event) -> tuple[say.Decision, ...]:
         """Apply an event and return its decisions; check that one that is refused changes nothing."""
         before = snapshot(self.state)
+        model = Model.of(self.state) if isinstance(event, reclaiming.SCALING) else None
         self.log.append((self.now_ms, event))
         try:
             found = apply(self.state, event, self.now_ms)
@@ -51,6 +52,8 @@ class Walk:
             self.refused += 1
             self.log.pop()
             return ()
+        if model is not None:
+            reclaiming.check(model, event, found, Model.of(self.state))
         return found
 
     def wait(self, milliseconds: int) -> None:

@@ -3386,7 +3386,8 @@ export interface components {
         };
         /**
          * PreemptionOut
-         * @description P13: who took what from whom, by which step, at which cost, and what was tried before.
+         * @description P13: who took what from whom, by which step, at which cost, and what was tried before. `kept`: jobs that were to go by this
+         *     step and keep running, since others went in their stead (P8).
          */
         PreemptionOut: {
             /** Preemptor */
@@ -3397,6 +3398,8 @@ export interface components {
             victims: components["schemas"]["VictimOut"][];
             /** Demoted */
             demoted: string[];
+            /** Kept */
+            kept: string[];
             /** Cost Gpu Seconds */
             cost_gpu_seconds: number;
             /** Cost Without Ladder Gpu Seconds */

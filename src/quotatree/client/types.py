@@ -913,12 +913,15 @@ class Pools(TypedDict):
 
 
 class PreemptionOut(TypedDict):
-    """P13: who took what from whom, by which step, at which cost, and what was tried before."""
+    """P13: who took what from whom, by which step, at which cost, and what was tried before. `kept`: jobs
+    that were to go by this step and keep running, since others went in their stead (P8).
+    """
 
     preemptor: str
     step: str
     victims: list[VictimOut]
     demoted: list[str]
+    kept: list[str]
     cost_gpu_seconds: float
     cost_without_ladder_gpu_seconds: float
     highest_priority: int

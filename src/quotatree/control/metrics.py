@@ -30,7 +30,7 @@ _PREEMPTIONS = (
     Code.ScaleReclaim,
 )  # fmt: skip
 _OTHER_LOSSES = (
-    Code.IdleTakenBack, Code.FairShare, Code.SurplusGivesWay, Code.NodeDrained, Code.NodeLost, Code.DeviceIll, Code.RunLost,
+    Code.IdleTakenBack, Code.LargestShare, Code.FairShare, Code.SurplusGivesWay, Code.NodeDrained, Code.NodeLost, Code.DeviceIll, Code.RunLost,
 )  # fmt: skip
 
 

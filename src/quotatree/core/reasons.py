@@ -22,6 +22,10 @@ class Code(Enum):
     AfterPreemption = (
         "evicts {victims} unit(s) by {rule}; highest priority touched {highest}, cost {cost} GPU-s"
     )
+    EvictsInstead = (
+        "evicts {victims} unit(s), so that {stays} keeps running, which it could take by {rule}; highest priority touched {highest}, "
+        "cost {cost} GPU-s"
+    )
     HoldComplete = "everybody it waited for has left"
     StartsElsewhere = "free devices turned up before its victims had left"
     FitsIdle = "no regular room, but {free} is used by nobody"
@@ -39,6 +43,7 @@ class Code(Enum):
         "taken for {preemptor}, so that {stays} keeps running, which may take it by {rule} of {quota}"
     )
     IdleTakenBack = "an idle claim gives way to the regular job {preemptor}"
+    LargestShare = "an idle claim gives way to the regular job {preemptor}: of what is borrowed below {quota} it has the largest share"
     FairShare = "taken for {preemptor}: below {quota} idle work is divided by share, and it has less"
     SurplusGivesWay = "a surplus replica gives way to {preemptor}"
     Demoted = "only quota was short: keeps running on an idle claim so that {preemptor} can start"
@@ -89,7 +94,7 @@ class Code(Enum):
     FairTurn = "has its turn on idle capacity when {leaving} replica(s) have left"
     FairShareReached = (
         "with it {quota} would have {share} of its weight, and {beside} would keep {left}: it takes from {beside} only while its own "
-        "share stays smaller"
+        "share is not above that"
     )
     FairNoWeight = "{quota} has no weight, so that it takes no idle capacity from others"
     IdleNoPlacement = "idle room is there, but no free devices for {shape}"
@@ -115,6 +120,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.AfterIdleBorrowers: ("P4", "I3", "P12"),
     Code.OnLoan: ("P3", "P4"),
     Code.AfterPreemption: ("P4", "P5", "P13"),
+    Code.EvictsInstead: ("P4", "P8", "P13"),
     Code.HoldComplete: ("P9",),
     Code.StartsElsewhere: ("P9",),
     Code.FitsIdle: ("I1", "I2"),
@@ -129,6 +135,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.ReturnOfLoan: ("P15",),
     Code.TakenInTurn: ("P8", "P13"),
     Code.IdleTakenBack: ("I3",),
+    Code.LargestShare: ("I3", "I4"),
     Code.FairShare: ("I4",),
     Code.SurplusGivesWay: ("P12",),
     Code.Demoted: ("I1",),

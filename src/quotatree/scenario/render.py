@@ -114,6 +114,7 @@ def preemption_json(entry: Preemption | None, names: PriorityNames) -> Json | No
             for victim in entry.victims
         ],
         "demoted": list(entry.demoted),
+        "kept": list(entry.kept),
         "cost_gpu_seconds": gpu_seconds(entry.cost),
         "cost_without_ladder_gpu_seconds": gpu_seconds(entry.cost_without_ladder),
         "highest_priority": entry.highest_priority,

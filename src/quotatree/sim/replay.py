@@ -327,7 +327,7 @@ class Replay:
         if evict.kind in (UnitKind.WANTED, UnitKind.SURPLUS):
             freed = track.each_milli * len(evict.replicas)
             idle_milli = freed if track.idle else 0
-            if track.idle_beyond and evict.reason.code is Code.IdleTakenBack:
+            if track.idle_beyond and evict.reason.code in (Code.IdleTakenBack, Code.LargestShare):
                 track.idle_beyond -= len(evict.replicas)
                 idle_milli = freed
             lost = track.shrink(evict.run, evict.replicas, self.now_ms)

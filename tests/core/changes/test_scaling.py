@@ -52,3 +52,33 @@ def test_reclaim_takes_an_elastic_job_once_q5() -> None:
     world.run("kept", "a", 2, cpus=1, priority=9)
     found = world.event(ev.QuotaScaled("a", bounds(2, 1), mode=ev.ScaleMode.RECLAIM))
     assert [(d.job, d.replicas) for d in found if isinstance(d, say.Evict)] == [("elastic", (0, 1, 2))]
+
+
+def _on_loan(world: World) -> None:
+    """a has 8 of 16 GPUs, and a loan of 4 on what b does not use."""
+    world.root(16)
+    world.quota("a", 8, self_level=self_level(5, 1))
+    world.quota("b", 8)
+    world.run("within", "a", 8, priority=5)
+    world.submit("lent", "a", 4, priority=5)
+    world.plan()
+    assert world.state.quotas[QuotaId("a")].used[0] == 12_000
+
+
+def test_a_mode_counts_where_the_target_stays_the_same_q5() -> None:
+    for mode, shrinks, evicted in (
+        (ev.ScaleMode.REFUSE, False, []),
+        (ev.ScaleMode.LAZY, True, []),
+        (ev.ScaleMode.RECLAIM, False, ["lent"]),
+    ):
+        world = World(nodes=2)
+        _on_loan(world)
+        found = world.event(ev.QuotaScaled("a", bounds(8), mode=mode))
+        assert [d.job for d in found] == evicted
+        assert world.state.quotas[QuotaId("a")].shrinking is shrinks
+
+
+def test_who_is_given_more_loses_nothing_q5() -> None:
+    world = World(nodes=2)
+    _on_loan(world)
+    assert world.event(ev.QuotaTransferred("b", "a", bounds(2), ev.ScaleMode.RECLAIM)) == ()

@@ -57,8 +57,8 @@ def test_without_the_switch_nobody_takes_i4() -> None:
     assert world.plan() == []
 
 
-def test_taking_ends_before_shares_are_equal_i4() -> None:
-    """5 and 3: one more would make them equal, and so it would go for ever between the two."""
+def test_taking_ends_when_shares_are_equal_i4() -> None:
+    """4 and 4: with one more each would have more than what is left of the other."""
     world = shared()
     borrow(world, "a", 8)
     for number in range(8):
@@ -67,11 +67,11 @@ def test_taking_ends_before_shares_are_equal_i4() -> None:
         world.plan()
         for job in list(world.state.leaving_jobs):
             world.event(ev.JobLeft(job))
-    assert [world.state.quotas[QuotaId(name)].idle[0] for name in ("a", "b")] == [5000, 3000]
+    assert [world.state.quotas[QuotaId(name)].idle[0] for name in ("a", "b")] == [4000, 4000]
 
 
 def test_weights_say_what_is_fair_i4() -> None:
-    """7 of 6 and 1 of 2 GPUs: one more for b would make both shares 1."""
+    """6 of 6 and 2 of 2 GPUs: both shares are 1."""
     world = shared(weight=Bounds(6000))
     borrow(world, "a", 8)
     for number in range(8):
@@ -80,15 +80,42 @@ def test_weights_say_what_is_fair_i4() -> None:
         world.plan()
         for job in list(world.state.leaving_jobs):
             world.event(ev.JobLeft(job))
-    assert [world.state.quotas[QuotaId(name)].idle[0] for name in ("a", "b")] == [7000, 1000]
+    assert [world.state.quotas[QuotaId(name)].idle[0] for name in ("a", "b")] == [6000, 2000]
 
 
-def test_what_is_taken_is_no_smaller_than_who_takes_i4() -> None:
-    """One GPU is free, and a borrower of one GPU would make room for two; it is smaller than what comes for it."""
+def test_no_more_is_taken_than_makes_room_with_what_is_free_i4_p8() -> None:
+    """One GPU is free, and a borrower of one GPU makes room for two."""
     world = shared()
     borrow(world, "a", 7)
     world.submit("late", "b", 2, idle=Idle.ONLY)
-    assert [kind for kind, _ in world.plan()] == ["Evict", "Evict"]
+    assert [kind for kind, _ in world.plan()] == ["Evict"]
+
+
+def test_two_small_borrowers_go_where_one_large_one_would_be_too_much_i4() -> None:
+    """Without the one of 5 GPUs, 2 would be left of a, which is less than b then has; 5 are left without two small ones."""
+    world = shared()
+    borrow(world, "a", 3)
+    world.submit("large", "a", 5, idle=Idle.ONLY)
+    world.plan()
+    world.submit("late", "b", 3, idle=Idle.ONLY)
+    assert sorted(world.plan()) == [("Evict", "a0"), ("Evict", "a1"), ("Evict", "a2")]
+
+
+def test_the_smallest_go_where_the_cheapest_would_be_too_much_i4() -> None:
+    """Those of 2 GPUs have just begun and cost least, but 4 of 8 would be less of a's weight than 3 are of b's; 5 are as much."""
+    world = World()
+    world.root(8, fair_idle=True)
+    world.quota("a", 1, weight=Bounds(5000))
+    world.quota("b", 1, weight=Bounds(3000))
+    borrow(world, "a", 4)
+    world.now_ms = 3_600_000
+    for name in ("young-1", "young-2"):
+        world.submit(name, "a", 2, idle=Idle.ONLY)
+    world.plan()
+    world.submit("late", "b", 3, idle=Idle.ONLY)
+    taken = [job for _, job in world.plan()]
+    assert len(taken) == 3
+    assert set(taken) < {"a0", "a1", "a2", "a3"}
 
 
 def test_only_jobs_that_are_nothing_but_idle_are_taken_i4() -> None:
@@ -212,6 +239,18 @@ def test_a_borrower_that_has_its_share_is_told_both_shares_x1_i4() -> None:
     assert tried[Step.IDLE].code is Code.FairShareReached
     assert dict(tried[Step.IDLE].facts) == {"quota": "b", "share": "250 %", "beside": "a", "left": "150 %"}
     assert explain(world.state, JobId("late"), 0).reasons == tuple(tried.values())
+
+
+def test_a_share_is_never_told_to_be_below_nothing_x1_i4() -> None:
+    """b wants all five GPUs, and a has borrowed four of them: it would keep nothing, and not less than that."""
+    world = World(gpus=5)
+    world.root(5, fair_idle=True)
+    world.quota("a", 1)
+    world.quota("b", 1)
+    borrow(world, "a", 1, gpus=4)
+    world.submit("late", "b", 5, idle=Idle.ONLY)
+    assert world.plan() == []
+    assert dict(told(world, "late")[Step.IDLE].facts)["left"] == "0 %"
 
 
 def test_a_borrower_without_weight_is_told_so_x1_i4() -> None:

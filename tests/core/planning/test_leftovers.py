@@ -47,7 +47,7 @@ def test_surplus_stays_within_the_amount_limits_w3() -> None:
 
 
 def test_no_surplus_is_started_only_to_be_taken_for_a_smaller_share() -> None:
-    """S8, I4: one more replica would give `wide` a share that `owner`, which waits for three GPUs, could take all of it for."""
+    """S8, I4: `owner`, which waits for three GPUs, takes the place of `wide` at once; no third replica of that is started before."""
     state = State()
     for name, gpus in (("n0", 4), ("n1", 5)):
         apply(state, ev.NodeJoined(NodeSpec(name, gpus=gpus)), 0)
@@ -64,7 +64,7 @@ def test_no_surplus_is_started_only_to_be_taken_for_a_smaller_share() -> None:
     apply(state, ev.JobEnded(JobId("short")), 5)
     submit(state, "one", "r", (1, 1000), now_ms=5)
     made = plan(state, 5)
-    assert [(type(d).__name__, d.job) for d in made.decisions] == [("Start", "one")]
+    assert [(type(d).__name__, d.job) for d in made.decisions] == [("Start", "one"), ("Evict", "wide")]
     assert plan(state, 5).decisions == ()
 
 

@@ -92,3 +92,20 @@ def test_a_victim_that_only_who_stays_may_take_is_told_whose_right_it_is_p13() -
     assert gone.reason == because(
         Code.TakenInTurn, preemptor="top", stays="victim", rule=Code.SelfLevelOwn.name, quota="a"
     )
+
+
+def test_who_stays_is_told_by_the_job_that_was_to_take_it_p8_p13() -> None:
+    world = World(nodes=2, gpus=1)
+    world.root(2, child_level=ChildLevel(Priorities(5, 5), ALL))
+    world.quota("a", 2, self_level=self_level(5, 3, Scope.OWN))
+    world.run("victim", "a", 1, priority=5, places=place(0, 0))
+    world.run("low", "a", 1, priority=3, places=place(1, 0))
+    world.submit("top", "r", 1)
+    (held,) = (d for d in plan(world.state, 0).decisions if isinstance(d, say.Hold))
+    assert held.preemption is not None
+    assert held.preemption.kept == ("victim",)
+    assert [victim.job for victim in held.preemption.victims] == ["low"]
+    assert held.reason.text == (
+        "evicts 1 unit(s), so that victim keeps running, which it could take by descendants; highest priority touched 3, "
+        "cost 160 GPU-s"
+    )

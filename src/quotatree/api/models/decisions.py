@@ -34,12 +34,14 @@ class TriedOut(TypedDict):
 
 
 class PreemptionOut(TypedDict):
-    """P13: who took what from whom, by which step, at which cost, and what was tried before."""
+    """P13: who took what from whom, by which step, at which cost, and what was tried before. `kept`: jobs that were to go by this
+    step and keep running, since others went in their stead (P8)."""
 
     preemptor: str
     step: str
     victims: list[VictimOut]
     demoted: list[str]
+    kept: list[str]
     cost_gpu_seconds: float
     cost_without_ladder_gpu_seconds: float
     highest_priority: int
@@ -139,6 +141,7 @@ def preemption_out(entry: say.Preemption) -> PreemptionOut:
             for victim in entry.victims
         ],
         "demoted": list(entry.demoted),
+        "kept": list(entry.kept),
         "cost_gpu_seconds": entry.cost / GPU_SECOND,
         "cost_without_ladder_gpu_seconds": entry.cost_without_ladder / GPU_SECOND,
         "highest_priority": entry.highest_priority,

@@ -93,14 +93,16 @@ def _scale_all(state: State, targets: dict[QuotaId, Bounds], mode: ev.ScaleMode,
     for quota_id, target in targets.items():
         quota = state.quotas[quota_id]
         over = _over(quota, target)
-        if over == ZERO or not _decreases(quota, target):
+        if over == ZERO:
             continue
-        if mode is ev.ScaleMode.REFUSE:
+        if mode is ev.ScaleMode.REFUSE and _decreases(quota, target):
             raise _in_the_way(quota, target, over)
-        if mode is ev.ScaleMode.RECLAIM:
+        if mode is ev.ScaleMode.RECLAIM and _no_increase(quota, target):
             victims.append((quota, _reclaim_victims(state, quota, target, over, now_ms)))
     for quota_id, target in targets.items():
-        _set_target(state, state.quotas[quota_id], target)
+        quota = state.quotas[quota_id]
+        lazily = mode is ev.ScaleMode.LAZY and _no_increase(quota, target)
+        _set_target(state, quota, target, quota.shrinking or lazily or _decreases(quota, target))
     found: list[say.Decision] = []
     for quota, units in victims:
         reason = because(Code.ScaleReclaim, quota=quota.id)
@@ -122,6 +124,11 @@ def _decreases(quota: Quota, target: Bounds) -> bool:
         t is not None and quota.used[i] > t and ((was := quota.min[i]) is None or t < was)
         for i, t in enumerate(target)
     )
+
+
+def _no_increase(quota: Quota, target: Bounds) -> bool:
+    """Return whether a mode other than `refuse` counts: the target is lower somewhere, or the same as it is (Q5)."""
+    return _decreases(quota, target) or target == Bounds(*quota.min)
 
 
 def _in_the_way(quota: Quota, target: Bounds, over: Resources) -> Refused:
@@ -175,9 +182,9 @@ def _cheapest(
     return None if found is None else found[1].units
 
 
-def _set_target(state: State, quota: Quota, target: Bounds) -> None:
+def _set_target(state: State, quota: Quota, target: Bounds, shrinks: bool) -> None:
+    """`shrinks`: what stands above the target is given up as work ends, and no new loan is taken meanwhile."""
     before = Bounds(*quota.actual)
-    shrinks = quota.shrinking or _decreases(quota, target)
     state.set_min(quota, target)
     above = any(t is not None and quota.used[i] > t for i, t in enumerate(target))
     actual: list[int | None] = list(target)

@@ -6,7 +6,7 @@ from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Job, least_asked_for, total_request
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import Shortage, Usage, idle_room
-from quotatree.core.model.resources import GPU, ZERO, Resources, amount_text
+from quotatree.core.model.resources import GPU, ZERO, Resources, amount_text, resources_text
 from quotatree.core.model.rights import could_claim, could_evict, work_of
 from quotatree.core.model.unit import GPU_SECOND, Unit
 from quotatree.core.reasons import Code, Reason, because
@@ -25,6 +25,14 @@ def passes_guard(state: State, job: Job) -> bool:
     request = total_request(guarded, least_asked_for(guarded))
     claimable = could_claim(work_of(job), work_of(guarded), request)
     return could_evict(job.quota, job.priority, work_of(guarded), claimable=claimable)
+
+
+def kept_for_guard(state: State, job: Job) -> Reason:
+    """Return that a job waits since what it would use is kept for the guarded job of its tree, which there must be (S10)."""
+    root, guard = job.quota.root, job.quota.tree.guard
+    assert guard is not None
+    kept = total_request(state.jobs[guard], least_asked_for(state.jobs[guard]))
+    return because(Code.KeptForGuard, quota=root.id, kept=resources_text(kept), head=guard)
 
 
 def regular_part(job: Job) -> Resources:

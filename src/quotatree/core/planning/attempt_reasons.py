@@ -13,6 +13,7 @@ from quotatree.core.model.rights import Work, rules_against
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.planning.attempt_facts import cost_text
 from quotatree.core.planning.claimant import Claimant
+from quotatree.core.planning.fair_idle import sharing_from
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.eligible import Signature
 from quotatree.core.search.victims import Found, Why
@@ -42,6 +43,10 @@ def why_taken(job: Job, signature: Signature, unit: Unit) -> Reason:
     assert entitled is not None
     if unit.cls.kind is UnitKind.HOLD:
         return because(Code.HoldTaken, preemptor=job.id)
+    if entitled.rule is Code.IdleTakenBack and signature.spared:
+        top = sharing_from(unit.job.quota)
+        if top is not None:
+            return because(Code.LargestShare, preemptor=job.id, quota=top.id)
     by = job.quota
     if entitled.rule is Code.ReturnOfLoan:
         by = next(q for q in unit.job.quota.path if q.parent is job.quota.parent)

@@ -9,6 +9,7 @@ from quotatree.core.changes.effects import Stopped
 from quotatree.core.changes.preemption_count import count_preemption, count_preemptions
 from quotatree.core.model.job import Claim, Job, JobId, Phase
 from quotatree.core.model.unit import Unit, UnitKind
+from quotatree.core.planning.attempt_facts import passes_guard
 from quotatree.core.planning.effort import PlanEffort
 from quotatree.core.planning.net_effect import keep_running
 from quotatree.core.planning.ordering import Ordering
@@ -53,6 +54,10 @@ class Draft:
         self.returns = 0
         self.last = False
         self.postponed: dict[_Started, JobId] = {}  # starts left out, each with who would evict it
+        self.kept_for_guard: set[JobId] = (
+            set()
+        )  # jobs that do not start, since their victims would come back past a guard
+        self._guarded_then: dict[JobId, JobId | None] = {}  # who was guarded when a job was given places
         self._barred: set[_Started] = set()  # starts that are not made even in the last pass
         self._placed: dict[_Started, _Placing] = {}
         self._stopped: dict[JobId, Stopped] = {}  # the first eviction of each core in this plan
@@ -120,6 +125,7 @@ class Draft:
         for decision in outcome.decisions:
             if isinstance(decision, say.PLACINGS):
                 self._placed[decision.job, Claim.REGULAR] = before
+                self._guarded_then[decision.job] = job.quota.tree.guard
         self.decisions += outcome.decisions
         for victim in outcome.stopped:
             self._stopped.setdefault(victim.unit.job.id, victim)
@@ -151,6 +157,33 @@ class Draft:
         self.returns += 1
 
     # -- victims -----------------------------------------------------------------------------------------------
+
+    def hold_guards(self) -> bool:
+        """Go back to before a start that a guard forbids, now that a victim of it runs again; return whether there is one (S10).
+
+        A victim that may pass the guard comes back to what it left, so its preemptor stands on what is kept.
+        """
+        jobs = self.state.jobs
+        for decision in self.decisions:
+            ledger = decision.preemption if isinstance(decision, say.PLACINGS) else None
+            job, started = jobs[decision.job], (decision.job, Claim.REGULAR)
+            guard = job.quota.tree.guard
+            if ledger is None or guard is None or self._guarded_then.get(job.id) != guard:
+                continue
+            back = any(jobs[v.job].phase in (Phase.RUNNING, Phase.HELD) for v in ledger.victims)
+            if back and not passes_guard(self.state, job) and _on_what_is_kept(job):
+                self._go_back(self._placed[started])
+                self.kept_for_guard.add(job.id)
+                return True
+        return False
+
+    def stays_behind_guard(self, job: Job) -> bool:
+        """Return whether a job is not started, since its victims would come back past the guard."""
+        return (
+            job.id in self.kept_for_guard
+            and job.quota.tree.guard is not None
+            and not passes_guard(self.state, job)
+        )
 
     def let_victims_stay(self) -> bool:
         """Let victims that were promised other places stay where they are (P8); return whether one does.
@@ -208,3 +241,13 @@ class Draft:
                 preempted.append(job)
         if preempted:
             self.decisions += count_preemptions(state, preempted, self.now_ms)
+
+
+def _on_what_is_kept(job: Job) -> bool:
+    """Return whether a job that was placed, with what else is used, leaves too little in its quotas for the guarded job (S10)."""
+    path = job.quota.path
+    return any(
+        above.shadow[i] and above.used[i] + above.shadow[i] > bound
+        for above in path
+        for i, bound in above.named
+    )

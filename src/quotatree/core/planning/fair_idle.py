@@ -6,8 +6,9 @@ of that quota, or its own jobs. A branch's share of a resource is what it uses a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
+from itertools import groupby, zip_longest
 from typing import Final, NamedTuple, TypeVar
 
 from quotatree.core.model.effort import ONE_ATTEMPT
@@ -29,7 +30,7 @@ UNITS_LOOKED_AT: Final = 128
 BRANCHES_KEPT: Final = 512
 """Of so many branches it is remembered who borrows there."""
 QUOTAS_IN_TURN: Final = 8
-"""Most quotas that are taken from one after the other, before all borrowers are looked at together."""
+"""Most turns of quotas that are taken from one after the other, before all borrowers are looked at together."""
 INFINITE: Final = 1 << 62
 """The share of a branch that has a weight of 0 and runs anything."""
 
@@ -49,9 +50,9 @@ class Branch(NamedTuple):
         if weight is None:
             return None
         used, idle = (quota.own_used, quota.own_idle) if self.own else (quota.used, quota.idle)
-        amount = used[resource] + idle[resource] + more
+        amount = max(0, used[resource] + idle[resource] + more)
         if not weight:
-            return INFINITE if amount > 0 else 0
+            return INFINITE if amount else 0
         return amount * 1_000_000_000 // weight
 
     def contains(self, quota: Quota) -> bool:
@@ -90,8 +91,8 @@ def waits_for_leaving(state: State, job: Job) -> bool:
 def fair_take(state: State, job: Job, now_ms: int, refusals: list[Reason] | None = None) -> FairTake | None:
     """Return the `idle: only` units that a waiting job which may run idle takes from one branch beside its own (I4).
 
-    They are the fewest found that make room, no smaller in sum than the job, and leave that branch a share strictly above
-    the job's own, in every resource that is short. None: there are none, it needs none, or nothing is shared here.
+    They are a minimal set that makes room together with what is free, and the job's own share is then not above what is left of
+    that branch's, in every resource that is short. None: there is none, it needs none, or nothing is shared here.
     `refusals`: why a branch was not taken from is added to it.
     """
     top = sharing_from(job.quota)
@@ -168,7 +169,7 @@ def fair_order(waiting: list[T], quota_of: Callable[[T], Quota], job_of: Callabl
 def spared_in_turn(tree: Tree, request: Resources) -> Iterator[frozenset[QuotaId]]:
     """Yield the quotas whose own borrowers a regular job spares at first when it takes idle work back (I3, I4).
 
-    Below fair borrowing the largest share goes first at every level: all are spared but those of one quota, then of two,
+    Below fair borrowing the largest share goes first at every level: all are spared but those whose turn is first, then second,
     and so on; at the end, when nobody is spared any more, nothing is yielded.
     """
     if tree.sharing is None:
@@ -176,13 +177,9 @@ def spared_in_turn(tree: Tree, request: Resources) -> Iterator[frozenset[QuotaId
     if not tree.idle_units or not tree.sharing:
         return
     resource = next((i for i in range(3) if request[i]), 0)
-    ranked: list[list[QuotaId]] = []
-    for top in tree.sharing:
-        borrowers = list(_borrowing(top))
-        borrowers.sort(key=lambda quota: (_rank(Branch(top), quota, resource), quota.tin))
-        ranked.append([quota.id for quota in borrowers])
-    for taken in range(1, min(max(map(len, ranked), default=0), QUOTAS_IN_TURN)):
-        yield frozenset(quota for borrowers in ranked for quota in borrowers[taken:])
+    turns = [_turns(Branch(top), resource) for top in tree.sharing]
+    for taken in range(1, min(max(map(len, turns), default=0), QUOTAS_IN_TURN)):
+        yield frozenset(q.id for of_one in turns for turn in of_one[taken:] for q in turn)
 
 
 def _sharing_quotas(quota: Quota) -> Iterator[Quota]:
@@ -192,15 +189,6 @@ def _sharing_quotas(quota: Quota) -> Iterator[Quota]:
         return
     for child in quota.children:
         yield from _sharing_quotas(child)
-
-
-def _borrowing(quota: Quota) -> Iterator[Quota]:
-    """Yield the quotas from here down whose own jobs run idle; only branches that borrow anything are looked into."""
-    if any(quota.own_idle):
-        yield quota
-    for child in quota.children:
-        if any(child.idle):
-            yield from _borrowing(child)
 
 
 def _by_share(parent: Quota, ranked: list[tuple[int, Quota, Job]]) -> Iterator[int]:
@@ -262,13 +250,13 @@ class _Need:
         return limit is not None and self.request[GPU] > 0 and quota.own_idle[GPU] + self.request[GPU] > limit
 
     def least(self, short: list[int]) -> dict[int, int]:
-        """Return how much of each resource that is short must leave at least: as much as the job asks for, and as the idle room lacks.
+        """Return how much of each resource that is short must leave at least: as much as the idle room lacks.
 
-        What leaves makes that room larger by no more than it had.
+        What leaves makes that room larger by no more than it had. Where only places are short, it is 0.
         """
         quota, capacity = self.job.quota, dict(self.job.quota.root.named)
         return {
-            i: self.request[i] - (min(0, idle_room(quota, capacity[i], i)) if i in capacity else 0)
+            i: max(0, self.request[i] - idle_room(quota, capacity[i], i)) if i in capacity else 0
             for i in short
         }
 
@@ -302,39 +290,88 @@ def _from(
     `least`: what must go at least, of each resource that is short; `after`: the job's own share of each then.
     """
 
-    def kept(taken: Mapping[int, int]) -> int | None:
+    def kept(taken: Sequence[int]) -> int | None:
         """Return the share that is too small, in a resource that is short; None if none is."""
         for i, mine in zip(least, after, strict=True):
             left = other.share(i, -taken[i])
-            if mine is None or left is None or mine >= left:
+            if mine is None or left is None or mine > left:
                 return left or 0
         return None
 
-    too_small = kept(least)
+    too_small = kept([least.get(i, 0) for i in range(3)])
     if too_small is not None:
         return too_small
-    candidates = _known_borrowers(need.state, other, next(iter(least)), now_ms)[:UNITS_LOOKED_AT]
-    if need.plain() and not _Taking.all_of(need, least, candidates).enough():  # nor are some of them
+    resource = next(iter(least))
+    candidates = []
+    for turn, unit in _known_borrowers(need.state, other, resource, now_ms)[:UNITS_LOOKED_AT]:
+        left = kept(_size([unit]))
+        if left is None:
+            candidates.append((turn, unit))
+        elif too_small is None or left > too_small:
+            too_small = left  # this unit alone is too much
+    units = [unit for _, unit in candidates]
+    if not units or (need.plain() and not _Taking.all_of(need, least, units).enough()):
+        return too_small  # nor are some of them enough
+    turns = _turns_needed(need, least, candidates)
+    if turns is None:
         return None
+    units = [unit for turn, unit in candidates if turn <= turns]
+
+    def cost(unit: Unit) -> int:
+        return eviction_cost(unit, now_ms)
+
+    def size(unit: Unit) -> int:
+        return _size([unit])[resource]
+
+    for dear in (cost, size):  # the cheapest may be too large
+        trial = _minimal(need, least, units, dear)
+        too_small = kept(_size(trial))
+        if too_small is None:
+            return tuple(sorted((u for u in trial if not implied(u, trial)), key=lambda u: u.name))
+    return too_small
+
+
+def _turns_needed(need: _Need, least: dict[int, int], candidates: list[tuple[int, Unit]]) -> int | None:
+    """Return how many turns of borrowers must be looked at, the largest share first, until they are enough; None if all are not."""
     trial = _Taking(need, least)
-    for unit in candidates:
-        if trial.too_small(unit):
-            continue
+    for turn in sorted({turn for turn, _ in candidates}):
+        for its, unit in candidates:
+            if its == turn:
+                trial.take(unit)
+        if trial.enough():
+            return turn
+    return None
+
+
+def _minimal(
+    need: _Need, least: dict[int, int], units: list[Unit], dear: Callable[[Unit], int]
+) -> list[Unit]:
+    """Return a minimal set of these units, which together are enough: the least dear first; then by P5, one job rather than several."""
+    trial = _Taking(need, least)
+    for unit in sorted(units, key=lambda u: (dear(u), -u.started_ms, u.name)):
         trial.take(unit)
         if trial.enough():
             break
-        trial.give_back(unit)
-    if not trial.taken:
-        for unit in candidates:
-            trial.take(unit)
-            if trial.enough():
+    let_stay(list(trial.taken), dear, trial.spare)
+    found = list(trial.taken)
+    if len(found) > 1:
+        spent = sum(dear(unit) for unit in found)
+        alone = _Taking(need, least)
+        for unit in sorted(units, key=lambda u: (dear(u), -u.started_ms, u.name)):
+            if dear(unit) > spent:
                 break
-        else:
-            return None
-        let_stay(list(trial.taken), lambda unit: eviction_cost(unit, now_ms), trial.spare)
-    units = tuple(sorted((u for u in trial.taken if not implied(u, trial.taken)), key=lambda u: u.name))
-    too_small = kept(dict(enumerate(trial.sum())))
-    return units if too_small is None else too_small
+            if not alone.too_small(unit):
+                alone.take(unit)
+                if alone.enough():
+                    return [unit]
+                alone.give_back(unit)
+    return found
+
+
+def _size(units: Iterable[Unit]) -> list[int]:
+    """Return what these units have of each resource, with all that they take along."""
+    pieces = dict.fromkeys(piece for unit in units for piece in with_companions([unit]))
+    return [sum([piece.footprint[i] for piece in pieces]) for i in range(3)]
 
 
 class _Taking:
@@ -375,12 +412,8 @@ class _Taking:
         for i in range(3):
             self._sum[i] += sign * piece.footprint[i]
 
-    def sum(self) -> list[int]:
-        """Return how much of each resource all that goes has."""
-        return list(self._sum)
-
     def enough(self) -> bool:
-        """Return whether the units are no smaller in sum than the job in what is short, and it fits without them."""
+        """Return whether the job fits without the units."""
         total = self._sum
         return all(total[i] >= least for i, least in self._least.items()) and self._need.met(self._overlay)
 
@@ -393,38 +426,43 @@ class _Taking:
         return False
 
 
-def _known_borrowers(state: State, branch: Branch, resource: int, now_ms: int) -> list[Unit]:
+def _known_borrowers(state: State, branch: Branch, resource: int, now_ms: int) -> list[tuple[int, Unit]]:
     """Return what `_borrowers` does, worked out once in a state, however many jobs wait."""
     table, seen = state.index_table("borrowers"), (state.all_changes, now_ms)
     key = (branch.quota.id, branch.own, resource)
-    known: tuple[object, list[Unit]] | None = table.get(key)
+    known: tuple[object, list[tuple[int, Unit]]] | None = table.get(key)
     if known is None or known[0] != seen:
         state.keep_indexes("borrowers", BRANCHES_KEPT)
         known = table[key] = (seen, _borrowers(state, branch, resource, now_ms))
     return known[1]
 
 
-def _borrowers(state: State, branch: Branch, resource: int, now_ms: int) -> list[Unit]:
-    """Return the `idle: only` units of a branch: at every level below it the largest share first, then by P5."""
+def _borrowers(state: State, branch: Branch, resource: int, now_ms: int) -> list[tuple[int, Unit]]:
+    """Return the `idle: only` units of a branch with their turns: at every level below it the largest share first, then by P5."""
+    turn_of = {quota: turn for turn, quotas in enumerate(_turns(branch, resource)) for quota in quotas}
     found = [
-        unit
+        (turn_of[cls.quota], unit)
         for cls in state.classes_below(branch.quota.root)
-        if cls.claim is Claim.IDLE and cls.kind is not UnitKind.HOLD and branch.contains(cls.quota)
+        if cls.claim is Claim.IDLE and cls.kind is not UnitKind.HOLD and cls.quota in turn_of
         for bucket in cls.buckets.values()
         for *_, unit in bucket
         if unit.job.spec.idle is Idle.ONLY
     ]
-    ranks = {unit.job.quota: _rank(branch, unit.job.quota, resource) for unit in found}
-    return sorted(
-        found,
-        key=lambda u: (ranks[u.job.quota], eviction_cost(u, now_ms), -u.started_ms, u.name),
-    )
+    return sorted(found, key=lambda e: (e[0], eviction_cost(e[1], now_ms), -e[1].started_ms, e[1].name))
 
 
-def _rank(branch: Branch, quota: Quota, resource: int) -> tuple[int, ...]:
-    """Return a key that sorts the quotas of a branch by the shares on their paths, the largest first."""
-    shares: list[int] = []
-    while not branch.own:
-        branch = branch_below(branch.quota, quota)
-        shares.append(-(branch.share(resource) or 0))
-    return tuple(shares)
+def _turns(branch: Branch, resource: int) -> list[list[Quota]]:
+    """Return the quotas of a branch whose own jobs run idle, in the order in which they are taken from: at every level the largest
+    share first. Where shares are equal, their quotas have their turns together."""
+    quota = branch.quota
+    if branch.own:
+        return [[quota]]
+    below = [Branch(child) for child in quota.children if any(child.idle)]
+    if any(quota.own_idle):
+        below.append(Branch(quota, own=True))
+    below.sort(key=lambda part: -(part.share(resource) or 0))
+    found: list[list[Quota]] = []
+    for _, equal in groupby(below, key=lambda part: part.share(resource) or 0):
+        for together in zip_longest(*(_turns(part, resource) for part in equal), fillvalue=()):
+            found.append([quota for turn in together for quota in turn])
+    return found

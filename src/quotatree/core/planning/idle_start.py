@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quotatree.core.model.job import Job, Placed, asked_for, least_asked_for, least_count, total_request
+from quotatree.core.model.job import Job, Placed, asked_for, least_count, total_request
 from quotatree.core.model.resources import resources_text
-from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
+from quotatree.core.planning.attempt_facts import idle_refusal, kept_for_guard, passes_guard
 from quotatree.core.planning.extra_replicas import over_limit
 from quotatree.core.planning.fair_idle import waits_for_leaving
 from quotatree.core.planning.no_place import why_no_part
@@ -49,9 +49,7 @@ def _places(state: State, job: Job, numbers: list[int]) -> tuple[Placed, ...] | 
     if places is not None:
         return places
     if avoid and tree.guard is not None and find_places(state, tree.root, wanted, now=True) is not None:
-        guarded = state.jobs[tree.guard]
-        kept = resources_text(total_request(guarded, least_asked_for(guarded)))
-        return because(Code.KeptForGuard, quota=tree.root.id, kept=kept, head=tree.guard)
+        return kept_for_guard(state, job)
     part = why_no_part(state, tree.root, wanted, avoid)
     if part is not None:
         return part

@@ -46,7 +46,7 @@ def keep_running(
             else:
                 state.rollback_to(mark)
                 told.undo_to(before)
-    decisions[:] = told.in_order()
+    decisions[:] = [effect.true(decision, kept) for decision in told.in_order()]
     return kept
 
 
@@ -164,6 +164,25 @@ class _NetEffect:
             )
         return True
 
+    def true(self, decision: say.Decision, kept: list[JobId]) -> say.Decision:
+        """Return a decision whose record names only work that really leaves (P13).
+
+        A job that starts at once waits for none of its victims, so it was not placed anew when one of them stayed.
+        """
+        if not isinstance(decision, say.Start | say.Hold) or decision.preemption is None:
+            return decision
+        ledger = decision.preemption
+        stay = [v.job for v in ledger.victims if v.job in kept]
+        if not stay:
+            return decision
+        victims = tuple(v for v in ledger.victims if v.job not in stay)
+        cost = sum(v.cost for v in victims)
+        ledger = replace(
+            ledger, victims=victims, cost=cost, cost_without_ladder=min(cost, ledger.cost_without_ladder),
+            highest_priority=self._highest_taken_for(decision.job), kept=(*ledger.kept, *stay),
+        )  # fmt: skip
+        return decision._replace(preemption=ledger, reason=_why(ledger, stay[0]))
+
     def _highest_taken_for(self, *preemptors: JobId) -> int:
         """Return the highest priority of those who go, or turn idle, for these jobs; idle work and surplus count as 0 (P5)."""
         taken = [decision for preemptor in preemptors for _, decision in self.told.taken_for(preemptor)]
@@ -245,6 +264,6 @@ def _why(ledger: say.Preemption | None, kept: JobId) -> Reason:
     if ledger is None or not ledger.victims:
         return because(Code.TakesItsPlace, kept=kept)
     return because(
-        Code.AfterPreemption, victims=len(ledger.victims), rule=ledger.step.value,
+        Code.EvictsInstead, victims=len(ledger.victims), stays=kept, rule=ledger.step.value,
         highest=ledger.highest_priority, cost=cost_text(ledger.cost),
     )  # fmt: skip

@@ -21,6 +21,7 @@ from quotatree.core.model.rights import could_evict, work_of
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.asking import attempt
+from quotatree.core.planning.attempt_facts import kept_for_guard
 from quotatree.core.planning.chain import Chain
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.held_jobs import HeldJobs
@@ -153,7 +154,7 @@ class _Planner(Surroundings):
                 continue
             if not self._spend.used_up and self._between_rounds():
                 continue
-            if not draft.let_victims_stay():
+            if not draft.hold_guards() and not draft.let_victims_stay():
                 break
         draft.ordering.close(early=self._spend.used_up)
         self._leave_to_the_next()
@@ -265,6 +266,8 @@ class _Planner(Surroundings):
 
     def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
         state = self._state
+        if self._draft.stays_behind_guard(job):
+            return Failed(Failure(kept_for_guard(state, job), job.quota.tree.version, change=state.change))
         preemptor = self._draft.postponed.get((job.id, Claim.REGULAR))
         if preemptor is None:
             outcome = attempt(state, job, cls, self._now_ms, self)
@@ -331,6 +334,10 @@ class _Planner(Surroundings):
         for cls in waiting:
             if cls.failed is not None and cls.failed.reason.code is Code.WouldBeTaken:
                 found[cls.quota.id, cls.key] = cls.failed.reason
+        for job_id in draft.kept_for_guard:
+            kept_out = jobs[job_id].quota.queue.of_job.get(job_id)
+            if kept_out is not None and draft.stays_behind_guard(jobs[job_id]):
+                found[kept_out.quota.id, kept_out.key] = kept_for_guard(self._state, jobs[job_id])
         placed = {decision.job for decision in draft.decisions if isinstance(decision, say.PLACINGS)}
         for (job_id, what), preemptor in draft.postponed.items():
             waits = isinstance(what, Claim) and job_id not in placed
