@@ -13,12 +13,12 @@ from quotatree.core.model.job import Claim, Job, JobId
 from quotatree.core.model.quota import Quota, QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
 from quotatree.core.model.rights import Work, could_evict, may_borrow
+from quotatree.core.planning.applying import apply
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import cost_text
 from quotatree.core.planning.fair_idle import FairTake, fair_take
 from quotatree.core.planning.lasting import who_would_take_it_back
-from quotatree.core.planning.outcome import Decided
-from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.planning.outcome import Decided, Proposal, alone
 from quotatree.core.reasons import Code, Step
 from quotatree.core.state import State
 
@@ -100,20 +100,19 @@ class Question:
         state, job, now_ms = self._state, self._job, self._now_ms
         missing = job.missing_replicas
         with _Supposed(state, quota, spec):
-            outcome = attempt(
-                state, job, job.quota.queue.of_job[job.id], now_ms, Surroundings(), patient=False
-            )
-            if not isinstance(outcome, Decided):
+            outcome = attempt(state, job, job.quota.queue.of_job[job.id], now_ms, alone(state), patient=False)
+            if not isinstance(outcome, Proposal):
                 return None
-            if who_would_take_it_back(state, job, outcome.taken, now_ms) is not None:
+            decided = apply(state, outcome, now_ms)
+            if who_would_take_it_back(state, job, decided.taken, now_ms) is not None:
                 return None
-            begun = outcome.decisions[-1]
+            begun = decided.decisions[-1]
             if not isinstance(begun, Start | Hold):
                 return None
             if begun.preemption is None and (self._borrows or begun.step is not Step.LOAN):
                 return None  # it could have started like that without them
             return Begun(
-                begun.step, begun.preemption, _taken_by_policy(outcome), len(begun.replicas), missing
+                begun.step, begun.preemption, _taken_by_policy(decided), len(begun.replicas), missing
             )
 
     def begun_regular(self) -> str | None:
@@ -122,12 +121,13 @@ class Question:
         state.begin()
         try:
             cls = job.quota.queue.of_job[job.id]
-            outcome = attempt(state, job, cls, self._now_ms, Surroundings(), patient=False)
+            outcome = attempt(state, job, cls, self._now_ms, alone(state), patient=False)
+            taken = apply(state, outcome, self._now_ms).taken if isinstance(outcome, Proposal) else None
         finally:
             state.rollback()
-        if not isinstance(outcome, Decided):
+        if taken is None:
             return None
-        leave = f"; {len(outcome.taken)} unit(s) would leave for it" if outcome.taken else ""
+        leave = f"; {len(taken)} unit(s) would leave for it" if taken else ""
         return f"it could start as regular work{leave}"
 
     def fair_take_if(self, quota: Quota, spec: QuotaSpec) -> FairTake | None:

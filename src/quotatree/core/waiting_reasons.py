@@ -18,6 +18,7 @@ from quotatree.core.model.quota_arithmetic import protected_from, shortage
 from quotatree.core.model.resources import GPU, Resources, amount_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
+from quotatree.core.planning.applying import apply
 from quotatree.core.planning.asking import attempt, attempt_all
 from quotatree.core.planning.attempt_facts import why_short
 from quotatree.core.planning.fair_idle import why_no_turn
@@ -25,10 +26,9 @@ from quotatree.core.planning.idle_start import idle_start
 from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.no_place import why_no_place
 from quotatree.core.planning.ordering import Ordering
-from quotatree.core.planning.outcome import Decided, Failed, Outcome
+from quotatree.core.planning.outcome import Failed, Outcome, Proposal, alone
 from quotatree.core.planning.passed_over import passed
 from quotatree.core.planning.plan import PutOff, put_off
-from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State
@@ -156,7 +156,7 @@ class _Questions:
         if job.spec.idle is not Idle.ONLY:
             outcome, taken_back = self._attempt(job, cls)
             reasons += taken_back
-            if isinstance(outcome, Decided | Failed):
+            if isinstance(outcome, Proposal | Failed):
                 tried = outcome.tried
             could_start = not isinstance(outcome, Failed) and not taken_back
             if isinstance(outcome, Failed):
@@ -184,10 +184,11 @@ class _Questions:
         state = self._state
         state.begin()
         try:
-            outcome = attempt(state, job, cls, self._now_ms, Surroundings())
-            if not isinstance(outcome, Decided):
+            outcome = attempt(state, job, cls, self._now_ms, alone(state))
+            if not isinstance(outcome, Proposal):
                 return outcome, []
-            taker = who_would_take_it_back(state, job, outcome.taken, self._now_ms)
+            taken = apply(state, outcome, self._now_ms).taken
+            taker = who_would_take_it_back(state, job, taken, self._now_ms)
         finally:
             state.rollback()
         return outcome, [because(Code.WouldBeTaken, preemptor=taker)] if taker is not None else []
@@ -211,7 +212,7 @@ class _Questions:
         state = self._state
         state.begin()
         try:
-            outcome = attempt_all(state, job, self._now_ms, Surroundings())
+            outcome = attempt_all(state, job, self._now_ms, alone(state))
         finally:
             state.rollback()
         if not isinstance(outcome, Failed):

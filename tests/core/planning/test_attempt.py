@@ -12,11 +12,11 @@ from quotatree.core.model.node import NodeSpec
 from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import GPU_SECOND
+from quotatree.core.planning import applying
 from quotatree.core.planning import attempt as one_attempt
 from quotatree.core.planning.asking import attempt
-from quotatree.core.planning.outcome import Failed
+from quotatree.core.planning.outcome import Failed, alone
 from quotatree.core.planning.plan import plan
-from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.reasons import Step
 from quotatree.core.search.certainty import Prospect
 from quotatree.core.search.victims import Found, NotFound, Request, cost_without_ladder, search
@@ -97,7 +97,7 @@ def test_a_failure_names_the_version_of_the_state_as_it_is_again_a8() -> None:
     state, tree = world.state, job.quota.tree
     cls = job.quota.queue.of_job[job.id]
     state.begin()
-    outcome = attempt(state, job, cls, world.now_ms, Surroundings())
+    outcome = attempt(state, job, cls, world.now_ms, alone(state))
     assert isinstance(outcome, Failed)
     assert outcome.failure.version == tree.version
     assert cls.still_fails(outcome.failure, world.now_ms, state.change)
@@ -113,7 +113,7 @@ def test_what_victims_cost_without_the_ladder_is_asked_only_of_those_that_go(
         asked.append({unit.job.id for unit in found.units})
         return cost_without_ladder(found)
 
-    monkeypatch.setattr(one_attempt, "cost_without_ladder", noted)
+    monkeypatch.setattr(applying, "cost_without_ladder", noted)
     world = World()
     world.root(8, child_level=ChildLevel(Priorities(1, 9), ALL))
     world.quota("a", 8, self_level=self_level(6, 5, Scope.OWN))

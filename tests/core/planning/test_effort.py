@@ -17,11 +17,11 @@ from quotatree.core.explanation import explain, preview
 from quotatree.core.model.effort import CutShort, Effort, Unfinished, Work
 from quotatree.core.model.job import Idle, JobId, JobSpec, Phase, ReplicaGroup, Shape
 from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope
+from quotatree.core.model.resources import ZERO
 from quotatree.core.model.wait_queue import Failure
-from quotatree.core.planning import effort
-from quotatree.core.planning import plan as plan_module
+from quotatree.core.planning import effort, work_stack
 from quotatree.core.planning.ordering import Ordering
-from quotatree.core.planning.outcome import Overtaken
+from quotatree.core.planning.outcome import Outcome, Question, RivalsFirst
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, because
 from quotatree.core.snapshots import restore, snapshot
@@ -167,15 +167,15 @@ def test_a_plan_of_which_nothing_comes_is_given_up_and_changes_nothing(
 ) -> None:
     """A fault that makes a plan try the same job for ever costs the one input that led to it, not the server."""
 
-    def helped_again_and_again(*_: object) -> Overtaken:
-        return Overtaken()
+    def asks_again_and_again(*_: object) -> Outcome:
+        return RivalsFirst(Question(ZERO, on_loan=False))
 
     state = full_quota_with_urgent_jobs()
     before = snapshot(state)
     with monkeypatch.context() as patch:
-        patch.setattr(plan_module, "attempt", helped_again_and_again)
+        patch.setattr(work_stack, "attempt", asks_again_and_again)
         with pytest.raises(EndlessPlan, match="neither helped nor failed"):
-            plan(state, 1)
+            all_plans(state, 1, most=3)
     assert snapshot(state) == before
     assert plan(state, 1).decisions
 

@@ -113,7 +113,7 @@ def test_the_rival_is_the_one_that_a_look_at_everybody_finds_s8(
         assert found == look_at_everybody(ordering, job, request, without)
         return found
 
-    for module in ("plan", "held_jobs"):
+    for module in ("work_stack", "held_jobs"):
         monkeypatch.setattr(f"quotatree.core.planning.{module}.rival_of", compared)
     state = crowded(seed)
     for now_ms in range(0, 3_600_000, 900_000):

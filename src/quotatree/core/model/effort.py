@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from quotatree.core.model.job import Job
     from quotatree.core.model.wait_queue import WaitClass
 
 PLAN_AT_MOST: Final = 100_000
@@ -66,8 +67,12 @@ class Unfinished(NamedTuple):
 
     `tried`: classes that had their turn, so that others come before them within their priority; `briefly`: classes that are searched for
     with little effort now, since a whole plan was not enough; `hopes`: classes that wait for the idle round before they take victims (P4).
+    `stack`: jobs that were being tried, each before the one in front of it (S8): as long as `change` is the last change, the next plan goes
+    on with the last of them.
     """
 
     tried: frozenset[WaitClass] = frozenset()
     briefly: frozenset[WaitClass] = frozenset()
     hopes: tuple[tuple[WaitClass, int], ...] = ()
+    stack: tuple[Job, ...] = ()
+    change: int = -1

@@ -3,8 +3,7 @@
 A job that starts asks for its core and for the other replicas that it wants, a running one for those that it is missing, or
 for the promotion of those that run idle (I1). All are asked for at once, and it gets as many as can be had: one by one, two
 neighbours would stop each other's work once for every replica. An attempt is made for all of them, then for the least that
-would do, then for as many as possible between; each is one walk through the steps of P4 (attempt.py), which is taken back
-if more can be had.
+would do, then for as many as possible between; each is one walk through the steps of P4 (attempt.py).
 """
 
 from __future__ import annotations
@@ -15,13 +14,12 @@ from quotatree.core.model.job import Claim, Job, asked_for, least_count
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.planning.attempt import Attempt
-from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
-from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.planning.outcome import Around, Failed, Outcome, Proposal
 from quotatree.core.state import State
 
 
 def attempt(
-    state: State, job: Job, cls: WaitClass, now_ms: int, around: Surroundings, *, patient: bool = True
+    state: State, job: Job, cls: WaitClass, now_ms: int, around: Around, *, patient: bool = True
 ) -> Outcome:
     """Try a queued job; return the outcome for the most that can be had. A failure is that of the least that would do.
 
@@ -44,36 +42,27 @@ def attempt(
     outcome = walk(numbers)
     if len(numbers) == least or not isinstance(outcome, Failed):
         return outcome
-    return _as_many_as_possible(state, numbers, least, walk)
+    return _as_many_as_possible(numbers, least, walk)
 
 
-def attempt_all(state: State, job: Job, now_ms: int, around: Surroundings) -> Outcome:
+def attempt_all(state: State, job: Job, now_ms: int, around: Around) -> Outcome:
     """Try a running job for all replicas that it is missing, and for no fewer: what `attempt` asks first, so that a question can
     tell of all of them. A transaction must be open."""
     return Attempt(state, job, asked_for(job), now_ms, around).run()
 
 
-def _as_many_as_possible(
-    state: State, numbers: list[int], least: int, walk: Callable[[list[int]], Outcome]
-) -> Outcome:
+def _as_many_as_possible(numbers: list[int], least: int, walk: Callable[[list[int]], Outcome]) -> Outcome:
     """Walk for the longest beginning of `numbers`, at least `least` of them and not all, that can be had."""
-    outcome = walk(numbers[:least])
-    enough, too_many, applied = least, len(numbers), True
-    if not isinstance(outcome, Decided):
-        return outcome
-    while too_many - enough > 1:
-        if applied and isinstance(outcome, Decided):
-            state.rollback_to(outcome.before)
+    best = walk(numbers[:least])
+    enough, too_many = least, len(numbers)
+    while isinstance(best, Proposal) and too_many - enough > 1:
         middle = (enough + too_many) // 2
         more = walk(numbers[:middle])
-        if isinstance(more, Overtaken):
-            return more
-        applied = isinstance(more, Decided)
-        if applied:
-            outcome, enough = more, middle
-        else:
+        if isinstance(more, Failed):
             too_many = middle
-    return outcome if applied else walk(numbers[:enough])
+        else:
+            best, enough = more, middle
+    return best
 
 
 def _most(state: State, job: Job, cls: WaitClass, least: int) -> int:

@@ -1,7 +1,7 @@
-"""One waiting job is tried: the steps of P4 in order, least disruptive first, until one works.
+"""Can a waiting job be helped, and how? The steps of P4 in order, least disruptive first, until one works.
 
-The same code answers `plan` and `explain` (X0): an attempt collects why each step was not enough as it goes. A step returns
-how the attempt ends with it, or None: go on.
+An attempt is a question: what it finds is a proposal, and nothing of it is written (applying.py). The same code answers `plan` and
+`explain` (X0): an attempt collects why each step was not enough as it goes. A step returns how the attempt ends with it, or None: go on.
 """
 
 from __future__ import annotations
@@ -10,34 +10,28 @@ from dataclasses import replace
 from typing import Final
 
 from quotatree.core import decisions as say
-from quotatree.core.changes import effects
-from quotatree.core.changes.evictions import settle_all
-from quotatree.core.model.effort import CutShort
-from quotatree.core.model.job import Claim, Idle, Job, Placed
+from quotatree.core.model.job import Claim, Idle, Job
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.quota_arithmetic import Shortage, surplus_may_do
-from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, total_footprint
 from quotatree.core.model.wait_queue import Failure
 from quotatree.core.planning.attempt_facts import idle_refusal, seconds
-from quotatree.core.planning.attempt_reasons import why_nobody, why_on_loan, why_started
+from quotatree.core.planning.attempt_reasons import why_nobody, why_on_loan
 from quotatree.core.planning.claimant import Claimant
 from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_for_leaving
 from quotatree.core.planning.giving_way import GivenWay
-from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
-from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.planning.outcome import Around, Failed, Outcome, Proposal, Question, RivalsFirst
 from quotatree.core.planning.refused_return import why_no_return, why_too_little
 from quotatree.core.planning.steps import Preempting, preempting_steps
-from quotatree.core.planning.taking import search_request, take
+from quotatree.core.planning.taking import search_request
 from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.certainty import prospect_of, surely_found, surely_none
-from quotatree.core.search.eligible import Clause, Signature
-from quotatree.core.search.victims import Found, NotFound, Request, Why, cost_without_ladder, search
+from quotatree.core.search.eligible import Clause
+from quotatree.core.search.victims import Found, NotFound, Request, Why, search
 from quotatree.core.state import State
 
-NOBODY: Final = Found((), 0, 0, 0)
 BRIEFLY: Final = because(Code.SoughtBriefly)
 FITS_FREE: Final = because(Code.FitsFree)
 NO_IDLE_HELPS: Final = why_nobody(Step.IDLE, Why.NOBODY_ELIGIBLE)
@@ -56,32 +50,27 @@ class Attempt:
         job: Job,
         replicas: list[int],
         now_ms: int,
-        around: Surroundings,
+        around: Around,
         *,
         patient: bool = True,
     ) -> None:
         self._state, self._job, self._now_ms, self._around = state, job, now_ms, around
         self._patient = patient
-        self._before = state.mark()  # moved on when others were tried first, so that what that taught is kept
         self._quota = job.quota
-        self._claimant = Claimant(state, job, replicas, around.effort(state, job))
+        self._claimant = Claimant(state, job, replicas, around.effort)
         self._tried: list[say.StepTried] = []
-        self._stopped: list[effects.Stopped] = []
         self._given_way = GivenWay(state, self._claimant, now_ms)
-        # For how much more, and whether beyond its min, nobody had to be tried first; and the last change by then.
-        self._nobody_first: tuple[Resources, bool, int] | None = None
 
     def run(self) -> Outcome:
+        before = self._state.mark()
         try:
             outcome = self._walk()
-        except CutShort:
-            if self._given_way.gone:
-                self._state.rollback_to(self._before)
-            raise
-        if self._given_way.gone and not isinstance(outcome, Decided):
-            self._state.rollback_to(self._before)
-            if isinstance(outcome, Failed):
-                outcome = outcome._replace(failure=self._as_it_is_again(outcome.failure))
+        finally:
+            gave_way = bool(self._given_way.gone)
+            if gave_way:  # it left only to see what there would be without it
+                self._state.rollback_to(before)
+        if gave_way and isinstance(outcome, Failed):
+            return outcome._replace(failure=self._as_it_is_again(outcome.failure))
         return outcome
 
     def _as_it_is_again(self, failure: Failure) -> Failure:
@@ -138,19 +127,10 @@ class Attempt:
                     lent = self._quota.shrinking or may_borrow(self._quota, self._job.priority)
                     return self._fail(why_short, None if lent else short)
                 why = why_on_loan(self._claimant)
-        if self._overtaken():
-            return Overtaken()
-        preemption: say.Preemption | None = None
-        evictions: tuple[say.Decision, ...] = ()
-        if found is not None:
-            request = self._asked_for_quota_alone()
-            saving = found.cost - cost_without_ladder(found)
-            preemption, evictions = self._evict(Step.IDLE, request.signature, found, saving)
-        numbers = [i for i, _ in self._claimant.wanted]
-        promoted = effects.promote(self._state, self._job, numbers, self._now_ms, why, preemption)
-        effects.clear_guard(self._state, self._job)
-        taken = () if found is None else found.units
-        return Decided((*evictions, promoted), self._before, tuple(self._tried), taken)
+        return Proposal(
+            self._claimant, Step.IDLE, self._question(() if found is None else found.units), tuple(self._tried), why,
+            request=None if found is None else self._asked_for_quota_alone(), found=found, promotes=True,
+        )  # fmt: skip
 
     def _surplus_in_the_way(self, short: Shortage) -> Found | None:
         """Return the surplus whose leaving gives a promotion its room in the quotas; None if there is none."""
@@ -165,41 +145,14 @@ class Attempt:
         found = self._claimant.soonest_places()
         if found is None:
             return None
-        if self._overtaken():
-            return Overtaken()
-        given_way = self._given_way
-        preemption = self._ledger(step, [], NOBODY, 0) if given_way.gone else None
-        begun = self._begin(*found, step, reason, preemption)
-        tried = tuple(self._tried)
-        if preemption is None:
-            return Decided((begun,), self._before, tried)
-        return Decided((*given_way.evictions, begun), self._before, tried, given_way.units)
+        gives_way = self._given_way.units
+        return Proposal(
+            self._claimant, step, self._question(), tuple(self._tried), reason, gives_way=gives_way,
+            places=None if gives_way else found,
+        )  # fmt: skip
 
-    def _begin(
-        self,
-        places: tuple[Placed, ...],
-        now: bool,
-        step: Step,
-        reason: Reason,
-        preemption: say.Preemption | None,
-    ) -> say.Start | say.Hold:
-        """Start on these places, or hold them until they are free."""
-        state, job = self._state, self._job
-        if now:
-            return effects.start(
-                state, job, places, claim=Claim.REGULAR, now_ms=self._now_ms, step=step, reason=reason,
-                preemption=preemption,
-            )  # fmt: skip
-        if preemption is None:
-            waiting = effects.leavers_on(state, places)
-            reason = because(Code.WaitsForLeaving, leaving=max(1, len(waiting)))
-        return effects.hold(
-            state, job, places, now_ms=self._now_ms, step=step, reason=reason, preemption=preemption
-        )
-
-    def _overtaken(self, taken: tuple[Unit, ...] = ()) -> bool:
-        """Let those be tried who must be tried before this job, now that it is known that it could start; return whether one
-        was helped.
+    def _question(self, taken: tuple[Unit, ...] = ()) -> Question:
+        """Return who must be tried before this job, now that it is known that it could start.
 
         `taken`: the units that would go for it; what they use of its own quota does not count as a loan.
         """
@@ -211,18 +164,7 @@ class Attempt:
         beyond = False
         for i, bound in quota.named:
             beyond = beyond or (more[i] > 0 and quota.used[i] + more[i] > bound)
-        gave_way = bool(self._given_way.gone)
-        if self._nobody_first == (more, beyond, self._state.change) and not gave_way:
-            return False
-        if gave_way:  # others are tried in the state as it was
-            self._given_way.take_back(self._before)
-        overtaken = self._around.overtakes(self._job, more, beyond)
-        self._before = self._state.mark_after(self._before)
-        if not overtaken:
-            self._nobody_first = more, beyond, self._state.change
-            if gave_way:
-                self._given_way.clear()
-        return overtaken
+        return Question(more, beyond)
 
     def _on_loan(self, as_it_is: Shortage | None) -> Outcome | None:
         """Start beyond the quota's own min on what siblings do not use, after siblings' jobs that need no loan (P3).
@@ -289,11 +231,9 @@ class Attempt:
         step, clauses = steps.widest()
         self._claimant.effort.seek()
         request = self._asked(step, clauses, borrows)
-        prospect, seen = prospect_of(request), self._state.all_changes
-        if surely_found(request, prospect) and self._overtaken_anyway(clauses):
-            return Overtaken()
-        if self._state.all_changes != seen:  # others were tried, and what they did was taken back
-            prospect = prospect_of(request)
+        prospect = prospect_of(request)
+        if surely_found(request, prospect) and (first := self._rivals_anyway(clauses)) is not None:
+            return first
         best = search(request, prospect)
         if isinstance(best, NotFound):
             self._nobody(step, best.reason)
@@ -308,18 +248,22 @@ class Attempt:
             self._not_enough(narrower, because(Code.NoLawfulSet, step=narrower.value))
         return self._take(step, request, best)
 
-    def _overtaken_anyway(self, clauses: tuple[Clause, ...]) -> bool:
-        """Let those be tried who must be tried first whomever of these this job takes; return whether one was helped.
+    def _rivals_anyway(self, clauses: tuple[Clause, ...]) -> RivalsFirst | None:
+        """Return that somebody must be tried first whomever of these this job takes; None if nobody must in any case.
 
-        That they are all is certain if no victim can stand in its own quota or below. Where surplus has given way, they are asked
-        for with the victims: they must be tried in the state as it was.
+        That they are all is certain if no victim can stand in its own quota or below. Where surplus has given way, they can only be asked
+        for in the state as it was.
         """
-        quota = self._quota
+        quota, gave_way = self._quota, bool(self._given_way.gone)
+        question = self._question()
         if any(clause.reaches_into(quota.tin, quota.tout) for clause in clauses):
-            return not self._given_way.gone and self._around.surely_overtakes(
-                self._job, self._claimant.request
-            )
-        return self._overtaken()
+            if gave_way:
+                return None
+            question = Question(self._claimant.request, on_loan=False, by_policy=True)
+        ask = self._around.anybody_first
+        if ask is None or question in self._around.settled:
+            return None
+        return RivalsFirst(question) if gave_way or ask(self._job, question) else None
 
     def _with_victims(self, step: Step, clauses: tuple[Clause, ...], loan_allowed: bool) -> Outcome | None:
         """Search victims within one step and, if a set is found, take it and start or hold; None if there is no set."""
@@ -355,54 +299,13 @@ class Attempt:
         """Return what is asked of a search where the replicas have their places: they run there already (I1)."""
         return search_request(self._claimant, Step.IDLE, (), self._now_ms, loan_allowed=False, nodes_fit=True)
 
-    def _take(self, step: Step, request: Request, found: Found) -> Decided | Overtaken:
-        self._claimant.effort.found()
-        if self._overtaken(found.units):
-            return Overtaken()
+    def _take(self, step: Step, request: Request, found: Found) -> Proposal:
         if not self._claimant.effort.thorough:
             self._not_enough(step, BRIEFLY)
-        saving = found.cost - cost_without_ladder(found)
-        if self._given_way.gone:
-            self._given_way.let_stay(request, found, self._before)
-        preemption, evictions = self._evict(step, request.signature, found, saving)
-        reason = why_started(step, found, preemption.victims)
-        places = self._claimant.soonest_places()
-        if places is None:
-            raise AssertionError(f"{self._job.id} does not fit after its victims left: {found}")
-        begun = self._begin(*places, step, reason, preemption)
-        taken = (*self._given_way.units, *found.units)
-        return Decided((*evictions, begun), self._before, tuple(self._tried), taken, tuple(self._stopped))
-
-    def _evict(
-        self, step: Step, signature: Signature, found: Found, saving: int
-    ) -> tuple[say.Preemption, tuple[say.Decision, ...]]:
-        """Evict the units that were found, or turn them idle; return the entry of the ledger and what was decided.
-
-        `saving`: how much less others would have cost without the priority ladder (P5).
-        """
-        taken = take(self._claimant, signature, found, self._now_ms)
-        self._stopped += taken.stopped
-        settle_all(self._state, (*self._given_way.units, *found.units), self._now_ms)
-        ledger = self._ledger(step, taken.victims, found, saving)
-        return ledger, (*self._given_way.evictions, *taken.decided)
-
-    def _ledger(self, step: Step, victims: list[say.VictimCost], found: Found, saving: int) -> say.Preemption:
-        """Return the entry of the ledger: these victims, and the surplus that gave way before a loan.
-
-        That surplus, and what of it goes with a core after all, would have gone for other victims as well.
-        """
-        before = self._given_way.victims
-        cost = sum(victim.cost for victim in (*before, *victims))
-        return say.Preemption(
-            preemptor=self._job.id,
-            step=step,
-            victims=(*before, *victims),
-            demoted=tuple(u.job.id for u in found.units if u in found.demoted),
-            cost=cost,
-            cost_without_ladder=cost - saving,
-            highest_priority=found.highest,
-            tried=tuple(self._tried),
-        )
+        return Proposal(
+            self._claimant, step, self._question(found.units), tuple(self._tried), request=request, found=found,
+            gives_way=self._given_way.units,
+        )  # fmt: skip
 
     # -- why ---------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from quotatree.core.model.effort import ONE_ATTEMPT, PLAN_AT_MOST, CutShort, Effort, Unfinished
+from quotatree.core.model.job import Job
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.state import State
 
@@ -19,22 +20,37 @@ T = TypeVar("T")
 
 
 class PlanEffort:
-    """What one plan may still spend. `before`: what the plan before it left to it."""
+    """What one plan may still spend. `before`: what the plan before it left to it; `resumes`: jobs that it goes on with."""
 
-    __slots__ = ("_cut", "_inner", "_something_done", "_tried", "_until", "_work", "before")
+    __slots__ = (
+        "_cut",
+        "_something_done",
+        "_state",
+        "_tried",
+        "_until",
+        "_work",
+        "before",
+        "resumes",
+        "stack",
+    )
 
     def __init__(self, state: State, before: Unfinished | None) -> None:
-        self._work, self.before = state.work, before or Unfinished()
+        self._state, self._work, self.before = state, state.work, before or Unfinished()
         self._until = self._work.done + PLAN_AT_MOST
         self._something_done = False
+        self.resumes = self.before.stack if self.before.change == state.change else ()
+        self.stack: tuple[Job, ...] = ()  # jobs that were being tried when the plan was cut short
         self._tried: dict[WaitClass, None] = {}
-        self._inner = 0  # what attempts inside the present one have spent
         self._cut: tuple[WaitClass, int] | None = None  # whose attempt was cut short, and what it had spent
 
     @property
     def used_up(self) -> bool:
         """Whether the plan ends now; not before it has tried a job or started one, so that every plan gets on."""
         return self._cut is not None or (self._something_done and self._work.done >= self._until)
+
+    def no_more_for(self, cls: WaitClass) -> bool:
+        """Return whether a job of this class is not asked any more in this plan; those that are sought briefly always are."""
+        return self.used_up and cls not in self.before.briefly
 
     def of(self, cls: WaitClass) -> Effort:
         """Return what an attempt to help a job of this class may spend."""
@@ -46,8 +62,7 @@ class PlanEffort:
         self._work.done += ONE_ATTEMPT
 
     def measure(self, cls: WaitClass, attempt: Callable[[], T]) -> T:
-        """Make an attempt for a class, perhaps inside that of another, and note what it spends if it is cut short."""
-        outer, self._inner = self._inner, 0
+        """Try to help a class, and note what that has spent if it is cut short."""
         began = self._work.done
         if not self._something_done:  # what it takes to find out whose turn it is must not be all
             self._something_done, self._until = True, began + PLAN_AT_MOST
@@ -55,16 +70,20 @@ class PlanEffort:
         try:
             return attempt()
         except CutShort:
-            if self._cut is None:
-                self._cut = cls, self._work.done - began - self._inner
+            self._cut = cls, self._work.done - began
             raise
-        finally:
-            self._inner = outer + self._work.done - began
 
     @property
     def anybody_had_a_turn(self) -> bool:
-        """Whether an attempt has failed or was cut short: then the next plan goes on elsewhere, or with less effort."""
-        return self._cut is not None or bool(self._tried)
+        """Whether an attempt has failed, was cut short or led to another: then the next plan goes on elsewhere, or with less effort."""
+        return self._cut is not None or self._anybody_else_had_a_turn
+
+    def _class_of(self, job: Job) -> WaitClass | None:
+        return job.quota.queue.of_job.get(job.id)
+
+    @property
+    def _anybody_else_had_a_turn(self) -> bool:
+        return bool(self._tried) or len(self.stack) > len(self.resumes)
 
     def failed(self, cls: WaitClass) -> None:
         """Note that a class has had its turn."""
@@ -74,7 +93,8 @@ class PlanEffort:
         """Return what this plan leaves to the next; None if it was not cut short."""
         if not self.used_up:
             return None
-        tried, briefly, _ = self.before
-        if self._cut is not None and 2 * self._cut[1] >= PLAN_AT_MOST:  # more would not be enough
-            briefly |= {self._cut[0]}
-        return Unfinished(tried.union(self._tried), briefly, hopes)
+        tried, briefly = self.before.tried, self.before.briefly
+        hardest, spent = self._cut or (self._class_of(self.stack[-1]) if self.stack else None, 0)
+        if hardest is not None and (2 * spent >= PLAN_AT_MOST or not self._anybody_else_had_a_turn):
+            briefly |= {hardest}  # else the next plan would not get further
+        return Unfinished(tried.union(self._tried), briefly, hopes, self.stack, self._state.change)

@@ -21,19 +21,18 @@ from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import fits_own_min
 from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.ordering import Ordering
-from quotatree.core.planning.outcome import Decided
-from quotatree.core.planning.plan_context import Surroundings
+from quotatree.core.planning.outcome import Around, Proposal, alone
 from quotatree.core.planning.rivals import takers_waiting
 from quotatree.core.state import State
 
 
 def who_would_take_it_back(
-    state: State, job: Job, taken: tuple[Unit, ...], now_ms: int, around: Surroundings | None = None
+    state: State, job: Job, taken: tuple[Unit, ...], now_ms: int, around: Around | None = None
 ) -> JobId | None:
     """Return a waiting job that could now start by evicting this one, which has just taken these units; or None.
 
-    Only where it took regular work, or an idle job that could be regular. A transaction must be open. `around`: what tells how much
-    each of them may spend; None: as without a plan.
+    Only where it took regular work, or an idle job that could be regular. `around`: what each of them may spend; None: as much as it
+    takes.
     """
     if not taken or not any(_matters(unit) for unit in taken):
         return None
@@ -50,9 +49,7 @@ def who_would_take_it_back(
                 continue
             if other.id not in victims and _could_take_all(quota, other.priority, taken):
                 continue  # it could not start on all that either
-            if _starts_by_evicting(
-                state, Candidate(quota, cls, other), job, now_ms, around or Surroundings()
-            ):
+            if _would_take(state, Candidate(quota, cls, other), job, now_ms, around or alone(state)):
                 return other.id
     return None
 
@@ -84,13 +81,7 @@ def _could_take_all(quota: Quota, priority: int, taken: tuple[Unit, ...]) -> boo
     )
 
 
-def _starts_by_evicting(
-    state: State, candidate: Candidate, victim: Job, now_ms: int, around: Surroundings
-) -> bool:
-    """Return whether the candidate would start now and take the victim for it; the state stays as it is."""
-    mark = state.mark()
-    try:
-        outcome = attempt(state, candidate.job, candidate.cls, now_ms, around, patient=False)
-    finally:
-        state.rollback_to(mark)
-    return isinstance(outcome, Decided) and any(unit.job is victim for unit in outcome.taken)
+def _would_take(state: State, candidate: Candidate, victim: Job, now_ms: int, around: Around) -> bool:
+    """Return whether the candidate could start now, and would take the victim for it."""
+    outcome = attempt(state, candidate.job, candidate.cls, now_ms, around, patient=False)
+    return isinstance(outcome, Proposal) and any(unit.job is victim for unit in outcome.taken)

@@ -12,27 +12,18 @@ from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.errors import EndlessPlan
-from quotatree.core.model.effort import CutShort, Effort
-from quotatree.core.model.job import Claim, Job
+from quotatree.core.model.job import Claim
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.quota_arithmetic import has_loan
-from quotatree.core.model.resources import Resources
-from quotatree.core.model.rights import could_evict, work_of
 from quotatree.core.model.tree import Tree
-from quotatree.core.model.wait_queue import Failure, WaitClass
-from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.attempt_facts import kept_for_guard
-from quotatree.core.planning.chain import Chain
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.held_jobs import HeldJobs
-from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.leftovers import Leftovers
 from quotatree.core.planning.ordering import Ordering, forget_positions
-from quotatree.core.planning.outcome import Decided, Failed, Outcome, Overtaken
-from quotatree.core.planning.plan_context import Surroundings
 from quotatree.core.planning.rest import at_rest, waking_times
-from quotatree.core.planning.rivals import before_loan, rival_of
 from quotatree.core.planning.starvation_guard import look_after_guards, place_guards
+from quotatree.core.planning.work_stack import WorkStack
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
 
@@ -120,16 +111,13 @@ def put_off(state: State, now_ms: int, trees: tuple[Tree, ...]) -> PutOff:
         state.rollback()
 
 
-class _Planner(Surroundings):
+class _Planner:
     def __init__(self, draft: Draft) -> None:
-        super().__init__()
         self._spend = draft.effort
         self._draft, self._state, self._now_ms = draft, draft.state, draft.now_ms
         self._holds = HeldJobs(draft)
         self._leftovers = Leftovers(draft)
-        self._chain = Chain()
-        self._left_out: list[WaitClass] = []  # of postponed starts: the next plan tries them again
-        self._resting_on_all: list[WaitClass] = []  # their failures: any change makes them void
+        self._stack = WorkStack(draft, self._leftovers)
 
     @property
     def decisions(self) -> list[say.Decision]:
@@ -144,9 +132,10 @@ class _Planner(Surroundings):
         self._leftovers.hope_on(self._spend.before.hopes)
         draft.decisions += look_after_guards(self._state, draft.ordering, self._now_ms)
         holds.expire()
+        self._stack.resume()
         while True:
             returns = draft.returns
-            while holds.retry_expired(self._try) or holds.finish(self._try):
+            while holds.retry_expired(self._stack.help) or holds.finish(self._stack.help):
                 pass
             while draft.returns == returns and self._round():
                 pass
@@ -170,7 +159,7 @@ class _Planner(Surroundings):
                 raise EndlessPlan
             return
         self._leftovers.forget_hopes()
-        for cls in self._left_out:
+        for cls in self._stack.left_out:
             self._state.remember(cls, None)
 
     def _round(self) -> bool:
@@ -180,7 +169,7 @@ class _Planner(Surroundings):
         """
         kinds = (
             self._regular,
-            partial(self._holds.retry_expired, self._try),
+            partial(self._holds.retry_expired, self._stack.help),
             self._leftovers.start_idle,
             self._leftovers.start_surplus,
         )
@@ -195,22 +184,11 @@ class _Planner(Surroundings):
         """Do what follows once no job can be helped; return True if a job may be helped after that."""
         return (
             self._draft.fail_over_limit()
-            or self._holds.finish(self._try)
-            or self._look_again()
+            or self._holds.finish(self._stack.help)
+            or self._stack.look_again()
             or self._guards()
             or self._last_pass()
         )
-
-    def _look_again(self) -> bool:
-        """Let classes whose failure any change makes void be tried again; return whether there are any (S9)."""
-        found = False
-        for cls in self._resting_on_all:
-            failed = cls.failed
-            if cls.members and failed is not None and failed.change not in (None, self._state.change):
-                self._draft.ordering.touch(cls.quota)
-                found = True
-        self._resting_on_all.clear()
-        return found
 
     def _guards(self) -> bool:
         """Update and place starvation guards (S10); return whether one changed.
@@ -232,7 +210,7 @@ class _Planner(Surroundings):
         if draft.last or not draft.postponed:
             return False
         draft.last = True
-        self._holds.finish(self._try)
+        self._holds.finish(self._stack.help)
         return True
 
     # -- the first round ---------------------------------------------------------------------------------------
@@ -240,90 +218,9 @@ class _Planner(Surroundings):
     def _regular(self) -> bool:
         """Make one decision of the first round; return False when no job can be helped any more."""
         while not self._spend.used_up and (candidate := self._draft.ordering.best()) is not None:
-            if self._try(candidate.cls, candidate.job):
+            if self._stack.help(candidate.cls, candidate.job):
                 return True
         return False
-
-    def _try(self, cls: WaitClass, job: Job) -> bool:
-        """Try a job, after those that must be tried before it if it could start; return False if none could be helped.
-
-        If the plan is cut short meanwhile, none of them is: whoever was not tried yet might have to come before the others.
-        """
-        try:
-            return self._chain.follow(cls, job, self._try_one)
-        except CutShort:
-            return False
-
-    def _try_one(self, cls: WaitClass, job: Job) -> bool:
-        outcome = self._spend.measure(cls, partial(self._attempt, cls, job))
-        if isinstance(outcome, Overtaken):
-            return True
-        if isinstance(outcome, Failed):
-            self._remember(cls, job, outcome.failure)
-            return False
-        self._draft.add(job, outcome)
-        return True
-
-    def _attempt(self, cls: WaitClass, job: Job) -> Outcome:
-        state = self._state
-        if self._draft.stays_behind_guard(job):
-            return Failed(Failure(kept_for_guard(state, job), job.quota.tree.version, change=state.change))
-        preemptor = self._draft.postponed.get((job.id, Claim.REGULAR))
-        if preemptor is None:
-            outcome = attempt(state, job, cls, self._now_ms, self)
-            if not isinstance(outcome, Decided):
-                return outcome
-            kept = False
-            try:
-                around = Surroundings(self._spend.of(cls))
-                preemptor = who_would_take_it_back(state, job, outcome.taken, self._now_ms, around)
-                kept = preemptor is None
-            finally:
-                if not kept:
-                    state.rollback_to(outcome.before)
-            if preemptor is None:
-                return outcome
-        else:
-            self._left_out.append(cls)
-        reason = because(Code.WouldBeTaken, preemptor=preemptor)
-        return Failed(Failure(reason, job.quota.tree.version, change=state.change))
-
-    def effort(self, state: State, job: Job) -> Effort:
-        del state
-        return self._spend.of(job.quota.queue.of_job[job.id])
-
-    def overtakes(self, job: Job, request: Resources, on_loan: bool) -> bool:
-        while True:
-            ordering = self._draft.ordering
-            if ordering.nobody_but(job):
-                return False
-            first = rival_of(ordering, job, request, self._chain.ids())
-            if first is None and on_loan:
-                first = before_loan(ordering, job, self._chain.ids())
-            if first is None:
-                return False
-            if self._chain.link(first.cls, first.job, self._try_one):
-                return True
-
-    def surely_overtakes(self, job: Job, request: Resources) -> bool:
-        # Victims make the loan smaller on which a return rests (P15), so some rivals depend on them. The first of all that there
-        # may be comes first in any case if a policy makes it one.
-        while True:
-            first = rival_of(self._draft.ordering, job, request, self._chain.ids())
-            if first is None or not could_evict(first.quota, first.job.priority, work_of(job)):
-                return False
-            if self._chain.link(first.cls, first.job, self._try_one):
-                return True
-
-    def _remember(self, cls: WaitClass, job: Job, failure: Failure) -> None:
-        self._state.remember(cls, failure)
-        if failure.change is not None:
-            self._resting_on_all.append(cls)
-        self._spend.failed(cls)
-        if failure.reason.code is Code.StopsAtIdle:
-            self._leftovers.hope(cls)
-        self._draft.ordering.drop(cls)
-        self._draft.tell(job, failure.reason)
 
     # -- the end -----------------------------------------------------------------------------------------------
 
