@@ -28,6 +28,8 @@ from tests.core.building import gpus, tree
         (lambda: apply(tree(), QuotaScaled("a", Bounds(9000)), 0), "min.gpu", "Q5"),
         (lambda: apply(tree(), QuotaScaled("a", Bounds(5000)), 0), "min.gpu", "Q5"),
         (lambda: tree(b={"reserved": gpus(5)}), "reserved.gpu", "Q8"),
+        (lambda: tree(b={"idle_limit_milli": -1}), "idle_limit", "I2"),
+        (lambda: tree(b={"min_runtime_ms": -1}), "min_runtime", "P11"),
         (lambda: tree(b={"min": Bounds(7000)}), "min.gpu", "Q1"),
         (lambda: tree(root={"draws": (("default", Bounds(1000)), ("default", Bounds(1000)))}), "draws", "Q1"),
     ],

@@ -1,8 +1,7 @@
 """The whole state as one value, and back: a restored state plans exactly as the one it was taken from (A3, A7).
 
-Only what can be found out again is forgotten: why waiting jobs failed when they were last tried. So right after a restart
-every waiting job is tried once more, with the same outcome; a wait may be told again with newer figures, and the
-decisions of that one plan may come in another order.
+Only what can be found out again is forgotten: why waiting jobs failed when they were last tried. So right after a restart every
+waiting job is tried once more, and the plan is made of the same decisions in the same order, wherever neither plan was cut short (A8).
 """
 
 from __future__ import annotations

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from random import Random
 
 import pytest
 
 from quotatree.core import events as ev
+from quotatree.core.changes import replicas
 from quotatree.core.changes.apply import apply
-from quotatree.core.model.job import Idle, JobId, JobSpec, ReplicaGroup, Shape
+from quotatree.core.model.job import Idle, Job, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
 from quotatree.core.model.policy import Module, Strategy
 from quotatree.core.model.quota import AmountLimit, QuotaId, QuotaSpec
 from quotatree.core.model.resources import Bounds
+from quotatree.core.model.unit import Unit
+from quotatree.core.planning import leftovers
 from quotatree.core.planning.leftovers import Leftovers
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from tests.core.building import World, submit
+from tests.core.building import World, cluster, submit
 
 
 def test_the_first_surplus_replica_is_no_news_for_the_next_plan() -> None:
@@ -99,3 +103,27 @@ def _surplus_of(seed: int) -> list[tuple[str, str]]:
         if number % 3 == 2:
             found += world.plan(number)
     return found
+
+
+def test_what_a_service_could_use_at_most_costs_nothing_by_itself_p12(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A4: for each replica of surplus all numbers up to `max_replicas` were listed, and all that run were put in order."""
+    seen = 0
+
+    def counted(most: int) -> Iterator[int]:
+        nonlocal seen
+        for number in range(most):
+            seen += 1
+            yield number
+
+    def never(job: Job) -> list[Unit]:
+        raise AssertionError(f"the replicas of {job.id} are put in order")
+
+    monkeypatch.setattr(leftovers, "range", counted, raising=False)
+    monkeypatch.setattr(replicas, "_in_order", never)
+    state = cluster(16)
+    job = submit(state, "s", "r", (1, 1000), module=Module.EAS, max_replicas=100_000)
+    plan(state, 0)
+    assert job.running_replicas == 16
+    assert seen <= 16 * 17

@@ -46,7 +46,7 @@ def start(
 
 def start_surplus(state: State, job: Job, place: Placed, now_ms: int) -> say.Start:
     add_replicas(state, job, (place,), job.claim, now_ms, surplus=True)
-    settle(state, job, now_ms)
+    settle(state, job, now_ms, surplus=True)
     reason = because(Code.SurplusFits)
     state.set_reason(job, reason.code.name)
     return say.Start(

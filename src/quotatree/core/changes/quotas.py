@@ -80,13 +80,13 @@ def check_amounts(spec: QuotaSpec, bounds: Bounds) -> None:
     for i, weight in enumerate(spec.weight or ()):
         if weight is not None and weight < 0:
             raise Refused(f"weight.{RESOURCE_NAMES[i]}", weight, "S6", "must not be negative")
-    for name, value in (
-        ("idle_limit", spec.idle_limit_milli),
-        ("min_runtime", spec.min_runtime_ms),
-        ("preemption_delay", spec.preemption_delay_ms),
+    for name, value, rule in (
+        ("idle_limit", spec.idle_limit_milli, "I2"),
+        ("min_runtime", spec.min_runtime_ms, "P11"),
+        ("preemption_delay", spec.preemption_delay_ms, "P11"),
     ):
         if value is not None and value < 0:
-            raise Refused(name, value, "P11", "must not be negative")
+            raise Refused(name, value, rule, "must not be negative")
 
 
 def root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota | None) -> Bounds:

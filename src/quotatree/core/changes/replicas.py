@@ -23,24 +23,27 @@ def add_replicas(
         state.put_entry(job.extras, place.replica, unit)
 
 
-def settle(state: State, job: Job, now_ms: int, *, waited: bool = False) -> int:
+def settle(state: State, job: Job, now_ms: int, *, waited: bool = False, surplus: bool = False) -> int:
     """Make every replica of a running job what it counts as now, and queue the job if it wants more.
 
-    `waited`: it wanted more before, and goes on waiting; that is also known from its queue or its hold. Returns how many
-    replicas joined the core.
+    `waited`: it wanted more before, and goes on waiting; that is also known from its queue or its hold. `surplus`: nothing has
+    changed but that it got one more replica of surplus. Returns how many replicas joined the core.
     """
     if job.core is None:
         return 0
     queued = job.quota.queue.of_job.get(job.id)
     waited = waited or job.hold is not None or (queued is not None and queued.grows)
     joined = 0
-    if job.extras:
+    core = job.core.places
+    all_surplus = surplus and len(core) >= max(job.core_replicas, job.spec.wanted_replicas)
+    if job.extras and not all_surplus:
         joined = _fill_core(state, job)
-        room = job.spec.wanted_replicas - len(job.core.places)
-        for position, unit in enumerate(_in_order(job)):
-            kind = UnitKind.WANTED if position < room else UnitKind.SURPLUS
-            if unit.cls.kind is not kind:
-                _replace(state, job, unit, kind, unit.cls.claim)
+        room = max(0, job.spec.wanted_replicas - len(job.core.places))
+        if not _in_place(job, room):
+            for position, unit in enumerate(_in_order(job)):
+                kind = UnitKind.WANTED if position < room else UnitKind.SURPLUS
+                if unit.cls.kind is not kind:
+                    _replace(state, job, unit, kind, unit.cls.claim)
         reprice_replicas(state, job)
     if state.surplus_failed:
         state.remember_surplus(job, None)
@@ -61,7 +64,9 @@ def settle(state: State, job: Job, now_ms: int, *, waited: bool = False) -> int:
 def reprice_replicas(state: State, job: Job) -> None:
     """Give each replica beyond the core of a service its part of an outage: one of all that run now (P6)."""
     for unit in job.extras.values():
-        if not unit.slope and unit.base != unit.constant_cost(state.settings.eas_outage_ms):
+        if unit.is_surplus or unit.slope:
+            continue
+        if unit.base != unit.constant_cost(state.settings.eas_outage_ms):
             state.reprice(unit)
 
 
@@ -85,7 +90,9 @@ def _fill_core(state: State, job: Job) -> int:
     """Make replicas of the core's own claim part of a core that is too small; return how many."""
     assert job.core is not None
     missing = job.core_replicas - len(job.core.places)
-    chosen = [unit for unit in _in_order(job) if unit.cls.claim is job.claim][: max(0, missing)]
+    if missing <= 0:
+        return 0
+    chosen = [unit for unit in _in_order(job) if unit.cls.claim is job.claim][:missing]
     places = job.core.places
     for unit in chosen:
         state.displace(unit, leaves=False)
@@ -94,6 +101,19 @@ def _fill_core(state: State, job: Job) -> int:
     if chosen:
         _set_core(state, job, places)
     return len(chosen)
+
+
+def _in_place(job: Job, room: int) -> bool:
+    """Return whether all replicas beyond the core count already as what they should, of which `room` are wanted."""
+    wanted = idle_wanted = regular_surplus = 0
+    for unit in job.extras.values():
+        cls = unit.cls
+        if cls.kind is UnitKind.WANTED:
+            wanted += 1
+            idle_wanted += cls.claim is Claim.IDLE
+        elif cls.claim is not Claim.IDLE:
+            regular_surplus += 1
+    return wanted == min(room, len(job.extras)) and not (idle_wanted and regular_surplus)
 
 
 def _in_order(job: Job) -> list[Unit]:

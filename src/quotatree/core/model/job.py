@@ -349,6 +349,8 @@ class Job:
         """Numbers of the replicas beyond a regular core that are wanted and run idle, so that they wait for promotion (I1)."""
         if self.claim is Claim.IDLE or not self.extras:
             return []
+        if self.core is not None and len(self.core.places) >= self.spec.wanted_replicas:
+            return []  # all are surplus; there may be thousands
         return [i for i, unit in self.extras.items() if unit.cls.claim is Claim.IDLE and not unit.is_surplus]
 
     def check_transition(self, wanted: Phase) -> None:

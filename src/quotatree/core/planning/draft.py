@@ -8,8 +8,10 @@ from quotatree.core import decisions as say
 from quotatree.core.changes.effects import Stopped
 from quotatree.core.changes.preemption_count import count_preemption, count_preemptions
 from quotatree.core.model.job import Claim, Job, JobId, Phase
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.unit import Unit, UnitKind
-from quotatree.core.planning.attempt_facts import passes_guard
+from quotatree.core.planning.attempt_facts import fits_own_min, passes_guard
 from quotatree.core.planning.effort import PlanEffort
 from quotatree.core.planning.net_effect import keep_running
 from quotatree.core.planning.ordering import Ordering
@@ -127,9 +129,24 @@ class Draft:
                 self._placed[decision.job, Claim.REGULAR] = before
                 self._guarded_then[decision.job] = job.quota.tree.guard
         self.decisions += outcome.decisions
+        if any(isinstance(decision, say.Start | say.Hold | say.Promote) for decision in outcome.decisions):
+            self._claim_loans(job.quota)
         for victim in outcome.stopped:
             self._stopped.setdefault(victim.unit.job.id, victim)
         self.ordering.left(job)
+
+    def _claim_loans(self, borrower: Quota) -> None:
+        """Let jobs be tried again that may claim a loan which was just taken, or became larger (P15, S9)."""
+        for above in borrower.path if borrower.tree.loans else ():
+            if not has_loan(above):
+                continue
+            for lender in above.siblings():
+                waiting = lender.queue.classes.values()
+                failed = [c for c in waiting if c.failed is not None and fits_own_min(lender, c.request)]
+                for cls in failed:
+                    self.state.remember(cls, None)
+                if failed:
+                    self.ordering.touch(lender)
 
     # -- going back --------------------------------------------------------------------------------------------
 

@@ -87,10 +87,14 @@ class Leftovers:
             job = line.last_first[-1]
             root, tree, version = job.quota.root, job.quota.tree, job.quota.tree.version
             taken = {*job.core_indexes, *job.extras, *job.leaving}
-            free = [i for i in range(job.spec.most_replicas) if i not in taken]
+            free = next((i for i in range(job.spec.most_replicas) if i not in taken), None)
             shape = job.spec.groups[0].shape
-            if free and not draft.is_put_off(job, UnitKind.SURPLUS) and surplus_allowed(state, job):
-                places = find_places(state, root, [(free[0], shape)], now=True, avoid=tree.guard_nodes)
+            if (
+                free is not None
+                and not draft.is_put_off(job, UnitKind.SURPLUS)
+                and surplus_allowed(state, job)
+            ):
+                places = find_places(state, root, [(free, shape)], now=True, avoid=tree.guard_nodes)
                 if places is not None:
                     draft.note_place(job, UnitKind.SURPLUS)
                     draft.decisions.append(effects.start_surplus(state, job, places[0], draft.now_ms))
