@@ -96,6 +96,19 @@ def test_a_server_leads_with_a_store_that_an_overlap_of_two_versions_ruined(
     assert all(row.until_ms is not None for row in server.store.table(UsageRow))
 
 
+def test_a_standby_answers_from_a_copy_of_a_ruined_store_that_nobody_has_mended_yet(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill("ruined_by_overlap", url, tmp_path)
+    store = KeptStore.at(url)
+    assert store.take_lease("leader", AFTER_MS, 10**9) is not None
+    standby = Later(tmp_path, store, AFTER_MS)
+    assert standby.mode() is Mode.STANDBY
+    assert len(standby.world.state.jobs) == 5
+    assert "use_without_job" in capsys.readouterr().out
+    store.close()
+
+
 def test_running_jobs_of_b97389c_run_on_after_the_tables_were_brought_up_to_date(
     opened: Callable[[str, int], Server],
 ) -> None:
