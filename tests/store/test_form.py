@@ -33,5 +33,5 @@ def test_a_form_is_missing_older_ours_or_newer(url: str, migrated_url: str, tmp_
 def test_a_database_without_tables_has_all_steps_before_it(tmp_path: Path) -> None:
     empty = Store.open(str(tmp_path / "empty.db"))
     assert empty.tables() == Tables(Form.MISSING, None, steps())
-    assert steps()[2] == Step("0003", "Figures of quotas over time.")
+    assert steps()[2] == Step("0003", "Figures of quotas over time")
     empty.close()

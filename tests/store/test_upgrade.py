@@ -93,6 +93,7 @@ def test_the_backup_beside_the_data_is_what_was_there_and_restores(tmp_path: Pat
     fill("of_b97389c", url, tmp_path)
     store = Store.open(url)
     before = content(store)
+    (tmp_path / "store.db.revision-0002.batch-3.20261119T043000Z.backup.part").write_text("left by a kill")
     leading(store).upgrade()
     (file,) = backups(tmp_path)
     assert file.name == "store.db.revision-0002.batch-20.20261119T043339Z.backup"

@@ -30,7 +30,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One migration; `says` is what it does, in one line."""
+    """One migration; `says` is what it brings: the first sentence of its script."""
 
     revision: str
     says: str
@@ -56,7 +56,9 @@ def config(connection: Connection | None = None) -> Config:
 def steps() -> tuple[Step, ...]:
     """All migrations of this version, the first one first."""
     scripts = ScriptDirectory.from_config(config()).walk_revisions()
-    return tuple(reversed([Step(script.revision, script.doc) for script in scripts]))
+    return tuple(
+        reversed([Step(script.revision, script.doc.split(". ")[0].rstrip(".")) for script in scripts])
+    )
 
 
 def newest() -> str:

@@ -9,6 +9,7 @@ finds by its name and does not write again.
 
 from __future__ import annotations
 
+import glob
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -73,6 +74,8 @@ def _backup_beside(
     if path.exists():
         say(f"backup: {path} is there already, from a try that did not end")
         return
+    for left_by_a_kill in file.parent.glob(f"{glob.escape(file.name)}.revision-*.backup.part"):
+        left_by_a_kill.unlink()
     _check_room(file, connection)
     progress.begin(f"backup: writing {path}")
     backup(engine, path, at_ms, of_any_form=True)

@@ -75,7 +75,7 @@ def test_an_old_database_is_backed_up_and_brought_up_to_date_with_its_jobs_runni
     for line in (
         f"the tables in sqlite:///{data}/quotatree.db are at revision 0002, this version needs {newest()}",
         f"backup: writing {backup}",
-        "migrating to 0003: Figures of quotas over time.",
+        "migrating to 0003: Figures of quotas over time",
     ):
         assert f"{line}\n" in said
     store = Store.open(str(data / "quotatree.db"))
@@ -112,7 +112,7 @@ def test_a_newer_version_waits_for_the_older_leader_then_migrates_and_no_older_o
         assert client.jobs.get(submitted)["quota"] == "q"
     again = run("serve", *words, "--engine", "timer", "--data", str(tmp_path / "one" / "data"), status=1)
     assert f"the tables are at revision {REVISION}, of a newer QuotaTree" in again.stderr
-    assert "migrating to next: What the next version keeps." in newer.end()
+    assert "migrating to next: What the next version keeps" in newer.end()
 
 
 def test_an_older_leader_that_was_paused_while_a_newer_one_took_over_ends_clean(
