@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import text
 
@@ -174,6 +175,41 @@ def test_a_server_that_loses_the_lease_before_it_migrates_stands_by(older: KeptS
     server.step()
     assert server.health.mode is Mode.STANDBY
     assert older.tables().revision == "0002"
+    server.stop()
+
+
+def test_a_migration_whose_connection_is_cut_changes_nothing_and_is_tried_again(
+    older: KeptStore, url: str
+) -> None:
+    """PostgreSQL is restarted in the middle; before the next try another server takes the lease."""
+    if not url.startswith("postgresql"):
+        pytest.skip("SQLite has no connection to be cut")
+    clock, said = Clock(), list[str]()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if line.startswith("migrating to 0004") and len(said) < 6:
+            with psycopg.connect(url, autocommit=True) as admin:
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+
+    server = controller(older, "new", clock, say=say)
+    server.step()
+    assert server.health.mode is Mode.STORE_AWAY
+    assert said[-1].startswith("the tables stay as they were: ")
+    assert older.tables().revision == "0002"
+    rival = older.take_lease("rival", NOW_MS + LEASE_MS + 1, LEASE_MS)
+    assert rival is not None
+    clock.now_ms += 2 * LEASE_MS
+    server.step()
+    assert server.health.mode is Mode.WAITS_FOR_OLDER
+    older.release_lease("rival", rival)
+    clock.now_ms += LEASE_MS
+    server.step()
+    assert server.health.mode is Mode.LEADING
+    assert older.tables().form is Form.OURS
     server.stop()
 
 

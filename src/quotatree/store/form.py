@@ -14,7 +14,7 @@ from typing import Final
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, TextClause, text
+from sqlalchemy import Connection, TextClause, select, text
 
 from quotatree.store.errors import NewerTables, NotMigrated
 
@@ -99,6 +99,12 @@ def check_not_newer(found: Tables) -> None:
         raise NewerTables(
             f"the tables are at revision {found.revision}, of a newer QuotaTree: use that version, or restore an older backup"
         )
+
+
+def check_still(connection: Connection) -> None:
+    """The same as `check` for tables that are there, in one quick question where all is well."""
+    if not connection.execute(select(is_ours())).scalar():
+        check(connection)
 
 
 def is_ours() -> TextClause:

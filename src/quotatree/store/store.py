@@ -284,7 +284,7 @@ class Store:
     def _writing(self) -> Iterator[Connection]:
         """A write transaction beside the loop's. Raises NotMigrated unless the tables are those of this version."""
         with writing(self._engine) as connection:
-            form.check(connection)
+            form.check_still(connection)
             yield connection
 
     def _read(self, question: Callable[..., T]) -> T:
