@@ -75,6 +75,14 @@ class Process:
         found = {"XDG_CONFIG_HOME": str(home / "config"), "QUOTATREE_URL": self.url}
         return found if token is None else {**found, "QUOTATREE_TOKEN": token}
 
+    @staticmethod
+    def command(*words: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        """Another command as a process of its own, to its end; for one of another version."""
+        return subprocess.run(
+            [*COMMAND, *words], env={**os.environ, "NO_COLOR": "1", **env}, capture_output=True, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+
     def end(self, number: int = signal.SIGTERM) -> str:
         self.process.send_signal(number)
         return self.process.communicate(timeout=60)[0]

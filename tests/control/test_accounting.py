@@ -116,8 +116,9 @@ def check_loans(server: Server) -> None:
 
 
 def check_shares(server: Server) -> None:
-    """The open stretches of each run are what its replicas occupy."""
+    """The open stretches of each run are what its replicas occupy, in memory and in the store, and none is missing there."""
     world = server.world
+    assert not server.store.faults_in_books()
     assert world.usage.keys() == world.runs.keys()
     for name, use in world.usage.items():
         occupied = sum(place.gpu_milli for place in world.places[name].values())

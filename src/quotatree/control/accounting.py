@@ -50,11 +50,19 @@ def claim_of(world: World, job: JobId, replicas: tuple[int, ...]) -> str:
     return max(found, key=lambda claim: found[claim])
 
 
-def open_usage(world: World, rows: Iterable[UsageRow]) -> None:
-    """Set `world.usage` from the stretches that a store has open, once everything else of the world is there."""
+def open_usage(world: World, rows: Iterable[UsageRow]) -> int:
+    """Set `world.usage` from the stretches that a store has open, once everything else of the world is there.
+
+    Return how many are of no job that is there. They are left out: the books are mended before a server leads, and a copy that
+    a standby answers from, or a planner that must go on, needs them for nothing.
+    """
     stretches: dict[JobId, dict[str, UsageRow]] = {}
+    strays = 0
     for row in rows:
-        stretches.setdefault(JobId(row.job), {})[row.claim] = row
+        if row.job in world.state.jobs:
+            stretches.setdefault(JobId(row.job), {})[row.claim] = row
+        else:
+            strays += 1
     jobs = {name: world.state.jobs[name] for name in stretches}
     shares = {name: _shares(world, job) for name, job in jobs.items()}
     for quota in world.state.quotas.values():
@@ -64,6 +72,7 @@ def open_usage(world: World, rows: Iterable[UsageRow]) -> None:
         world.usage[name] = Usage(found, stretches[name])
         if _live_loan(job, found):
             world.on_loan.setdefault(job.quota.id, {})[name] = None
+    return strays
 
 
 def _shares(world: World, job: Job) -> dict[int, Share]:

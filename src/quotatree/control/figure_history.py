@@ -19,7 +19,7 @@ import structlog
 from quotatree.control.errors import Unavailable
 from quotatree.control.world import World
 from quotatree.core import JobTotal, Module, QuotaId, QuotaReport, State, job_totals, quota_report
-from quotatree.store.errors import StoreConflict, StoreUnavailable
+from quotatree.store.errors import StoreError
 from quotatree.store.rows import SampleRow
 from quotatree.store.samples import Amounts, Sample, Span, Sums
 
@@ -132,7 +132,7 @@ class FigureHistory:
         while not self._stopping.wait(self._seconds_to_next()):
             try:
                 self.look()
-            except (StoreUnavailable, StoreConflict, Unavailable, TimeoutError) as error:
+            except (StoreError, Unavailable, TimeoutError) as error:
                 log.warning("figures_not_kept", error=str(error) or type(error).__name__)
             except Exception:
                 log.exception("figures_broke")  # a gap, and the next minute is tried

@@ -31,6 +31,10 @@ class Mode(Enum):
     LEADING = "ready"
     STORE_AWAY = "read only: the store is unavailable"
     DISK_FULL = "read only: the disk is full; jobs can be cancelled and stopped"
+    MIGRATING = "starting: the tables of an older version are brought up to date"
+    WAITS_FOR_OLDER = (
+        "standing by: an older version leads; when it stops, this one brings the tables up to date and leads"
+    )
     STANDBY = "standing by: another server has the lease"
     ELSEWHERE = "standing by: what runs is in the hands of another server's engine; serve there, or here with --abandon-runs"
     STOPPED = "stopped"

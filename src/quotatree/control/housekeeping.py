@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import structlog
 
 from quotatree.control.world import ANSWERS_KEPT_MS
-from quotatree.store.errors import StoreConflict, StoreUnavailable
+from quotatree.store.errors import StoreError
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +64,7 @@ class Housekeeping:
                 gone = self.prune() if self._leads() else 0
                 if not gone and self._leads():
                     self._also()
-            except (StoreUnavailable, StoreConflict) as error:
+            except StoreError as error:
                 log.warning("not_pruned", error=str(error))
                 gone = 0
             pause_seconds = PAUSE_SECONDS if gone else EVERY_SECONDS

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import structlog
+
 from quotatree.control.accounting import open_usage
 from quotatree.control.commands.dispatch import recall
 from quotatree.control.program_secrets import sealed
@@ -11,6 +13,8 @@ from quotatree.control.world import World
 from quotatree.core import JobId, restore
 from quotatree.engines.base import Place
 from quotatree.store.load import ANSWERS_LOADED, Loaded
+
+log = structlog.get_logger(__name__)
 
 
 def runs_elsewhere(loaded: Loaded, engine: Place) -> str:
@@ -35,7 +39,9 @@ def world_from(loaded: Loaded) -> World:
     world.runs.update({JobId(run.job): run for run in loaded.runs})
     for place in loaded.placements:
         world.places.setdefault(JobId(place.job), {})[place.replica] = place
-    open_usage(world, loaded.usage)
+    strays = open_usage(world, loaded.usage)
+    if strays:
+        log.warning("use_without_job", stretches=strays)
     world.versions.update(loaded.versions)
     world.webhooks.update({hook.id: hook for hook in loaded.webhooks})
     recall(world, loaded.answers)

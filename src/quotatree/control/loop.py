@@ -38,13 +38,22 @@ from quotatree.control.world import World
 from quotatree.control.writer import InDoubt, Writer
 from quotatree.core import QuotaTreeError
 from quotatree.engines.base import Engine, EngineUnavailable
-from quotatree.store.errors import DiskFull, LeaseLost, StoreConflict, StoreUnavailable
+from quotatree.store.errors import (
+    DiskFull,
+    LeaseLost,
+    NewerTables,
+    NotMigrated,
+    StoreConflict,
+    StoreUnavailable,
+)
 from quotatree.store.rows import EngineRow
 
 __all__ = ["Controller", "Health", "LoopSettings", "Mode", "Published"]
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
+DEAF: Final = {Mode.STOPPED: "the server is stopping", Mode.MIGRATING: Mode.MIGRATING.value}
+"""Modes in which the loop's thread hears nobody, for it ends or is busy for long; what it says instead."""
 IN_DOUBT: Final = "the store went away in the middle: it is not known whether this was written; repeat it with its key, or look"
 
 
@@ -59,7 +68,10 @@ class Controller:
         settings: LoopSettings | None = None,
         metrics: Metrics | None = None,
         reserve: Reserve | None = None,
+        say: Callable[[str], None] = lambda line: None,
+        overtaken: Callable[[], None] = lambda: None,
     ) -> None:
+        """`say` is told, line by line, what is done to tables of an older version; `overtaken`, that a newer one leads."""
         self._reserve = reserve or NoReserve()
         self._gave = False  # a piece of the reserve, for the latest try on a full disk
         self.metrics = metrics or Metrics()
@@ -68,6 +80,9 @@ class Controller:
         self._clock = clock
         self._settings = settings or LoopSettings()
         self._writer = Writer(store, holder, self._settings.lease_ms)
+        self._say = say
+        self._tell_overtaken = overtaken
+        self.overtaken = ""  # why this server ends: a newer version has taken over the store
         self._inbox = Inbox()
         self._world: World | None = None
         self._onlooker = Onlooker(store, self._settings.core)
@@ -88,8 +103,8 @@ class Controller:
     def call(self, command: Command) -> Future[Answer]:
         """Queue a command. Its future has the answer only after the commit that contains it."""
         future: Future[Answer] = Future()
-        if self._health.mode is Mode.STOPPED:
-            future.set_exception(Unavailable("the server is stopping"))
+        if self._health.mode in DEAF:
+            future.set_exception(Unavailable(DEAF[self._health.mode]))
         elif self._inbox.size() >= self._settings.most_waiting:
             future.set_exception(Unavailable("too many requests wait already"))
         else:
@@ -99,8 +114,8 @@ class Controller:
     def ask(self, query: Callable[[World, int], T]) -> Future[T]:
         """Queue a query, which the loop's thread runs between two batches. It must change nothing and be quick."""
         future: Future[T] = Future()
-        if self._health.mode is Mode.STOPPED:
-            future.set_exception(Unavailable("the server is stopping"))
+        if self._health.mode in DEAF:
+            future.set_exception(Unavailable(DEAF[self._health.mode]))
         else:
             self._inbox.put(Ask(query, future))
         return future
@@ -169,6 +184,8 @@ class Controller:
 
     def _turn(self) -> bool:
         """Keep the lease, commit one batch and run the waiting queries; return whether more calls or reports wait."""
+        if self.overtaken:
+            return False
         self._now_ms = max(self._now_ms, self._clock())
         try:
             if self._health.mode is Mode.DISK_FULL and self._only_stops():
@@ -193,7 +210,10 @@ class Controller:
             more = False
             self._back_off()
             self._become(Mode.STARTING, f"the engine is unavailable: {error}")
-        except StoreConflict as error:
+        except NewerTables as error:
+            more = False
+            self._give_up(error)
+        except (StoreConflict, NotMigrated) as error:
             more = False
             self._stand_by(error)
         if not more:
@@ -220,10 +240,14 @@ class Controller:
     def _lead(self) -> bool:
         if not self._writer.take(self._now_ms):
             self.leader = self._store.lease_holder()
-            self._become(Mode.STANDBY)
             self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
-            self._look_on()
+            if self._writer.waits_for_older:
+                self._become(Mode.WAITS_FOR_OLDER, f"{self.leader or 'another server'} leads")
+            else:
+                self._become(Mode.STANDBY)
+                self._look_on()
             return False
+        self._prepare_store()
         if not self._engine_open:
             self._engine.open(self._inbox.put)
             self._engine_open = True
@@ -244,6 +268,30 @@ class Controller:
         self._retry_ms = 0
         log.info("leading", holder=self._writer.holder, epoch=self._writer.epoch, jobs=len(world.state.jobs))
         return True
+
+    def _prepare_store(self) -> None:
+        """Bring the tables up to date, and mend what a server of an older version may have left in the books."""
+        if self._writer.waits_for_older:
+            self._become(Mode.MIGRATING)
+            self._inbox.take(0)
+            self._refuse_calls()
+            self._answer_asks()
+            self._writer.upgrade(self._clock, self._tell)
+            self._now_ms = max(self._now_ms, self._clock())
+        try:
+            mended = self._writer.mend()
+        except LeaseLost:
+            raise
+        except StoreConflict:
+            log.exception("books_not_mended")  # sums of use stay wrong; nothing else rests on them
+            return
+        if mended:
+            self.metrics.books_mended.inc(len(mended.open_runs) + len(mended.runs_without_use))
+            log.warning("books_mended", what=str(mended))
+
+    def _tell(self, line: str) -> None:
+        log.info("upgrade", said=line)
+        self._say(line)
 
     def _look_on(self) -> None:
         """Take a copy of what the leader has committed, from which questions are answered here."""
@@ -309,7 +357,7 @@ class Controller:
         )
         return bool(self._inbox.calls) and self._world is not None
 
-    def _stand_by(self, error: StoreConflict) -> None:
+    def _stand_by(self, error: StoreConflict | NotMigrated) -> None:
         """Drop the world, which is no longer what is stored; it is loaded anew when this server leads again."""
         log.error("store_conflict", lease_lost=isinstance(error, LeaseLost), error=str(error))
         self._world = None
@@ -317,6 +365,16 @@ class Controller:
         self.metrics.stands_by()
         self._retry_at_ms = self._now_ms + self._settings.lease_ms // 3
         self._become(Mode.STANDBY, str(error))
+
+    def _give_up(self, error: NewerTables) -> None:
+        """End: a newer version has the store, and nothing that this one could write would be right."""
+        self.overtaken = str(error)
+        log.error("overtaken", error=self.overtaken)
+        self._world = None
+        self._audience.clear()
+        self._stopping = True
+        self._become(Mode.STOPPED, self.overtaken)
+        self._tell_overtaken()
 
     def _give_way(self, why: str) -> None:
         """Release the lease, so that the server whose engine has the open runs can take it at once."""
@@ -329,7 +387,7 @@ class Controller:
     def _refuse_calls(self) -> None:
         """Answer every call that has no answer yet with Unavailable, a standby with who leads; nothing of it was done."""
         why = self._health.mode.value
-        if self._health.mode is Mode.STANDBY and self.leader:
+        if self._health.mode in (Mode.STANDBY, Mode.WAITS_FOR_OLDER) and self.leader:
             why += f"; write to {self.leader}"
         self._inbox.refuse(why)
 

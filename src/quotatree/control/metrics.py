@@ -113,6 +113,11 @@ class Metrics:
             "quotatree_engine_order_failures", "Orders that the engine did not take at once", registry=on
         )
         self.faults = Counter("quotatree_faults", "Bugs met and survived", registry=on)
+        self.books_mended = Counter(
+            "quotatree_books_mended",
+            "Runs whose stretches of use did not fit and were put together anew, as after an overlap with an older version",
+            registry=on,
+        )
         self.refused = Counter(
             "quotatree_refused_requests",
             "Requests without the right to them, by code: nobody signed in, no right, nothing one may see",

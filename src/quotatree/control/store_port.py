@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from quotatree.core import Settings
+from quotatree.store.books import Faults
+from quotatree.store.form import Tables
 from quotatree.store.load import Loaded
 from quotatree.store.rows import Batch, IdempotencyRow
 
 
 class LoopStore(Protocol):
+    def tables(self) -> Tables:
+        """In which form the tables are. Raises NewerTables if it is that of a newer version."""
+
+    def make_tables(self) -> None:
+        """Make the tables where there are none."""
+
+    def upgrade(
+        self, holder: str, epoch: int, clock: Callable[[], int], ttl_ms: int, say: Callable[[str], None]
+    ) -> None:
+        """Bring the tables of an older version up to date. Raises LeaseLost unless (holder, epoch) has the lease."""
+
+    def mend_books(self, holder: str, epoch: int) -> Faults:
+        """Make the stretches of use fit the runs; return what did not."""
+
     def take_lease(self, holder: str, now_ms: int, ttl_ms: int) -> int | None:
         """Take the lease; return its epoch, or None while another holder has it."""
 

@@ -1,12 +1,26 @@
-"""May this server write, and was it written? The lease, and the commits under it (A6, A7).
+"""May this server write, in which form, and was it written? The lease, the tables, and the commits under it (A6, A7).
+
+| the tables are      | another server leads | nobody leads                                      |
+|---------------------|----------------------|---------------------------------------------------|
+| missing             | impossible           | they are made, and this server leads              |
+| of an older version | it waits             | it takes the lease, brings them up to date, leads |
+| of this version     | it stands by         | it takes the lease and leads                      |
+| of a newer version  | it stops             | it stops                                          |
+
+So nothing is migrated under a server that leads. Every commit checks that the tables are still of this version, as well as the
+lease: a server of an older version, which knows of no such check, is kept out by the lease.
 
 A commit whose answer got lost is looked for at once; only if nobody answers that either is it in doubt.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from quotatree.control.store_port import LoopStore
+from quotatree.store.books import Faults
 from quotatree.store.errors import DiskFull, LeaseLost, StoreUnavailable
+from quotatree.store.form import Form, Tables
 from quotatree.store.load import Counters
 from quotatree.store.rows import Batch
 
@@ -24,15 +38,42 @@ class Writer:
         self.holder = holder
         self.epoch = 0
         self.renew_at_ms = 0
+        self.tables: Tables | None = None  # as they were when the lease was asked for last
+
+    @property
+    def waits_for_older(self) -> bool:
+        """Whether the tables are those of an older version, which nobody may lead with before they are up to date."""
+        return self.tables is not None and self.tables.form is Form.OLDER
 
     def take(self, now_ms: int) -> bool:
-        """Take the lease; False while another holder has it."""
-        epoch = self._store.take_lease(self.holder, now_ms, self._lease_ms)
+        """Take the lease; False while another holder has it. Raises NewerTables if a newer version has taken over."""
+        self.tables = self._store.tables()
+        if self.tables.form is Form.MISSING:
+            self._store.make_tables()
+        try:
+            epoch = self._store.take_lease(self.holder, now_ms, self._lease_ms)
+        except StoreUnavailable:
+            if self.waits_for_older:
+                return False  # another server locks them, to migrate
+            raise
         if epoch is None:
             return False
         self.epoch = epoch
         self.renew_at_ms = now_ms + self._lease_ms // 3
         return True
+
+    def upgrade(self, clock: Callable[[], int], say: Callable[[str], None]) -> None:
+        """Bring the tables of an older version up to date. Raises LeaseLost if another server has taken the lease meanwhile."""
+        try:
+            self._store.upgrade(self.holder, self.epoch, clock, self._lease_ms, say)
+        except StoreUnavailable as error:
+            say(f"the tables stay as they were: {error}")
+            raise
+        self.renew_at_ms = clock() + self._lease_ms // 3
+
+    def mend(self) -> Faults:
+        """Make the books of use fit where an older version has written beside them; return what did not fit."""
+        return self._store.mend_books(self.holder, self.epoch)
 
     def keep(self, now_ms: int) -> None:
         """Renew the lease once `renew_at_ms` is reached. Raises LeaseLost if another server has taken it."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import signal
 import socket
+import threading
 import time
-from pathlib import Path
-from typing import IO, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import uvicorn
 
@@ -18,6 +18,7 @@ from quotatree.api.services import Services
 from quotatree.api.settings import ServerSettings, oidc_of
 from quotatree.api.simulations import Simulations
 from quotatree.control.commands import values as do
+from quotatree.control.errors import Unavailable
 from quotatree.control.figure_history import FigureHistory
 from quotatree.control.health import Mode
 from quotatree.control.housekeeping import Housekeeping
@@ -29,42 +30,56 @@ from quotatree.control.world import SYSTEM
 from quotatree.identity.first_start import FirstStart, first_start
 from quotatree.identity.passwords import Passwords
 from quotatree.server.cluster_edge import cluster_logins_of, edge_of
+from quotatree.server.directory_lock import locked
 from quotatree.server.engine_choice import engine_of, fleet_of, keep_up
 from quotatree.server.leader_label import label_of
 from quotatree.server.patient_protocol import PatientProtocol
 from quotatree.store import Store
 
-LOCK_FILE: Final = "server.lock"
 SIMULATIONS_DIRECTORY: Final = "simulations"
 START_SECONDS: Final = 60.0
+LOOKS_EVERY_SECONDS: Final = 0.5
 STREAMS_END_SECONDS: Final = 3
 EVERYWHERE: Final = ("", "0.0.0.0", "::")
-
-
-class AlreadyServing(Exception):
-    pass
 
 
 class Server:
     """`own_file`: the database is a file in the data directory, so the process that locks it is its only server.
 
-    Raises AlreadyServing if another process has locked the directory, Refused for nodes that cannot be read, and NoEngine.
+    `say` is told, line by line, what is done to tables of an older version. Raises AlreadyServing if another process has
+    locked the directory, Refused for nodes that cannot be read, and NoEngine.
     """
 
-    def __init__(self, store: Store, settings: ServerSettings, *, own_file: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: ServerSettings,
+        *,
+        own_file: bool,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
         assert settings.data is not None
         self._settings = settings
         self._directory = settings.data
         self._own_file = own_file
         self._fleet = fleet_of(settings)
         # Before the engine opens its files, which two servers must not use at once.
-        self._lock = _locked(self._directory / LOCK_FILE)
+        self._lock = locked(self._directory)
+        self._uvicorn: uvicorn.Server | None = None
+        self._stopping = threading.Event()
+        self._furnishing: threading.Thread | None = None
         self.engine = engine_of(settings, self._directory, self._fleet)
         self._reserve = Reserve(self._directory, getattr(self.engine, "largest_job", str))
         if hasattr(self.engine, "make_room"):
             self.engine.make_room = self._reserve.give
         self.controller = Controller(
-            store, self.engine, self._holder(), settings=settings.loop, reserve=self._reserve
+            store,
+            self.engine,
+            self._holder(),
+            settings=settings.loop,
+            reserve=self._reserve,
+            say=say,
+            overtaken=self._end_answering,
         )
         self._outbox = Outbox(
             store,
@@ -125,6 +140,16 @@ class Server:
         return self.controller.health.mode is Mode.STANDBY
 
     @property
+    def waits_for_older(self) -> bool:
+        """Whether another server leads with tables of an older version, which this one brings up to date when it stops."""
+        return self.controller.health.mode is Mode.WAITS_FOR_OLDER
+
+    @property
+    def overtaken(self) -> str:
+        """Why this server ends: a newer version has taken over its store. "" if it has not."""
+        return self.controller.overtaken
+
+    @property
     def runs_elsewhere(self) -> str:
         """Why this server does not lead although no other server does, or "" if it is not so."""
         health = self.controller.health
@@ -165,17 +190,43 @@ class Server:
             said.append("no GPU was found here: --nodes 1x8 declares eight virtual ones")
         return made, [*getattr(self.engine, "notices", ()), *said]
 
+    def furnish_once_it_leads(self, told: Callable[[FirstStart | None, list[str]], None]) -> None:
+        """Do so in a thread, as soon as this server leads: it stands by, or brings the tables up to date."""
+
+        def wait() -> None:
+            while not self._stopping.wait(LOOKS_EVERY_SECONDS):
+                if self.controller.health.writable:
+                    try:
+                        told(*self.furnish())
+                    except Unavailable:  # it leads no more
+                        continue
+                    return
+
+        self._furnishing = threading.Thread(target=wait, name="furnish", daemon=True)
+        self._furnishing.start()
+
     def login_link(self, user: str, host: str, port: int) -> str:
         """Address that opens the console as this user, once and soon."""
         made = self._services.links.make(user, self._services.clock())
         return f"{self._address(host, port)}{made.path}"
 
     def run(self, host: str, port: int, sockets: list[socket.socket]) -> None:
-        """Answer requests until SIGTERM or SIGINT; open requests get STREAMS_END_SECONDS to finish."""
+        """Answer requests until SIGTERM or SIGINT, or until a newer version has taken over the store.
+
+        Open requests get STREAMS_END_SECONDS to finish.
+        """
         # uvicorn sends itself the signal again when it is done; that must not kill the process before `stop` has run.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
-        self.uvicorn(host, port).run(sockets)
+        self._uvicorn = self.uvicorn(host, port)
+        if self.overtaken:
+            return
+        self._uvicorn.run(sockets)
+
+    def _end_answering(self) -> None:
+        """From the loop's thread, once a newer version has taken over."""
+        if self._uvicorn is not None:
+            self._uvicorn.should_exit = True
 
     def uvicorn(self, host: str, port: int) -> uvicorn.Server:
         extra: dict[str, Any] = {}
@@ -202,6 +253,9 @@ class Server:
     def stop(self) -> None:
         """Stop all threads and unlock the directory. Jobs go on running; the next server finds them."""
         self._services.simulations.close()
+        self._stopping.set()
+        if self._furnishing is not None:
+            self._furnishing.join()
         if self._started:
             if self._label is not None:
                 self._label.stop()
@@ -214,19 +268,3 @@ class Server:
         else:
             self.engine.close()
         self._lock.close()
-
-
-def _locked(path: Path) -> IO[str]:
-    """Lock a file and return it open; the lock ends when it is closed, or with the process. Raises AlreadyServing."""
-    file = path.open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.seek(0)
-        pid = file.read().strip() or "unknown"
-        file.close()
-        raise AlreadyServing(f"{path.parent}: a server works on this data already (process {pid})") from None
-    file.truncate(0)
-    file.write(f"{os.getpid()}\n")
-    file.flush()
-    return file

@@ -19,7 +19,8 @@ from sqlalchemy import Connection, Engine, Table, delete, func, insert, select
 
 from quotatree.store.database import connect, parse_url, reading, writing
 from quotatree.store.errors import NotEmpty, StoreError, StoreUnavailable
-from quotatree.store.migrate import check, migrate
+from quotatree.store.form import check
+from quotatree.store.migrate import migrate
 from quotatree.store.seal import MARK, look_at, seal
 from quotatree.store.tables import ENGINE, LEASE, META, METADATA, RUNS
 
@@ -31,15 +32,19 @@ facts about the whole store all but the mark of a backup go along: which engine 
 UNKNOWN_ENGINE: Final = {"id": "", "where": "an unknown place (the backup does not say)"}
 
 
-def backup(engine: Engine, path: Path, at_ms: int) -> None:
-    """Write the backup file, whole or not at all. Raises StoreError if the file exists already."""
+def backup(engine: Engine, path: Path, at_ms: int, *, of_any_form: bool = False) -> None:
+    """Write the backup file, whole or not at all. Raises StoreError if the file exists already.
+
+    `of_any_form`: also of tables of an older version, which only SQLite can copy.
+    """
     if path.exists():
         raise StoreError(f"{path} exists already: name another file")
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)
     try:
         with reading(engine) as connection:
-            check(connection)
+            if not of_any_form:
+                check(connection)
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             if engine.dialect.name == "sqlite":
                 _copy_pages(connection, part)

@@ -18,7 +18,6 @@ from quotatree.store.errors import DiskFull, NotMigrated, StoreConflict, StoreEr
 
 BUSY_MS: Final = 10_000
 """How long to wait for another process that writes."""
-MIGRATE: Final = "run `quotatree migrate` first"
 
 
 def parse_url(text: str) -> URL:
@@ -126,7 +125,7 @@ def translated(engine: Engine) -> Iterator[None]:
         told = str(problem.orig).strip().splitlines()
         text = f"{shown(engine.url)}: {told[0] if told else type(problem.orig).__name__}"
         if "no such table" in text or type(problem.orig).__name__ == "UndefinedTable":
-            raise NotMigrated(f"{text}: {MIGRATE}") from problem
+            raise NotMigrated(f"{text}: run `quotatree migrate` first") from problem
         if isinstance(problem, exc.IntegrityError | exc.DataError | exc.ProgrammingError):
             raise StoreConflict(text) from problem
         if "disk is full" in text or type(problem.orig).__name__ == "DiskFull":

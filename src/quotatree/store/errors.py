@@ -6,6 +6,8 @@ StoreError
 ├── StoreConflict      somebody else has written what this write relied on: nothing was written, look again
 │   └── LeaseLost      another server is the writer now: stop
 ├── NotMigrated        the tables are not there, or not of this version
+│   └── NewerTables    they are of a newer version, which has taken over: stop
+├── InUse              a server leads: the tables cannot be migrated under it
 ├── NotEmpty           a restore would mix two histories
 ├── BadBackup          the file is not a backup that can be restored
 └── BadCursor          a cursor that no page of this list gave out
@@ -37,6 +39,14 @@ class LeaseLost(StoreConflict):
 
 
 class NotMigrated(StoreError):
+    pass
+
+
+class NewerTables(NotMigrated):
+    pass
+
+
+class InUse(StoreError):
     pass
 
 

@@ -1,7 +1,8 @@
 """Who may write? One server at a time: it holds the lease, and every commit checks that it still does.
 
 The lease has an epoch that rises whenever it is taken. A server that was paused, and comes back after another one has
-taken over, fails at its next commit, whatever its clock says (A7).
+taken over, fails at its next commit, whatever its clock says (A7). It fails as well where the tables are not those of its own
+version any more. This table itself never changes its form, so that servers of different versions agree on who writes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Final
 from sqlalchemy import Connection, insert, select, update
 
 from quotatree.store.errors import LeaseLost, StoreConflict
+from quotatree.store.form import check as check_form
+from quotatree.store.form import is_ours
 from quotatree.store.tables import LEASE
 
 ONE: Final = 1
@@ -32,9 +35,12 @@ def take(connection: Connection, holder: str, now_ms: int, ttl_ms: int) -> int |
 
 
 def renew(connection: Connection, holder: str, epoch: int, now_ms: int, ttl_ms: int) -> bool:
-    """Renew the lease; False if (holder, epoch) does not have it any more."""
+    """Renew the lease; False if (holder, epoch) does not have it any more. Raises NotMigrated as `fence` does."""
     mine = (LEASE.c.holder == holder) & (LEASE.c.epoch == epoch)
-    return connection.execute(update(LEASE).where(mine).values(until_ms=now_ms + ttl_ms)).rowcount == 1
+    if connection.execute(update(LEASE).where(mine, is_ours()).values(until_ms=now_ms + ttl_ms)).rowcount:
+        return True
+    check_form(connection)
+    return False
 
 
 def release(connection: Connection, holder: str, epoch: int) -> None:
@@ -51,17 +57,25 @@ def holder(connection: Connection) -> str:
 def fence(connection: Connection, holder: str, epoch: int, number: int) -> None:
     """Raise LeaseLost unless (holder, epoch) has the lease, and StoreConflict unless the number follows the last batch.
 
-    The lease's row stays locked until the commit, so no other server takes the lease meanwhile.
+    NotMigrated, or NewerTables, tells that the tables are not those of this version. The lease's row stays locked until the commit, so no other server takes the lease meanwhile.
     """
     mine = (LEASE.c.holder == holder) & (LEASE.c.epoch == epoch)
     follows = LEASE.c.batch == number - 1
-    if connection.execute(update(LEASE).where(mine & follows).values(batch=number)).rowcount == 1:
+    if connection.execute(update(LEASE).where(mine, follows, is_ours()).values(batch=number)).rowcount == 1:
         return
+    check_form(connection)
     row = connection.execute(select(LEASE)).mappings().first()
     if row is not None and row["holder"] == holder and row["epoch"] == epoch:
         raise StoreConflict(f"batch {number} does not follow batch {row['batch']}, the last one in the store")
     now = "nobody" if row is None or not row["holder"] else f"{row['holder']} (epoch {row['epoch']})"
     raise LeaseLost(f"{holder} (epoch {epoch}) is not the writer any more; {now} is")
+
+
+def hold(connection: Connection, holder: str, epoch: int) -> None:
+    """Lock the lease until the end of the transaction. Raises LeaseLost unless (holder, epoch) has it."""
+    row = connection.execute(select(LEASE).with_for_update()).mappings().first()
+    if row is None or row["holder"] != holder or row["epoch"] != epoch:
+        raise LeaseLost(f"{holder} (epoch {epoch}) is not the writer any more")
 
 
 def check(connection: Connection, holder: str, epoch: int) -> None:

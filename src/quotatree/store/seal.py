@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quotatree.store.errors import BadBackup
-from quotatree.store.migrate import is_known
+from quotatree.store.form import is_known
 
 SCHEMA: Final = "quotatree.backup/1"
 MARK: Final = "backup"

@@ -5,18 +5,32 @@ Reads see one moment each and never wait for the writer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Connection, Engine, select, text
 
 from quotatree.core import Settings
 from quotatree.store import backup as backups
-from quotatree.store import estimating, lease, migrate, prune, read_rows, reads, sample_history, usage
+from quotatree.store import (
+    books,
+    estimating,
+    form,
+    lease,
+    prune,
+    read_rows,
+    reads,
+    sample_history,
+    upgrade,
+    usage,
+)
 from quotatree.store import rows as r
 from quotatree.store import tables as t
 from quotatree.store.database import connect, parse_url, reading, shown, writing
+from quotatree.store.errors import InUse
 from quotatree.store.load import Loaded, last_batch, load
 from quotatree.store.pages import Page
 from quotatree.store.reads import NEWEST_FIRST, HistoryFilter, JobFilter, JobSort, LedgerEntry
@@ -26,6 +40,8 @@ from quotatree.store.usage import UsageFilter, UsageSum
 from quotatree.store.write import delivery_values, write
 
 T = TypeVar("T")
+ALONE_MS = 15_000
+"""How long a command that migrates has the lease if it is killed."""
 
 
 class Store:
@@ -47,15 +63,68 @@ class Store:
 
     # -- the tables ------------------------------------------------------------------------------------------
 
-    def migrate(self) -> tuple[str | None, str]:
-        """Bring the tables up to date; return the revisions before (None: there were no tables) and after."""
-        with writing(self._engine) as connection:
-            return migrate.migrate(connection)
+    def tables(self) -> form.Tables:
+        """In which form the tables are. Raises NewerTables if it is that of a newer version."""
+        found = self._read(form.tables)
+        form.check_not_newer(found)
+        return found
+
+    def make_tables(self) -> None:
+        """Make the tables where there are none."""
+        upgrade.make_tables(self._engine)
+
+    def migrate(
+        self, holder: str = "quotatree migrate", say: upgrade.Say = lambda line: None
+    ) -> tuple[str | None, str]:
+        """Make the tables, or bring them up to date and mend the books; return the revisions before (None: no tables) and after.
+
+        While no server is there, for it takes the lease. Raises InUse if a server has it.
+        """
+        found = self.tables()
+        self.make_tables()
+        if found.form is form.Form.OLDER or (found.form is form.Form.OURS and self.faults_in_books()):
+            self._migrate_alone(holder, say)
+        return found.revision, form.newest()
+
+    def _migrate_alone(self, holder: str, say: upgrade.Say) -> None:
+        epoch = self.take_lease(holder, _now_ms(), ALONE_MS)
+        if epoch is None:
+            raise InUse(
+                f"{self.url}: {self.lease_holder()} leads. Stop it first; a server that died has the lease for some seconds more"
+            )
+        try:
+            self.upgrade(holder, epoch, _now_ms, ALONE_MS, say)
+            mended = self.mend_books(holder, epoch, thorough=True)
+        finally:
+            self.release_lease(holder, epoch)
+        if mended:
+            say(f"mended: {mended}")
+
+    def upgrade(
+        self, holder: str, epoch: int, clock: Callable[[], int], ttl_ms: int, say: upgrade.Say
+    ) -> None:
+        """Bring the tables of an older version up to date, for the holder of the lease. Raises LeaseLost for others."""
+        upgrade.upgrade(self._engine, holder, epoch, clock, ttl_ms, say)
 
     def check(self) -> None:
         """Raise NotMigrated unless the tables are those of this version, StoreUnavailable if there is no answer."""
         with reading(self._engine) as connection:
-            migrate.check(connection)
+            form.check(connection)
+
+    def faults_in_books(self) -> books.Faults:
+        """What of the stretches of use does not fit the runs; looks at every run that there was."""
+        return self._read(books.faults)
+
+    def mend_books(self, holder: str, epoch: int, *, thorough: bool = False) -> books.Faults:
+        """Make the stretches of use fit, for the holder of the lease; return what did not.
+
+        Unless `thorough`, all of them are looked at only where open ones do not fit, which is cheap to see.
+        """
+        if not thorough and not self._read(books.open_faults):
+            return books.Faults()
+        with self._writing() as connection:
+            lease.hold(connection, holder, epoch)
+            return books.mend(connection)
 
     def backup(self, path: Path, at_ms: int) -> None:
         backups.backup(self._engine, path, at_ms)
@@ -67,8 +136,12 @@ class Store:
     # -- the one writer --------------------------------------------------------------------------------------
 
     def take_lease(self, holder: str, now_ms: int, ttl_ms: int) -> int | None:
-        """Take the lease; return the epoch to commit with, or None while another holder has it."""
+        """Take the lease; return the epoch to commit with, or None while another holder has it.
+
+        Also of tables of an older version, to migrate them. Raises NewerTables if they are those of a newer one.
+        """
         with writing(self._engine) as connection:
+            form.check_not_newer(form.tables(connection))
             return lease.take(connection, holder, now_ms, ttl_ms)
 
     def renew_lease(self, holder: str, epoch: int, now_ms: int, ttl_ms: int) -> bool:
@@ -85,7 +158,7 @@ class Store:
 
     def load(self, settings: Settings) -> Loaded:
         with reading(self._engine) as connection:
-            migrate.check(connection)
+            form.check(connection)
             return load(connection, settings)
 
     def commit(self, batch: r.Batch) -> None:
@@ -103,7 +176,7 @@ class Store:
 
     def prune(self, answers_before_ms: int, deliveries_before_ms: int, most: int) -> int:
         """Delete old answers and finished deliveries, oldest first, at most `most` of each; return how many."""
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             return prune.answers(connection, answers_before_ms, most) + prune.deliveries(
                 connection, deliveries_before_ms, most
             )
@@ -181,14 +254,14 @@ class Store:
 
     def put_delivery(self, row: r.DeliveryRow) -> None:
         """Store a delivery after an attempt, in a transaction of its own: the outbox's thread is not the loop."""
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             upsert_all(connection, t.DELIVERIES, [delivery_values(row)])
 
     # -- figures over time -----------------------------------------------------------------------------------
 
     def put_samples(self, holder: str, epoch: int, rows: Sequence[r.SampleRow]) -> None:
         """Write figures of quotas, over what is there of the same times. Raises LeaseLost if (holder, epoch) does not lead."""
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             lease.check(connection, holder, epoch)
             sample_history.put(connection, rows)
 
@@ -200,13 +273,24 @@ class Store:
 
     def forget_samples(self, quotas: Sequence[str], span: Span, before_ms: int) -> int:
         """Delete samples of these quotas that begin before this time; return how many."""
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             return sum(sample_history.forget(connection, quota, span, before_ms) for quota in quotas)
 
     def samples(self, quota: str, span: Span, from_ms: int, before_ms: int) -> list[tuple[int, Sample]]:
         """Figures of a quota over time, oldest first, each with its time; times at which nobody looked are left out."""
         return self._read(lambda c: sample_history.series(c, quota, span, from_ms, before_ms))
 
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """A write transaction beside the loop's. Raises NotMigrated unless the tables are those of this version."""
+        with writing(self._engine) as connection:
+            form.check_still(connection)
+            yield connection
+
     def _read(self, question: Callable[..., T]) -> T:
         with reading(self._engine) as connection:
             return question(connection)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

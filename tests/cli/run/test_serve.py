@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import threading
+import time
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -13,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from quotatree.cli import main
+from quotatree.store import Store
 from tests.cli.conftest import Serving
 from tests.cli.process import Process, run
 
@@ -58,6 +61,38 @@ def test_first_start_stop_restart_kill(tmp_path: Path, started: list[Process]):
     with third.client(token) as client:
         assert client.jobs.get(job)["run"] == 1
         assert client.health()["writable"]
+
+
+def test_a_server_that_has_to_wait_for_the_lease_makes_the_admin_and_the_nodes_when_it_leads(
+    tmp_path: Path, started: list[Process]
+):
+    """As one that dies right after it has taken the lease of an empty store leaves it to the next."""
+    path = str(tmp_path / "shared.db")
+    store = Store.open(path)
+    store.migrate()
+    epoch = store.take_lease("another", time.time_ns() // 1_000_000, 3_600_000)
+    assert epoch is not None
+    server = Process(
+        tmp_path / "data", "--database", path, "--nodes", "2x8", env={"QUOTATREE_LOOP_LEASE": "2s"}
+    )
+    started.append(server)
+    assert "qt_" not in server.said
+    assert "no, stands by: another leads" in server.said
+    store.release_lease("another", epoch)
+    store.close()
+    assert server.process.stdout is not None
+    patience = threading.Timer(60, server.process.kill)
+    patience.start()
+    for line in server.process.stdout:
+        server.said += line
+        if "/login#link=" in line:
+            break
+    patience.cancel()
+    with server.client(server.token) as client:
+        until = time.monotonic() + 60
+        while len(client.nodes.list()) < 2:
+            assert time.monotonic() < until
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def opened_store(url: str, *, must_exist: bool = False, beside: bool = False) ->
     `beside`: a file that is missing appears in the end, if all went well.
     """
     from quotatree.store import Store
-    from quotatree.store.errors import StoreError, StoreUnavailable
+    from quotatree.store.errors import InUse, StoreError, StoreUnavailable
     from quotatree.store.new_file import written_beside
 
     if must_exist and "://" not in url and not os.path.exists(url):
@@ -84,7 +84,7 @@ def opened_store(url: str, *, must_exist: bool = False, beside: bool = False) ->
             closing(Store.open(there)) as store,
         ):
             yield store
-    except StoreUnavailable as error:
+    except (StoreUnavailable, InUse) as error:
         fail(str(error), EXIT_UNAVAILABLE)
     except StoreError as error:
         fail(str(error), EXIT_FAILED)

@@ -20,6 +20,7 @@ from quotatree.cli.run.data import data_options, database_of, default_directory,
 
 if TYPE_CHECKING:
     from quotatree.engines.local.server.premises import Premises
+    from quotatree.store import Store
 
 LITTLE_SPACE_GIB = 1.0
 
@@ -158,8 +159,7 @@ def _data(data: Path | None, url: str, *, named: bool) -> Iterator[Finding]:
     try:
         store = Store.open(url)
         try:
-            store.check()
-            yield Finding("data", "ok", store.url)
+            yield from _tables(store)
         finally:
             store.close()
     except StoreError as error:
@@ -169,3 +169,27 @@ def _data(data: Path | None, url: str, *, named: bool) -> Iterator[Finding]:
         yield Finding(
             "disk", "ok" if free > LITTLE_SPACE_GIB else "bad", f"{free:.1f} GiB free at {directory}"
         )
+
+
+def _tables(store: Store) -> Iterator[Finding]:
+    """Check whether the tables are those of this version, and whether the use that they tell fits the runs."""
+    from quotatree.store.form import Form
+
+    found = store.tables()
+    if found.form is Form.OLDER:
+        yield Finding(
+            "data",
+            "warning",
+            f"{store.url}: tables of an older version (revision {found.revision}); `quotatree serve` brings them up to date",
+        )
+        return
+    store.check()
+    yield Finding("data", "ok", store.url)
+    faults = store.faults_in_books()
+    if faults:
+        how = (
+            "the next start mends it"
+            if faults.open_runs
+            else "`quotatree migrate` mends it while no server leads"
+        )
+        yield Finding("books", "bad", f"{faults}; {how}")

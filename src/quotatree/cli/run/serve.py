@@ -5,15 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNAVAILABLE, fail
 from quotatree.cli.run.data import DATABASE_FILE, data_options, opened_store, server_settings
 from quotatree.cli.run.start_lines import start_lines
+
+if TYPE_CHECKING:
+    from quotatree.identity.first_start import FirstStart
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 WAITING = 2048
@@ -79,7 +83,8 @@ def serve(
     from quotatree.api.settings import BadSettings, of_option
     from quotatree.control import logs
     from quotatree.core import Refused
-    from quotatree.server.assembly import AlreadyServing, Server
+    from quotatree.server.assembly import Server
+    from quotatree.server.directory_lock import AlreadyServing
     from quotatree.server.engine_choice import NoEngine
 
     given = {name: value for name, value in options.items() if value is not None}
@@ -116,9 +121,10 @@ def serve(
             err=True,
         )
     with opened_store(settings.database) as store:
-        store.migrate()
+        store.tables()  # those of a newer version are refused before anything begins
+        own_file = settings.database == str(settings.data / DATABASE_FILE)
         try:
-            server = Server(store, settings, own_file=settings.database == str(settings.data / DATABASE_FILE))
+            server = Server(store, settings, own_file=own_file, say=lambda line: click.echo(line, err=True))
         except AlreadyServing as error:
             fail(str(error), EXIT_UNAVAILABLE)
         except NoEngine as error:
@@ -129,17 +135,14 @@ def serve(
         try:
             sockets = _bound(host, port)  # first: nothing is begun if the port is taken
             server.start()
-            first, said = server.furnish()
-            if first is not None:
-                click.echo(
-                    f"first start: this token of user {first.user} is shown once, keep it:\n\n  {first.token}\n"
-                )
-                link = server.login_link(first.user, host, port)
-                click.echo(
-                    f"this link opens the console as {first.user}, once, within 15 minutes:\n\n  {link}\n"
-                )
-            for line in said:
-                click.echo(f"notice: {line}", err=True)
+
+            def show(first: FirstStart | None, said: list[str]) -> None:
+                _show_furnished(first, said, lambda user: server.login_link(user, host, port))
+
+            if server.controller.health.writable:
+                show(*server.furnish())
+            else:
+                server.furnish_once_it_leads(show)
             for one in sockets:
                 one.listen(WAITING)
             for line in start_lines(server, settings, store.url):
@@ -150,7 +153,22 @@ def serve(
             for one in sockets:
                 one.close()
             server.stop()
+    if server.overtaken:
+        why = server.overtaken[:1].upper() + server.overtaken[1:]
+        fail(f"stopped: a newer version has taken over. {why}", EXIT_FAILED)
     click.echo("stopped")
+
+
+def _show_furnished(first: FirstStart | None, said: Sequence[str], link: Callable[[str], str]) -> None:
+    if first is not None:
+        click.echo(
+            f"first start: this token of user {first.user} is shown once, keep it:\n\n  {first.token}\n"
+        )
+        click.echo(
+            f"this link opens the console as {first.user}, once, within 15 minutes:\n\n  {link(first.user)}\n"
+        )
+    for line in said:
+        click.echo(f"notice: {line}", err=True)
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -66,6 +66,8 @@ def _isolation(server: Server) -> str:
 def _leader(server: Server) -> str:
     if server.stands_by:
         return f"no, stands by: {server.controller.leader or 'another server'} leads; it answers questions meanwhile"
+    if server.waits_for_older:
+        return f"no, stands by: {server.controller.leader or 'another server'} leads with tables of an older version"
     if server.runs_elsewhere:
         return f"no: {server.runs_elsewhere}"
     return "yes" if server.controller.health.writable else f"not yet: {server.controller.health.mode.value}"

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from quotatree.cli.run.data import data_options, database_of, opened_store
+from quotatree.cli.output import EXIT_UNAVAILABLE, fail
+from quotatree.cli.run.data import (
+    DATABASE_FILE,
+    data_options,
+    database_of,
+    opened_store,
+    server_settings,
+)
 
 
 def _file(ctx: click.Context, param: click.Parameter, value: Path) -> Path:
@@ -23,12 +33,36 @@ def _file(ctx: click.Context, param: click.Parameter, value: Path) -> Path:
     return value
 
 
+@contextmanager
+def _alone_in(directory: Path | None) -> Iterator[None]:
+    """Hold the lock of a data directory that is there; the command ends if a server has it."""
+    from quotatree.server.directory_lock import AlreadyServing, locked
+
+    if directory is None or not directory.is_dir():
+        yield
+        return
+    try:
+        lock = locked(directory)
+    except AlreadyServing as error:
+        fail(str(error), EXIT_UNAVAILABLE)
+    with lock:
+        yield
+
+
 @click.command()
 @data_options
 def migrate(data: Path | None, database: str | None, config: Path | None) -> None:
-    """Bring the tables of the database up to date, or make them. Doing it twice changes nothing."""
-    with opened_store(database_of(data, database, config)) as store:
-        before, after = store.migrate()
+    """Bring the tables of the database up to date, or make them, while no server leads. Doing it twice changes nothing.
+
+    `serve` does so by itself. Of an SQLite file with tables of an older version a backup is written beside it first.
+    """
+    settings = server_settings(data, database, config)
+    assert settings.data is not None
+    assert settings.database is not None
+    own_file = settings.database == str(settings.data / DATABASE_FILE)
+    with _alone_in(settings.data if own_file else None), opened_store(settings.database) as store:
+        holder = f"quotatree migrate ({socket.gethostname()}:{os.getpid()})"
+        before, after = store.migrate(holder, lambda line: click.echo(line, err=True))
         if before == after:
             click.echo(f"{store.url} is up to date, at revision {after}")
         else:

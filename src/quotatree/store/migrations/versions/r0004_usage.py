@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
+
+from quotatree.store.stretches import Place, stretches
 
 revision = "0004"
 down_revision = "0003"
@@ -15,7 +17,6 @@ branch_labels = None
 depends_on = None
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-DAY_MS = 86_400_000
 PORTION = 1000
 OPEN = sa.text("until_ms IS NULL")
 
@@ -50,7 +51,7 @@ def upgrade() -> None:
     )  # fmt: skip
     op.create_index("losses_by_time", "losses", ["at_ms"])
     connection = op.get_bind()
-    _insert(connection, usage, _stretches(connection))
+    _insert(connection, usage, _stretches(connection, op.get_context().opts["progress"]))
     connection.execute(
         losses.insert().from_select(
             [column.name for column in losses.columns],
@@ -63,8 +64,9 @@ def upgrade() -> None:
     )
 
 
-def _stretches(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+def _stretches(connection: sa.Connection, progress: Callable[[int, int], None]) -> Iterator[dict[str, Any]]:
     """Rows for all runs: their placements, swept in the order of time, cut at midnight where they are over."""
+    runs = connection.execute(sa.text("SELECT COUNT(*) FROM runs")).scalar() or 0
     rows = connection.execute(
         sa.text(
             "SELECT r.job, r.run, r.claim, p.from_ms, p.until_ms, p.gpu_milli, j.workspace, j.quota, j.owner, j.module"
@@ -72,46 +74,17 @@ def _stretches(connection: sa.Connection) -> Iterator[dict[str, Any]]:
             " ORDER BY r.job, r.run"
         )
     ).mappings()
-    for _, found in groupby(rows, key=lambda row: (row["job"], row["run"])):
+    for number, (_, found) in enumerate(groupby(rows, key=lambda row: (row["job"], row["run"]))):
+        progress(number, runs)
         places = list(found)
         first = places[0]
         fixed = {name: first[name] for name in ("job", "run", "workspace", "quota", "owner", "module")}
         fixed["claim"] = "idle" if first["claim"] == "idle" else "guaranteed"
         begins = 1
-        for from_ms, until_ms, gpu_milli in _constant(places):
-            for start_ms, end_ms in _days(from_ms, until_ms):
-                yield {
-                    **fixed, "from_ms": start_ms, "until_ms": end_ms, "gpu_milli": gpu_milli, "begins": begins,
-                }  # fmt: skip
-                begins = 0
-
-
-def _constant(places: list[Any]) -> Iterator[tuple[int, int | None, int]]:
-    """(from, until, milli-GPU) while the same amount is occupied; the last is open if a placement is."""
-    moments = sorted(
-        {p["from_ms"] for p in places} | {p["until_ms"] for p in places if p["until_ms"] is not None}
-    )
-    open_ones = any(p["until_ms"] is None for p in places)
-    ends: list[int | None] = [*moments[1:], None] if open_ones else [*moments[1:]]
-    if not ends:  # it began and ended in one millisecond
-        yield moments[0], moments[0], places[0]["gpu_milli"]
-    for from_ms, until_ms in zip(moments, ends, strict=False):
-        amount = sum(
-            p["gpu_milli"]
-            for p in places
-            if p["from_ms"] <= from_ms and (p["until_ms"] is None or p["until_ms"] > from_ms)
-        )
-        yield from_ms, until_ms, amount
-
-
-def _days(from_ms: int, until_ms: int | None) -> Iterator[tuple[int, int | None]]:
-    if until_ms is None:
-        yield from_ms, None
-        return
-    while (midnight := (from_ms // DAY_MS + 1) * DAY_MS) < until_ms:
-        yield from_ms, midnight
-        from_ms = midnight
-    yield from_ms, until_ms
+        stood = [Place(row["from_ms"], row["until_ms"], row["gpu_milli"]) for row in places]
+        for stretch in stretches(stood):
+            yield {**fixed, **stretch._asdict(), "begins": begins}
+            begins = 0
 
 
 def _insert(connection: sa.Connection, table: sa.Table, rows: Iterator[dict[str, Any]]) -> None:

@@ -1,0 +1,48 @@
+"""Databases that older versions wrote, as SQLite files and in PostgreSQL; how they came about stands beside them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from alembic import command
+from sqlalchemy import inspect, text
+
+from quotatree.store.backup import _copy_rows
+from quotatree.store.database import connect, parse_url, reading, writing
+from quotatree.store.form import config, tables
+from quotatree.store.tables import METADATA
+
+DATABASES = Path(__file__).parent / "old_databases"
+
+
+def fill(name: str, url: str, scratch: Path) -> None:
+    """Make the database what an older version wrote, with its tables; what is there is dropped."""
+    if url.startswith("sqlite:///"):
+        file = Path(url.removeprefix("sqlite:///"))
+        file.unlink(missing_ok=True)
+        _write(name, file)
+        return
+    file = scratch / f"{name}.db"
+    _write(name, file)
+    _copy(file, url)
+
+
+def _write(name: str, file: Path) -> None:
+    with closing(sqlite3.connect(file)) as written:
+        written.executescript((DATABASES / f"{name}.sql").read_text(encoding="utf-8"))
+
+
+def _copy(file: Path, url: str) -> None:
+    old, engine = connect(parse_url(str(file))), connect(parse_url(url))
+    with reading(old) as source, writing(engine) as target:
+        METADATA.drop_all(target)
+        target.execute(text("DROP TABLE IF EXISTS alembic_version"))
+        command.upgrade(config(target), tables(source).revision or "")
+        there = inspect(source).get_table_names()
+        for table in METADATA.sorted_tables:
+            if table.name in there:
+                _copy_rows(source, target, table)
+    old.dispose()
+    engine.dispose()
