@@ -68,6 +68,8 @@ def test_json_keeps_its_meaning():
         ("@x", "'@x"),
         ("+a", "'+a"),
         ("-a", "'-a"),
+        ("\n=1", "'\n=1"),
+        ("\uff1d1", "'\uff1d1"),
         ("-1.5", "-1.5"),
         ("-", "-"),
         ("a=b", "a=b"),
@@ -92,6 +94,22 @@ def test_a_terminal_gets_our_colours_and_no_sequence_of_others(monkeypatch: pyte
     assert r"a\x1b[31mb\nc" in rest
     assert r"d\x1b[8me\nf" in rest
     assert r"'=j\x1b[2J" in rest
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_that_lacks_characters_is_guarded_like_any_other(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+):
+    terminal = Terminal()
+    terminal.reconfigure(encoding=encoding, errors="replace")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    guard_output()
+    click.echo("a\x1b[2Jb")
+    click.secho("c\x1b]0;t\x07", fg="red")
+    assert (
+        printable(terminal.shown.replace("\x1b[31m", "").replace(RESET, ""))
+        == "a\\x1b[2Jb\nc\\x1b]0;t\\x07\n"
+    )
 
 
 def test_rich_output_has_no_sequence_of_others(monkeypatch: pytest.MonkeyPatch):
