@@ -8,8 +8,10 @@ import sys
 
 import click
 import pytest
+import yaml
 from rich.text import Text
 
+from quotatree.cli.documents import yaml_text
 from quotatree.cli.output import echo_csv, echo_lines, echo_table, fail
 from quotatree.cli.safe_text import (
     RESET,
@@ -59,6 +61,12 @@ def test_json_keeps_its_meaning():
     text = safe_json(json.dumps(value, ensure_ascii=False))
     assert json.loads(text) == value
     assert printable(text) == text
+
+
+@pytest.mark.parametrize("said", ["a\u202eb", "\u200f", "\u2066a\n\u2028", "\x1b[2J", "a\x9b"])
+def test_yaml_keeps_its_meaning(said: str):
+    text = yaml_text({"a": said, said: "日"})
+    assert yaml.safe_load(printable(text)) == {"a": said, said: "日"}
 
 
 @pytest.mark.parametrize(
