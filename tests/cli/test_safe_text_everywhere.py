@@ -102,7 +102,9 @@ class Answering(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         for known, methods in DESCRIBED["paths"].items():
             answers = methods.get(self.command.lower(), {}).get("responses", {})
-            said = next((answers[code].get("content", {}) for code in ("200", "201") if code in answers), {})
+            said: dict[str, Any] = next(
+                (answers[code].get("content", {}) for code in ("200", "201") if code in answers), {}
+            )
             if "application/json" in said and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), path):
                 body = json.dumps(example(said["application/json"]["schema"]))
                 self._say("application/json", body.encode())
