@@ -136,6 +136,27 @@ def test_a_proxy_that_is_named_is_believed_and_those_before_it_are_not(
     assert 429 in [log_in_from(server.url, f"10.0.1.{number}, 192.0.2.7") for number in range(14)]
 
 
+def test_deliveries_go_where_the_option_says(tmp_path: Path, started: list[Process]):
+    """E4: without it, no delivery goes to the loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as receiving:
+        receiving.settimeout(60)
+        url = f"http://127.0.0.1:{receiving.getsockname()[1]}/"
+        server = Process(tmp_path / "data", "--nodes", "1x8", "--webhook-networks", "10.1.0.0/16,127.0.0.1")
+        started.append(server)
+        with server.client(server.token) as client:
+            client.webhooks.create(
+                {"id": "here", "url": url, "secret": "a-secret-of-16-letters", "kinds": []}
+            )
+            client.quotas.create({"id": "q", "draws": {"default": {"gpus": 8}}})
+        came, _ = receiving.accept()
+        with came:
+            assert came.recv(4).startswith(b"POST")
+    bad = run(
+        "serve", "--data", str(tmp_path / "other"), "--webhook-networks", "10.1.0.0/33", status=2
+    ).stderr
+    assert "--webhook-networks" in bad
+
+
 def test_a_head_without_an_end_is_not_listened_to(serving: Serving):
     """Connections are guarded by what tests/server/test_patient_protocol.py tests."""
     host, port = serving.url.removeprefix("http://").split(":")
