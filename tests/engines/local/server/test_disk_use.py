@@ -106,8 +106,9 @@ def ended_by(machine: Machine, command: str | list[str], most_mib: int, module: 
         (disk_jobs.TOO_DEEP, "a path of more than 200 directories"),
         (disk_jobs.AT_HOME, "and the home of its workspace 3 MiB"),
         (disk_jobs.MANY, "its directories hold 4 MiB"),
+        (disk_jobs.REMOVED, "its directories hold 3 MiB"),
     ],
-    ids=["deep", "too deep", "home", "many"],
+    ids=["deep", "too deep", "home", "many", "removed"],
 )
 def test_a_job_hides_nothing_from_its_limit(machine: Machine, command: str | list[str], why: str) -> None:
     assert why in (ended_by(machine, command, 2) or "it goes on")
