@@ -11,6 +11,7 @@ import pytest
 from quotatree.access.centre import Amount, Centre
 from quotatree.control.commands import values as do
 from quotatree.control.errors import Fault
+from quotatree.control.health import LoopSettings
 from quotatree.control.load_world import world_from
 from quotatree.core.errors import QuotaTreeError
 from quotatree.core.events import ScaleMode
@@ -18,7 +19,6 @@ from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Module, Priorities
 from quotatree.core.model.resources import Bounds
 from quotatree.core.snapshots import snapshot
-from quotatree.core.state import Settings
 from quotatree.store.rows import PlacementRow
 from tests.control.faulty_store import FaultyStore
 from tests.control.kept_store import KeptStore
@@ -97,7 +97,7 @@ def test_memory_is_what_is_written_and_a_failed_commit_changes_nothing(
 def _check_written(server: Server) -> None:
     """What a restart would read is what the loop has in memory."""
     here = server.world
-    there = world_from(server.store.load(Settings()))
+    there = world_from(server.store.load(LoopSettings().core))
     assert snapshot(there.state) == snapshot(here.state)
     for name in ("directory", "cards", "runs", "versions", "webhooks"):
         assert getattr(there, name) == getattr(here, name), name
