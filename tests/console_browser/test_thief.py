@@ -139,7 +139,7 @@ def test_a_link_from_elsewhere_asks_also_where_a_session_has_ended(admin: Page, 
     admin.get_by_role("button", name="Sign in another way").click()
     expect(admin.get_by_role("alert")).to_have_count(0)
     admin.goto("/me")
-    expect(admin.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+    expect(admin.get_by_role("button", name="Sign in with the token")).to_be_visible()
 
 
 def test_a_host_name_for_each_job_keeps_their_cookies_apart(
