@@ -4,7 +4,7 @@
 export function csv(titles: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const cell = (value: unknown) => {
     const text = value === null || value === undefined ? "" : String(value);
-    const safe = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text; // no formulas in a spreadsheet
+    const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text; // no formulas in a spreadsheet
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   return [titles, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";

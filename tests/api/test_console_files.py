@@ -29,6 +29,18 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     return TestClient(create_app(None, built), raise_server_exceptions=False)
 
 
+@pytest.mark.parametrize("path", ["/", "/favicon.svg", "/api/v1/openapi.json", "/nothing"])
+def test_every_answer_tells_other_origins_nothing(client: TestClient, path: str):
+    told = client.get(path, headers=PAGE).headers
+    careful = {
+        "x-content-type-options": "nosniff", "x-frame-options": "DENY", "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin",
+    }  # fmt: skip
+    assert {name: told.get(name) for name in careful} == careful
+    assert "frame-ancestors 'none'" in told["content-security-policy"]
+    assert not [name for name in told if name.startswith("access-control") or name == "set-cookie"]
+
+
 @pytest.mark.parametrize("path", ["/", "/quotas/Quota1.1/policy", "/login", "/jobs/dlc-1?tab=why", "/apix"])
 def test_every_page_is_the_console(client: TestClient, path: str):
     answer = client.get(path, headers=PAGE)

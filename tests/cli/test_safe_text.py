@@ -8,8 +8,10 @@ import sys
 
 import click
 import pytest
+import yaml
 from rich.text import Text
 
+from quotatree.cli.documents import yaml_text
 from quotatree.cli.output import echo_csv, echo_lines, echo_table, fail
 from quotatree.cli.safe_text import (
     RESET,
@@ -61,6 +63,12 @@ def test_json_keeps_its_meaning():
     assert printable(text) == text
 
 
+@pytest.mark.parametrize("said", ["a\u202eb", "\u200f", "\u2066a\n\u2028", "\x1b[2J", "a\x9b"])
+def test_yaml_keeps_its_meaning(said: str):
+    text = yaml_text({"a": said, said: "日"})
+    assert yaml.safe_load(printable(text)) == {"a": said, said: "日"}
+
+
 @pytest.mark.parametrize(
     ("cell", "wanted"),
     [
@@ -68,6 +76,8 @@ def test_json_keeps_its_meaning():
         ("@x", "'@x"),
         ("+a", "'+a"),
         ("-a", "'-a"),
+        ("\n=1", "'\n=1"),
+        ("\uff1d1", "'\uff1d1"),
         ("-1.5", "-1.5"),
         ("-", "-"),
         ("a=b", "a=b"),
@@ -92,6 +102,22 @@ def test_a_terminal_gets_our_colours_and_no_sequence_of_others(monkeypatch: pyte
     assert r"a\x1b[31mb\nc" in rest
     assert r"d\x1b[8me\nf" in rest
     assert r"'=j\x1b[2J" in rest
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_that_lacks_characters_is_guarded_like_any_other(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+):
+    terminal = Terminal()
+    terminal.reconfigure(encoding=encoding, errors="replace")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    guard_output()
+    click.echo("a\x1b[2Jb")
+    click.secho("c\x1b]0;t\x07", fg="red")
+    assert (
+        printable(terminal.shown.replace("\x1b[31m", "").replace(RESET, ""))
+        == "a\\x1b[2Jb\nc\\x1b]0;t\\x07\n"
+    )
 
 
 def test_rich_output_has_no_sequence_of_others(monkeypatch: pytest.MonkeyPatch):

@@ -1,6 +1,7 @@
 """No command prints what others wrote so that it steers the terminal or forges a line.
 
-A server answers each question with the described answer, in which every text is hostile; every command that looks is run.
+A server answers each question with the described answer, in which every text is hostile; every command that looks is run, and
+those that change something. Another refuses everything, in words that are hostile.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 DESCRIBED = json.loads((Path(__file__).parents[2] / "docs/reference/openapi.json").read_text())
 ENDS = ("next", "next_seq", "after")
 """Fields that say where the next page begins: there is none."""
-READ = {"priorities": "1-9", "parent": None}
+READ = {"priorities": "1-9", "parent": None, "checkpoint_interval": "10m"}
 """Fields that commands read and do not only print."""
 NOUNS = (
     "job",
@@ -49,6 +50,18 @@ IN_WORDS = [
 IN_JSON = [
     *LISTS, ("describe", "job", "x"), ("describe", "quota", "x"), ("describe", "workspace", "x"), ("explain", "dlc-0123456789"),
     ("usage",), ("tree",), ("events",), ("preemptions",), ("users", "q"), ("queue", "q"),
+]  # fmt: skip
+CHANGES = [
+    ("cancel", "dlc-0123456789"), ("hold", "dlc-0123456789"), ("priority", "dlc-0123456789", "3"), ("cordon", "n"), ("drain", "-y", "n"),
+    ("resize", "-y", "dlc-0123456789", "--replicas", "2"), ("resize", "--dry-run", "dlc-0123456789", "--replicas", "2"),
+    ("resize", "dlc-0123456789", "--replicas", "2"), ("scale", "-y", "q", "4"),
+    ("transfer", "-y", "a", "b", "4"), ("bind", "w", "q"), ("unbind", "w", "q"), ("return-loan", "-y", "q"),
+    ("create", "quota", "-y", "n", "--parent", "q", "--gpus", "1"), ("create", "workspace", "w"), ("create", "pool", "p"),
+    ("create", "node", "n", "--pool", "p", "--gpus", "1"), ("delete", "quota", "q"), ("delete", "node", "n"),
+    ("user", "disable", "u"), ("token", "create", "t"), ("token", "revoke", "t"), ("webhook", "create", "h", "--url", "http://example.org"),
+    ("preview", "--scale", "q=4"), ("preview", "--cancel", "dlc-0123456789"), ("console",), ("snapshot",),
+    ("submit", "--workspace", "w", "--quota", "q", "--gpus", "1", "--", "true"),
+    ("submit", "--workspace", "w", "--quota", "q", "--gpus", "1", "--count", "2", "--", "true"),
 ]  # fmt: skip
 
 
@@ -82,17 +95,24 @@ def example(schema: dict[str, Any], name: str = "") -> Any:
 
 class Answering(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
+        self.answer()
+
+    def answer(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = self.path.partition("?")[0]
         for known, methods in DESCRIBED["paths"].items():
-            said = methods.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
+            answers = methods.get(self.command.lower(), {}).get("responses", {})
+            said: dict[str, Any] = next(
+                (answers[code].get("content", {}) for code in ("200", "201") if code in answers), {}
+            )
             if "application/json" in said and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), path):
                 body = json.dumps(example(said["application/json"]["schema"]))
                 self._say("application/json", body.encode())
                 return
         self.send_error(404)
 
-    def _say(self, kind: str, body: bytes) -> None:
-        self.send_response(200)
+    def _say(self, kind: str, body: bytes, status: int = 200) -> None:
+        self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -102,9 +122,32 @@ class Answering(BaseHTTPRequestHandler):
         pass
 
 
+for verb in ("POST", "PUT", "PATCH", "DELETE"):
+    setattr(Answering, f"do_{verb}", Answering.do_GET)
+
+
+class Refusing(Answering):
+    def answer(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        problem = dict.fromkeys(("type", "title", "detail", "code", "rule", "field", "value"), HOSTILE)
+        wrong = [{"field": HOSTILE, "message": HOSTILE}] if "quotas" in self.path else []
+        self._say(
+            "application/problem+json", json.dumps({**problem, "status": 409, "errors": wrong}).encode(), 409
+        )
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    yield from answered_by(Answering)
+
+
+@pytest.fixture(scope="module")
+def refusing_url() -> Iterator[str]:
+    yield from answered_by(Refusing)
+
+
+def answered_by(handler: type[Answering]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -118,6 +161,15 @@ def printed(url: str, tmp_path: Path, *words: str) -> str:
     result = CliRunner().invoke(main, words, env=env)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
     assert result.exit_code == 0, result.output
+    return result.output
+
+
+def ran(url: str, tmp_path: Path, *words: str) -> str:
+    """What a command prints, however it ends; nobody answers what it asks."""
+    env = {"QUOTATREE_URL": url, "QUOTATREE_TOKEN": "qt_x", "XDG_CONFIG_HOME": str(tmp_path), "COLUMNS": "80"}
+    result = CliRunner().invoke(main, words, env=env)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+    assert "Usage:" not in result.output
     return result.output
 
 
@@ -140,9 +192,31 @@ def test_no_table_has_a_control_character_or_a_forged_line(url: str, tmp_path: P
         assert not re.search(r"(^|,)\"?=a", found, re.MULTILINE), "no formulas"
 
 
+def test_no_cell_of_an_export_is_a_formula(url: str, tmp_path: Path):
+    found = printed(url, tmp_path, "export", "-")
+    assert safe(found), found
+    assert not re.search(r"(^|,)\"?=a", found, re.MULTILINE)
+
+
 @pytest.mark.parametrize("words", IN_WORDS, ids=" ".join)
 def test_no_description_has_a_control_character_or_a_forged_line(url: str, tmp_path: Path, words):
     found = printed(url, tmp_path, *words)
+    assert safe(found), found
+    assert not any(line.strip().startswith("FORGED") for line in found.splitlines()), found
+
+
+@pytest.mark.parametrize("words", CHANGES, ids=" ".join)
+def test_no_change_is_told_with_a_control_character_or_a_forged_line(url: str, tmp_path: Path, words):
+    found = ran(url, tmp_path, *words)
+    assert safe(found), found
+    assert not any(line.strip().startswith("FORGED") for line in found.splitlines()), found
+
+
+@pytest.mark.parametrize("words", [*WITH_TABLES, *IN_WORDS, *CHANGES], ids=" ".join)
+def test_no_refusal_is_told_with_a_control_character_or_a_forged_line(
+    refusing_url: str, tmp_path: Path, words
+):
+    found = ran(refusing_url, tmp_path, *words)
     assert safe(found), found
     assert not any(line.strip().startswith("FORGED") for line in found.splitlines()), found
 

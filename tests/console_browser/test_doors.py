@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -17,6 +19,26 @@ def test_each_team_signs_in_by_password_and_sees_its_quota(browser: Browser, wor
     page.get_by_label("Password", exact=True).fill(password(user))
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", level=1, name=quota)).to_be_visible()
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "back", ["https://evil.example/", "//evil.example/", "/\\evil.example/", "javascript:alert(1)"]
+)
+def test_an_address_to_go_back_to_leads_to_no_other_site(browser: Browser, world: World, back: str):
+    page = browser.new_page(base_url=world.url)
+    left: list[str] = []
+    page.on(
+        "request", lambda request: None if request.url.startswith(world.url) else left.append(request.url)
+    )
+    page.on("dialog", lambda dialog: left.append(dialog.message))
+    page.goto(f"/login?back={quote(back)}")
+    page.get_by_label("User").fill("bob")
+    page.get_by_label("Password", exact=True).fill(password("bob"))
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url(lambda url: "/login" not in url)
+    assert page.url.startswith(f"{world.url}/")
+    assert left == []
     page.close()
 
 

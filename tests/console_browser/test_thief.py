@@ -125,6 +125,48 @@ def test_a_link_from_elsewhere_does_not_change_who_is_signed_in(admin: Page, wor
     expect(admin.get_by_role("link", name="admin", exact=True)).to_be_visible()
 
 
+def test_a_link_from_elsewhere_asks_also_where_a_session_has_ended(admin: Page, world: Stage, service: str):
+    """Sessions end after hours; the link would make their user work as somebody else without a word."""
+    link = world.client("bob").logins.link()["path"]
+    _visit(admin, world, service)
+    kept = next(one for one in admin.context.storage_state()["origins"] if one["origin"] == world.url)[
+        "localStorage"
+    ]
+    key = next(one["value"] for one in kept if one["name"] == "quotatree-key")
+    httpx2.delete(f"{world.url}/api/v1/session", headers={"Authorization": f"Bearer {key}"})
+    admin.evaluate("address => { window.location.href = address; }", f"{world.url}{link}")
+    expect(admin.get_by_role("alert")).to_contain_text("has ended")
+    admin.get_by_role("button", name="Sign in another way").click()
+    expect(admin.get_by_role("alert")).to_have_count(0)
+    admin.goto("/me")
+    expect(admin.get_by_role("button", name="Sign in with the token")).to_be_visible()
+
+
+def test_a_host_name_for_each_job_keeps_their_cookies_apart(
+    context: BrowserContext, world: Stage, service: str
+):
+    """`job_host = "{job}.localhost"`: browsers lead such names to the loopback, and no name server is needed."""
+    port = httpx2.URL(_address(world, service) or "").port
+    page = context.new_page()
+    for job in ("dsw-1", "eas-2"):
+        page.goto(f"http://{job}.localhost:{port}/")
+        page.evaluate(
+            "of => { document.cookie = `of=${of}`; document.cookie = `all=${of}; domain=localhost`; }", job
+        )
+    seen = {}
+    for name in ("dsw-1.localhost", "eas-2.localhost", "localhost", "127.0.0.1"):
+        page.goto(f"http://{name}:{port}/")
+        seen[name] = [
+            one for one in page.evaluate("document.cookie").split("; ") if one.startswith(("of=", "all="))
+        ]
+    assert seen == {
+        "dsw-1.localhost": ["of=dsw-1"],
+        "eas-2.localhost": ["of=eas-2"],
+        "localhost": [],
+        "127.0.0.1": [],
+    }
+
+
 def _visit(page: Page, world: Stage, service: str) -> None:
     page.get_by_role("link", name=_address(world, service)).click()
     expect(page).to_have_title("robbed")

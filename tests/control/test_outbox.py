@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import threading
+from collections.abc import Collection
 from dataclasses import replace
 from http.client import HTTPException
 from pathlib import Path
@@ -17,7 +18,7 @@ from quotatree.access.errors import Forbidden
 from quotatree.control import logs
 from quotatree.control.commands import values as do
 from quotatree.control.metrics import Metrics
-from quotatree.control.outbox import TRIES, Due, Outbox
+from quotatree.control.outbox import AT_ONCE, TRIES, Due, Outbox
 from quotatree.core.errors import Refused
 from quotatree.store.rows import DeliveryRow
 from tests.control.server import Server
@@ -222,6 +223,32 @@ def test_a_receiver_that_does_not_answer_keeps_no_other_waiting(server: Server):
     assert not told._busy
 
 
+def test_a_backlog_of_a_slow_receiver_keeps_no_other_waiting(server: Server):
+    """E4: what is due for `chat` is more than is looked at at once, and its receiver does not answer."""
+    for _ in range(2 * AT_ONCE + 1):
+        server.do(do.CancelJob(actor="ann", job=server.submit(seconds=None)))
+    mail = do.PutWebhook(actor="root", webhook="mail", url="http://127.0.0.1:9/mail", secret=SECRET)
+    server.do(replace(mail, workspace="vision", kinds=("job.submitted",)))
+    server.now_ms += 1_000
+    server.submit(seconds=None)
+    heard, released = threading.Event(), threading.Event()
+
+    def post(url: str, body: bytes, headers: dict[str, str]) -> int:
+        if "mail" in url:
+            heard.set()
+        else:
+            released.wait(20)
+        return 200
+
+    outbox = Outbox(server.store, Metrics(), clock=lambda: server.now_ms, post=post)
+    outbox.begin_due()
+    outbox.begin_due()
+    came = heard.wait(5)
+    released.set()
+    told()
+    assert came
+
+
 class Strange(Exception):
     pass
 
@@ -266,11 +293,11 @@ class Failing:
     def __init__(self, server: Server, times: int) -> None:
         self._store, self.left = server.store, times
 
-    def due_deliveries(self, now_ms: int, limit: int) -> list[Due]:
+    def due_deliveries(self, now_ms: int, limit: int, beside: Collection[str] = ()) -> list[Due]:
         if self.left:
             self.left -= 1
             raise KeyError("a fault of ours")
-        return self._store.due_deliveries(now_ms, limit)
+        return self._store.due_deliveries(now_ms, limit, beside)
 
     def put_delivery(self, delivery: DeliveryRow) -> None:
         self._store.put_delivery(delivery)

@@ -11,7 +11,7 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from quotatree.server.patient_protocol import LEAST_BODY_BYTES, MOST_SLOW, PatientProtocol
+from quotatree.server.patient_protocol import LEAST_BODY_BYTES, MOST_HEAD_BYTES, MOST_SLOW, PatientProtocol
 
 
 class Hurried(PatientProtocol):
@@ -48,6 +48,41 @@ async def talk(*parts: bytes) -> bytes:
 
 def test_headers_that_trickle_are_not_waited_for() -> None:
     assert asyncio.run(asyncio.wait_for(talk(b"GET / HTTP/1.1\r\n", b"X: y\r\n"), 20)) == b""
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begins", "goes_on"),
+    [
+        (b"GET / HTTP/1.1\r\n", b"X: %s\r\n" % (b"y" * 65_000)),
+        (b"GET / HTTP/1.1\r\nX: ", b"y" * 65_000),
+        (b"GET /", b"y" * 65_000),
+        (CHUNKED + b"1\r\nx\r\n0\r\n", b"X: %s\r\n" % (b"y" * 65_000)),
+        (CHUNKED + b"1;", b"y" * 65_000),
+    ],
+    ids=["headers", "header", "address", "trailers", "size of a chunk"],
+)
+def test_a_head_without_an_end_is_not_kept(begins: bytes, goes_on: bytes) -> None:
+    """Whoever reaches the port could fill the memory, at the speed of the network."""
+    connection = Connection()
+    connection.say(b"x" * 1_000_000 + begins)
+    connection.protocol.cycle.response_complete = True
+    for _ in range(MOST_HEAD_BYTES // len(goes_on) + 1):
+        assert not connection.closed
+        connection.say(goes_on)
+    assert connection.closed
+
+
+def test_all_cookies_of_a_host_may_come_and_a_large_body_behind_them() -> None:
+    connection = Connection()
+    connection.say(b"x" * 1_000_000)
+    cookies = b"; ".join(b"c%d=%s" % (number, b"v" * 4090) for number in range(180))
+    connection.say(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\nCookie: %s\r\n\r\n" % cookies)
+    for _ in range(30):
+        connection.say(b"x" * 100_000)
+    assert not connection.closed
 
 
 def test_an_answer_that_takes_longer_is_given() -> None:

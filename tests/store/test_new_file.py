@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -105,6 +106,51 @@ def test_a_file_that_came_to_be_meanwhile_is_not_replaced(tmp_path: Path) -> Non
     with pytest.raises(NotEmpty, match="meanwhile"):
         fill(tmp_path / "store.db", meanwhile=True)
     assert (tmp_path / "store.db").read_text() == "of another restore"
+
+
+def test_two_restores_at_once_do_not_write_the_same_file(tmp_path: Path) -> None:
+    """Each took away what the other was writing, and an empty database came to be, with a word of success."""
+    file = tmp_path / "store.db"
+    with written_beside(str(file)) as there:
+        with (
+            pytest.raises(StoreUnavailable, match="another restore is writing there"),
+            written_beside(str(file)),
+        ):
+            pass
+        store = Store.open(there)
+        store.migrate()
+        store.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["store.db"]
+    assert file.stat().st_size > 0
+
+
+def test_a_database_may_be_named_by_a_link_to_where_nothing_is_yet(backup: Path, tmp_path: Path) -> None:
+    disk, link = tmp_path / "disk", tmp_path / "store.db"
+    disk.mkdir()
+    link.symlink_to(disk / "store.db")
+    with written_beside(str(link)) as there:
+        store = Store.open(there)
+        store.restore(backup, 0)
+        store.close()
+    assert link.is_symlink()
+    assert (disk / "store.db").stat().st_size > 0
+
+
+def test_a_place_where_nothing_can_be_written_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a disk that is mounted to be read only, where even what is not there cannot be removed."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    for name in ("open", "unlink"):
+        monkeypatch.setattr(os, name, refused)
+    with (
+        pytest.raises(StoreUnavailable, match="Read-only file system"),
+        written_beside(str(tmp_path / "store.db")),
+    ):
+        pass
 
 
 def test_what_cannot_be_read_again_does_not_appear(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from quotatree.cli.output import (
     EXIT_UNAVAILABLE,
     fail,
 )
+from quotatree.cli.safe_text import one_line
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -128,6 +129,11 @@ def patiently(do: Callable[[], T]) -> T:
 
 
 def text_of(error: ClientError) -> str:
+    """What went wrong, as one line, whatever others have written into it."""
+    return one_line(_told(error))
+
+
+def _told(error: ClientError) -> str:
     from quotatree.client import errors as e
 
     if isinstance(error, e.NotReachable):

@@ -20,6 +20,8 @@ _OUR_COLOURS: Final = re.compile("(\x1b\\[(?:0|3[1-36])m)")
 _COLOURS: Final = re.compile("(\x1b\\[[0-9;:]{0,40}m)")
 _OTHER_SEQUENCES: Final = re.compile("\x1b\\[[0-?]{0,40}[ -/]{0,4}[@-~]")
 _BEGUN: Final = re.compile("\x1b(\\[[0-?]{0,40}[ -/]{0,4})?\\Z")
+_BEGINS_FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""The last four are the wide forms of the first four, which spreadsheets of East Asia read as those."""
 RESET: Final = "\x1b[0m"
 
 
@@ -40,7 +42,7 @@ def safe_json(text: str) -> str:
 
 def no_formula(cell: str) -> str:
     """The cell of a CSV file. What a spreadsheet would compute begins with an apostrophe then; numbers stay numbers."""
-    if cell[:1] not in ("=", "+", "-", "@", "\t", "\r") or cell == "-":
+    if cell[:1] not in _BEGINS_FORMULA or cell == "-":
         return cell
     try:
         float(cell)
@@ -66,6 +68,11 @@ class SafeStream:
         else:
             self.beneath.write(printable(text))
         return len(text)
+
+    @property
+    def encoding(self) -> str:
+        """What click is told. Of a stream that takes ASCII alone it would take the bytes beneath, beside our guard."""
+        return "utf-8"
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.beneath, name)

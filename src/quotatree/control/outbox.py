@@ -13,7 +13,7 @@ import hmac
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
@@ -34,7 +34,9 @@ LONGEST_ERROR: Final = 200
 
 
 class OutboxStore(Protocol):
-    def due_deliveries(self, now_ms: int, limit: int) -> list[tuple[DeliveryRow, EventRow, WebhookRow]]: ...
+    def due_deliveries(
+        self, now_ms: int, limit: int, beside: Collection[str] = ()
+    ) -> list[tuple[DeliveryRow, EventRow, WebhookRow]]: ...
 
     def put_delivery(self, delivery: DeliveryRow) -> None: ...
 
@@ -98,16 +100,15 @@ class Outbox:
 
     def begin_due(self) -> int:
         """Have due deliveries tried, those of each webhook in a thread of its own: a receiver that does not answer
-        keeps nobody else waiting. Returns how many webhooks are being told now that were not before.
+        keeps nobody else waiting, however much is due for it. Returns how many webhooks are being told now that were not before.
         """
         if not self._leads():
             return 0
         with self._guard:
             busy = frozenset(self._busy)
         by_webhook: dict[str, list[Due]] = {}
-        for one in self._store.due_deliveries(self._clock(), AT_ONCE * (1 + len(busy))):
-            if one[2].id not in busy:
-                by_webhook.setdefault(one[2].id, []).append(one)
+        for one in self._store.due_deliveries(self._clock(), AT_ONCE, busy):
+            by_webhook.setdefault(one[2].id, []).append(one)
         for name, due in by_webhook.items():
             with self._guard:
                 self._busy.add(name)

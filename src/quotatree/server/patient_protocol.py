@@ -3,7 +3,8 @@
 The server's own time-out is for connections between two requests; one who sends a header, or a byte of a body, every
 few seconds never meets it. A head must come whole within a time; of a body, so much must come in each such time. A
 body that takes longer than one of them is slow, and each address has only so many slow ones at once: a client that
-keeps just above the rate cannot fill the memory with bodies that never end.
+keeps just above the rate cannot fill the memory with bodies that never end. A head has a largest size, since it is kept
+whole before anybody is asked who sends it; so have the trailers behind a body.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ BODY_SECONDS: Final = 20.0
 LEAST_BODY_BYTES: Final = 20 * 1024
 """So much of a body must come in BODY_SECONDS, unless it ends before: 1 KiB a second."""
 MOST_SLOW: Final = 16
+MOST_HEAD_BYTES: Final = 2**20
+"""All cookies that a browser keeps for a host, which any service of that host may have set, are 720 KiB."""
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -37,15 +40,28 @@ class PatientProtocol(HttpToolsProtocol):
         self._waits_for: RequestResponseCycle | None = None  # whose body is waited for; None: a head is
         self._heard_bytes = 0  # since the timer was set
         self._slow_at = ""  # the address that this connection counts as slow for
+        self._head_bytes = 0  # about how many came since the last piece of a body, or end of a request
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
+        self._head_bytes += len(data)
         super().data_received(data)
+        if self._head_bytes > MOST_HEAD_BYTES:
+            self.transport.close()
+            return
         self._heard_bytes += len(data)
         self._wait()
+
+    def on_body(self, body: bytes) -> None:
+        self._head_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._head_bytes = 0
+        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()

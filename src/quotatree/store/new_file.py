@@ -6,6 +6,8 @@ the file that was moved away; it is replaced in one transaction instead, as Post
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -22,27 +24,60 @@ SUFFIX = ".restoring"
 def written_beside(url: str) -> Iterator[str]:
     """Yield the URL to write a store to. If its file is missing, it appears when the block ends well.
 
-    What a process that was killed left beside is removed.
+    What a process that was killed left beside is removed. Where another process is writing it, StoreUnavailable is raised.
     """
     place = parse_url(url)
-    file = Path(place.database or "")
+    file = Path(os.path.realpath(place.database or ""))
     if place.get_backend_name() != "sqlite" or file.exists():
         yield url
         return
     beside = file.with_name(file.name + SUFFIX)
     try:
-        _remove(beside)
-        yield str(beside)
-        _make_single(beside)
-        os.link(beside, file)  # not a rename: it would replace what came to be there meanwhile
+        with _only_writer(beside):
+            yield str(beside)
+            _make_single(beside)
+            os.link(beside, file)  # not a rename: it would replace what came to be there meanwhile
+    except BlockingIOError:
+        raise StoreUnavailable(f"{file}: another restore is writing there") from None
     except FileExistsError:
         raise NotEmpty(f"{file} has come to be meanwhile: restore into a new one, or force it") from None
     except (OSError, sqlite3.Error) as problem:
         why = problem.strerror if isinstance(problem, OSError) else problem
         raise StoreUnavailable(f"{file}: {why}") from problem
-    finally:
-        _remove(beside)
     _sync(file.parent)
+
+
+@contextmanager
+def _only_writer(file: Path) -> Iterator[None]:
+    """Let no other process write the file meanwhile. It is not there at the beginning, nor in the end."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lock = file.with_name(file.name + ".lock")
+    fd = _locked(lock)
+    try:
+        _remove(file)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            _remove(file)
+            lock.unlink()
+        os.close(fd)
+
+
+def _locked(file: Path) -> int:
+    """The descriptor of the file, which is made if it is missing, with a lock that ends with its process. Raises
+    BlockingIOError if another process holds it.
+    """
+    while True:
+        fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(file), os.fstat(fd)):
+                    return fd
+        except BlockingIOError:
+            os.close(fd)
+            raise
+        os.close(fd)  # that one has ended just now, and taken the file away
 
 
 def _make_single(file: Path) -> None:

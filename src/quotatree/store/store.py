@@ -6,7 +6,7 @@ Reads see one moment each and never wait for the writer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -239,10 +239,16 @@ class Store:
 
     # -- the outbox of webhooks ------------------------------------------------------------------------------
 
-    def due_deliveries(self, now_ms: int, limit: int) -> list[tuple[r.DeliveryRow, r.EventRow, r.WebhookRow]]:
-        """Pending deliveries that are due, longest due first, each with its event and webhook; active webhooks only."""
+    def due_deliveries(
+        self, now_ms: int, limit: int, beside: Collection[str] = ()
+    ) -> list[tuple[r.DeliveryRow, r.EventRow, r.WebhookRow]]:
+        """Pending deliveries that are due, longest due first, each with its event and webhook; active webhooks only, and
+        none of those in `beside`.
+        """
         out, events, hooks = t.DELIVERIES, t.EVENTS, t.WEBHOOKS
         due = select(out).join(hooks).where(text(t.PENDING), out.c.due_ms <= now_ms, hooks.c.active)
+        if beside:
+            due = due.where(hooks.c.id.not_in(sorted(beside)))
         with reading(self._engine) as connection:
             rows = connection.execute(due.order_by(out.c.due_ms, out.c.id).limit(limit)).mappings().all()
             found = [read_rows.delivery_row(row) for row in rows]

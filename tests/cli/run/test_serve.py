@@ -142,10 +142,10 @@ def test_settings_from_the_file_in_the_data_directory(tmp_path: Path):
     assert "no such file" in run("serve", "--data", str(tmp_path), *missing, status=2).stderr
 
 
-def log_in_from(serving: Serving, claimed: str) -> int:
+def log_in_from(url: str, claimed: str) -> int:
     """The status of a login with a wrong password by a client that claims to come from this address."""
     request = Request(
-        f"{serving.url}/api/v1/session",
+        f"{url}/api/v1/session",
         json.dumps({"user": "ghost", "password": "wrong"}).encode(),
         {"Content-Type": "application/json", "X-Forwarded-For": claimed},
     )
@@ -158,4 +158,44 @@ def log_in_from(serving: Serving, claimed: str) -> int:
 
 def test_an_address_that_a_client_claims_is_not_believed(serving: Serving):
     """Or one address would guess as many: each that it claimed had five tries at once."""
-    assert 429 in [log_in_from(serving, f"10.0.0.{number}") for number in range(14)]
+    assert 429 in [log_in_from(serving.url, f"10.0.0.{number}") for number in range(14)]
+
+
+def test_a_proxy_that_is_named_is_believed_and_those_before_it_are_not(
+    tmp_path: Path, started: list[Process]
+):
+    """A proxy writes the address of its client behind what the client claimed."""
+    server = Process(tmp_path / "data", env={"QUOTATREE_TRUSTED_PROXIES": "127.0.0.1"})
+    started.append(server)
+    assert {log_in_from(server.url, f"10.0.0.{number}") for number in range(14)} == {401}
+    assert 429 in [log_in_from(server.url, f"10.0.1.{number}, 192.0.2.7") for number in range(14)]
+
+
+def test_deliveries_go_where_the_option_says(tmp_path: Path, started: list[Process]):
+    """E4: without it, no delivery goes to the loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as receiving:
+        receiving.settimeout(60)
+        url = f"http://127.0.0.1:{receiving.getsockname()[1]}/"
+        server = Process(tmp_path / "data", "--nodes", "1x8", "--webhook-networks", "10.1.0.0/16,127.0.0.1")
+        started.append(server)
+        with server.client(server.token) as client:
+            client.webhooks.create(
+                {"id": "here", "url": url, "secret": "a-secret-of-16-letters", "kinds": []}
+            )
+            client.quotas.create({"id": "q", "draws": {"default": {"gpus": 8}}})
+        came, _ = receiving.accept()
+        with came:
+            assert came.recv(4).startswith(b"POST")
+    bad = run(
+        "serve", "--data", str(tmp_path / "other"), "--webhook-networks", "10.1.0.0/33", status=2
+    ).stderr
+    assert "--webhook-networks" in bad
+
+
+def test_a_head_without_an_end_is_not_listened_to(serving: Serving):
+    """Connections are guarded by what tests/server/test_patient_protocol.py tests."""
+    host, port = serving.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 60) as talking:
+        talking.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        with pytest.raises(OSError, match=r"reset|[Bb]roken pipe"):
+            talking.sendall(b"X: %s\r\n" % (b"y" * 65_000) * 1000)

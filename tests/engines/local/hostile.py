@@ -7,6 +7,7 @@ Each attempt returns what it got, or raises. The names are the rows of docs/expl
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -49,8 +50,9 @@ def read_secret(victim: dict[str, Any]) -> object:
 
 def see_processes(victim: dict[str, Any]) -> object:
     for pid in others():
-        if victim["marker"].encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
-            return pid
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # one that has ended meanwhile
+            if victim["marker"].encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                return pid
     raise GotNothing
 
 

@@ -81,10 +81,11 @@ def test_a_job_cannot_start_in_the_directory_of_another_workspace(apart: Machine
 
 
 def table() -> dict[str, tuple[str, str]]:
-    """The tables of the page: by what was tried, what it got where workspaces are kept apart, and as one user."""
+    """Those tables of the page that begin with "it tried to": by what was tried, what it got where workspaces are kept apart, and as one user."""
     page = (Path(__file__).parents[3] / "docs" / "explanation" / "isolation.md").read_text(encoding="utf-8")
-    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
-    return {row[0]: (row[1], row[2]) for row in rows if len(row) == 3 and row[0] != "it tried to"}
+    tables = (part.splitlines() for part in page.split("\n\n") if part.startswith("| it tried to |"))
+    rows = [line.strip("| ").split(" | ") for lines in tables for line in lines[2:]]
+    return {row[0]: (row[1], row[2]) for row in rows}
 
 
 def test_the_page_lists_what_was_tried_and_what_it_got() -> None:

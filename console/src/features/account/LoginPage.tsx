@@ -18,7 +18,7 @@ export function LoginPage() {
   const navigate = useNavigate();
   const [wrong, setWrong] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const [asked, setAsked] = useState<{ user: string; code: string } | null>(null);
+  const [asked, setAsked] = useState<{ user: string | null; code: string } | null>(null);
   const begun = useRef(false);
 
   /** Signs in by `act`, and goes to where that says, or to where the reader wanted to go. */
@@ -36,11 +36,18 @@ export function LoginPage() {
     }
   };
 
-  /** A link signs in at once, unless somebody is signed in: another site may have sent them here to become someone else. */
+  /** A link signs in at once, unless somebody is signed in, or was until their session ended: another site may have sent them
+   * here to become someone else.
+   */
   const follow = async (code: string) => {
-    const me = sessionKey() === null ? null : await client.fetchQuery(whoamiQuery).catch(() => null);
-    if (me === null) await enter(() => signInByLink(code));
-    else setAsked({ user: me.user.name, code });
+    if (sessionKey() === null) return enter(() => signInByLink(code));
+    const me = await client.fetchQuery(whoamiQuery).catch(() => null);
+    setAsked({ user: me === null ? null : me.user.name, code });
+  };
+
+  const stay = async (user: string | null) => {
+    setAsked(null);
+    if (user !== null) await navigate({ to: "/", replace: true });
   };
 
   const leave = async () => {
@@ -69,12 +76,13 @@ export function LoginPage() {
         {wrong === null ? null : <div className="notice bad" role="alert">{wrong}</div>}
         {asked === null ? null : (
           <div className="notice warn stack" role="alert">
-            You are signed in as {asked.user}, and this link may sign you in as another user. Go on only if you asked for it.
+            {asked.user === null ? "Your session here has ended" : `You are signed in as ${asked.user}`}, and this link may sign you in as another
+            user. Go on only if you asked for it.
             <Button size="sm" loading={busy} onClick={() => void enter(() => signInByLink(asked.code))}>
               Sign in with the link
             </Button>
-            <Button size="sm" variant="default" onClick={() => void navigate({ to: "/", replace: true })}>
-              Stay signed in as {asked.user}
+            <Button size="sm" variant="default" onClick={() => void stay(asked.user)}>
+              {asked.user === null ? "Sign in another way" : `Stay signed in as ${asked.user}`}
             </Button>
           </div>
         )}

@@ -11,6 +11,7 @@ from quotatree.cli.decided import ask, echo_exposed, echo_taken
 from quotatree.cli.documents import read_document
 from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNAVAILABLE, fail
 from quotatree.cli.remote import Remote, remote_options, status_of, text_of
+from quotatree.cli.safe_text import one_line
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -53,7 +54,7 @@ def apply(files: tuple[Path, ...], mode: str, dry_run: bool, yes: bool, remote: 
             click.echo("everything is as the file says")
             return
         for step in steps:
-            click.echo(click.style(step.line, fg=COLOURS.get(step.line[0])))
+            click.echo(click.style(one_line(step.line), fg=COLOURS.get(step.line[0])))
         _show_losses(client, steps)
         if dry_run:
             click.echo(f"{len(steps)} change(s); nothing has been changed")
@@ -88,7 +89,7 @@ def _tell_part(title: str, steps: list[Step]) -> None:
     if steps:
         click.echo(title, err=True)
     for step in steps:
-        click.echo(f"  {step.line}", err=True)
+        click.echo(one_line(f"  {step.line}"), err=True)
 
 
 def _show_losses(client: Client, steps: list[Step]) -> None:

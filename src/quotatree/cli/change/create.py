@@ -11,6 +11,7 @@ from quotatree.cli.change.changing import changes_option, make
 from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.remote import TAKEN, Remote, bare, hinted, remote_options
+from quotatree.cli.safe_text import one_line
 from quotatree.cli.sign_in.people import create_user
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def workspace(
                 )
             click.echo(f"workspace/{name} created")
             if done.get("notice"):
-                click.echo(f"notice: {done['notice']}", err=True)
+                click.echo(one_line(f"notice: {done['notice']}"), err=True)
         _bind(client, [(name, bare(one, "quota")) for one in quotas])
         if not client.workspaces.get(name)["quotas"]:
             click.echo(f"it can submit once it has a quota: quotatree bind {name} QUOTA", err=True)

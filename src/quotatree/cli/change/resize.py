@@ -9,7 +9,7 @@ import click
 from quotatree.cli.change.autoscale_option import AUTOSCALE_FORM, AUTOSCALE_OR_OFF, OFF
 from quotatree.cli.change.changing import changes_option, make
 from quotatree.cli.naming import job_id
-from quotatree.cli.output import EXIT_BAD_INPUT, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, echo_lines, fail
 from quotatree.cli.remote import Remote, remote_options
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def resize(
         click.echo(f"{name} {'resized' if sizes else follows}")
         for one in done:
             if one.get("notice"):
-                click.echo(one["notice"])
+                echo_lines([one["notice"]])
 
     with remote.client() as client:
         name = job_id(client, job)

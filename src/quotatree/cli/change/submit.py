@@ -12,7 +12,7 @@ from quotatree.cli.change.autoscale_option import AUTOSCALE, AUTOSCALE_FORM
 from quotatree.cli.change.job_file import OF_A_GROUP, read_jobs
 from quotatree.cli.change.program import program_options, with_program
 from quotatree.cli.number_option import NUMBER
-from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, EXIT_FAILED, echo_json, echo_lines, fail
 from quotatree.cli.priority_option import PRIORITY
 from quotatree.cli.remote import Remote, patiently, problem_text, remote_options
 
@@ -109,8 +109,7 @@ def submit(
         if output == "json":
             echo_json({"items": outcomes})
         else:
-            for name in ids:
-                click.echo(f"job/{name}" if output == "name" else f"{name} submitted")
+            echo_lines(f"job/{name}" if output == "name" else f"{name} submitted" for name in ids)
         refused = [problem_text(outcome["problem"]) for outcome in outcomes if outcome["problem"] is not None]
         for text in refused:
             click.echo(f"quotatree: {text}", err=True)
@@ -167,7 +166,7 @@ def _waited(client: Client, ids: list[str], output: str) -> bool:
                 del left[name]
                 good = good and phase == "Succeeded"
                 if output == "table":
-                    click.echo(f"{name} {phase}" + (f": {job['ending']}" if job["ending"] else ""))
+                    echo_lines([f"{name} {phase}" + (f": {job['ending']}" if job["ending"] else "")])
         if not left:
             raise _AllOver
 

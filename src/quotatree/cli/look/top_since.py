@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from quotatree.cli.output import echo_csv, echo_json, echo_lines
+from quotatree.cli.safe_text import unguarded
 from quotatree.cli.sparkline import marks_for, spark
 from quotatree.cli.words import moment, span
 
@@ -95,7 +96,7 @@ def _lines(heads: Sequence[Sequence[str]], drawn: Sequence[tuple[Values, float]]
     widths = [max(len(row[i]) for row in heads) for i in range(len(heads[0]))]
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
     room = max(NARROWEST, min(WIDEST, screen - sum(widths) - 2 * len(widths) - 1))
-    marks = marks_for(sys.stdout.encoding)
+    marks = marks_for(unguarded(sys.stdout).encoding)
     lines = []
     for row, what in zip(heads, [None, *drawn], strict=True):
         first, *others = zip(row, widths, strict=True)

@@ -14,6 +14,7 @@ import click
 
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.remote import Remote, remote_options
+from quotatree.cli.safe_text import no_formula
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -112,7 +113,7 @@ def _seconds(ms: int) -> str:
 def _write(out: TextIO, rows: Sequence[tuple[Any, ...]]) -> None:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(rows)
+    writer.writerows([[no_formula(str(cell)) for cell in row] for row in rows])
 
 
 def _private(path: Path) -> TextIO:

@@ -22,6 +22,7 @@ from quotatree.cli.output import (
     output_option,
 )
 from quotatree.cli.remote import Remote, errors_exit, remote_options
+from quotatree.cli.safe_text import one_line
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -76,7 +77,7 @@ def login(
     made_here = info is not None and (user is not None or oidc or kubernetes)
     context = Context(target, token, who["user"]["name"], info["id"] if made_here and info else "")
     contexts.save(contexts.load().with_context(name, context))
-    click.echo(f"logged in to {target} as {who['user']['name']}")
+    echo_lines([f"logged in to {target} as {who['user']['name']}"])
 
 
 def _by_password(client: Client, user: str, lasts: str) -> str:
@@ -101,7 +102,7 @@ def _by_device(client: Client) -> str:
 
     begun = client.logins.begin_device()
     where = begun["verification_uri_complete"] or begun["verification_uri"]
-    click.echo(f"open {where} and enter {begun['user_code']}", err=True)
+    click.echo(one_line(f"open {where} and enter {begun['user_code']}"), err=True)
     while True:
         try:
             return client.logins.finish_device(begun["handle"])["token"]
@@ -143,7 +144,7 @@ def forget(name: str) -> None:
             with Client(context.url, context.token) as client:
                 client.tokens.revoke(context.token_id)
         except ClientError as error:
-            click.echo(f"warning: token {context.token_id} was not revoked: {error}", err=True)
+            click.echo(one_line(f"warning: token {context.token_id} was not revoked: {error}"), err=True)
     contexts.save(known.without(name))
     click.echo(f"logged out of {context.url}")
 
@@ -167,7 +168,7 @@ def console(remote: Remote) -> None:
     """Print an address that opens the console in a browser, signed in: once, within 15 minutes."""
     with remote.client() as client:
         path = client.logins.link()["path"]
-    click.echo(remote.target().url.rstrip("/") + path)
+    echo_lines([remote.target().url.rstrip("/") + path])
 
 
 def _who_lines(who: t.WhoAmI, url: str) -> list[str]:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from quotatree.cli.output import echo_lines
 from quotatree.cli.remote import TAKEN, Remote, hinted, remote_options
+from quotatree.cli.safe_text import one_line
 from quotatree.cli.words import moment
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ def create(name: str, lasts: str | None, read_only: bool, user: str | None, remo
     with remote.client() as client:
         made = client.tokens.create(wanted)
     until = "" if made["expires_ms"] is None else f", until {moment(made['expires_ms'])} UTC"
-    click.echo(f"token {made['id']}{until}; it is shown once:", err=True)
-    click.echo(made["token"])
+    click.echo(one_line(f"token {made['id']}{until}; it is shown once:"), err=True)
+    echo_lines([made["token"]])
 
 
 @token.command()

@@ -20,3 +20,4 @@ TOO_DEEP: Final = [PYTHON, "-c", _DOWN, "300", "d"]
 AT_HOME: Final = f"{FILL} > $HOME/file; echo written; sleep 600"
 MANY: Final = "i=0; while [ $i -lt 1000 ]; do : > $i; i=$((i+1)); done; echo written; sleep 600"
 LINKED: Final = "head -c 1500000 /dev/zero > a; ln a b; ln a c; ln -s /usr usr; truncate -s 1T hole; echo written; sleep 600"
+REMOVED: Final = f"exec 3> file; rm file; {FILL} >&3; sync; echo written; sleep 600"

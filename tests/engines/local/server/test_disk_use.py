@@ -32,6 +32,7 @@ def test_what_a_job_holds_is_counted_and_links_are_not_followed(tmp_path: Path) 
         os.makedirs(job.work)
         Path(job.work, "file").write_bytes(b"x" * size)
     os.symlink(large.work, Path(small.work, "link"))
+    os.symlink(Path(large.work, "file"), Path(small.work, "link to a file"))
     assert 1024 * 1024 <= held(large.path).used_bytes < 1100 * 1024
     assert held(small.path).used_bytes < 100 * 1024
     found = largest(engine)
@@ -105,8 +106,9 @@ def ended_by(machine: Machine, command: str | list[str], most_mib: int, module: 
         (disk_jobs.TOO_DEEP, "a path of more than 200 directories"),
         (disk_jobs.AT_HOME, "and the home of its workspace 3 MiB"),
         (disk_jobs.MANY, "its directories hold 4 MiB"),
+        (disk_jobs.REMOVED, "its directories hold 3 MiB"),
     ],
-    ids=["deep", "too deep", "home", "many"],
+    ids=["deep", "too deep", "home", "many", "removed"],
 )
 def test_a_job_hides_nothing_from_its_limit(machine: Machine, command: str | list[str], why: str) -> None:
     assert why in (ended_by(machine, command, 2) or "it goes on")
@@ -168,6 +170,27 @@ def test_a_directory_that_vanishes_while_it_is_measured_counts_nothing(
     found = held(str(tmp_path))
     assert found.unmeasured == ""
     assert found.used_bytes >= 4096
+
+
+def test_a_directory_that_becomes_a_link_while_it_is_measured_leads_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top, elsewhere = tmp_path / "top", tmp_path / "elsewhere"
+    (top / "turned").mkdir(parents=True)
+    elsewhere.mkdir()
+    (elsewhere / "file").write_bytes(b"x" * 1024 * 1024)
+    whole = os.open
+
+    def opened(path: str, *rest: int, **more: int) -> int:
+        if path == "turned":
+            os.rmdir(top / "turned")
+            os.symlink(elsewhere, top / "turned")
+        return whole(path, *rest, **more)
+
+    monkeypatch.setattr(os, "open", opened)
+    found = held(str(top))
+    assert (top / "turned").is_symlink()
+    assert found.used_bytes < 100 * 1024
 
 
 def test_a_measurement_ends_where_twice_the_limit_is_reached(tmp_path: Path) -> None:

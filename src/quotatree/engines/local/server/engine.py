@@ -39,7 +39,7 @@ from quotatree.engines.local.files import journal
 from quotatree.engines.local.files.layout import EngineDir
 from quotatree.engines.local.host import cgroups, open_files
 from quotatree.engines.local.host.devices import HealthWatch
-from quotatree.engines.local.server import birth, disk_use, keep, orders
+from quotatree.engines.local.server import birth, disk_use, keep, orders, removed_files
 from quotatree.engines.local.server.disk_use import DiskSettings
 from quotatree.engines.local.server.known import Key, KnownRun, read_run, runs_on_disk
 from quotatree.engines.local.server.log_reader import read_log
@@ -401,7 +401,7 @@ class LocalEngine:
         held = functools.cache(lambda path: disk_use.held(path, 2 * most_mib * 2**20))
         for run in running:
             try:
-                own = held(self._directory.job(run.job).path)
+                own = self._with_removed(run, held(self._directory.job(run.job).path))
                 home = disk_use.Held(0) if run.home is None else held(run.home)
             except OSError as problem:
                 log.warning(
@@ -413,6 +413,13 @@ class LocalEngine:
                 with self._state:
                     run.too_large = True
                     orders.give(run, orders.fail(detail), self.make_room)
+
+    def _with_removed(self, run: KnownRun, found: disk_use.Held) -> disk_use.Held:
+        """What a job holds, with the files that it has removed and keeps open, where its workspace has a user of its own."""
+        if run.home is None or run.supervisor is None:
+            return found
+        removed_bytes = removed_files.held_bytes(run.supervisor.pid, self._directory.job(run.job).work)
+        return found._replace(used_bytes=found.used_bytes + removed_bytes)
 
     def _look_at_gpus(self, health: HealthWatch) -> None:
         """Report on the health of the GPUs, as far as it has changed."""
