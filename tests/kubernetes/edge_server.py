@@ -92,9 +92,8 @@ class EdgeServer:
 
     def boot(self) -> None:
         self.boots += 1
-        self.controller = Controller(
-            self.store, NativeEngine(self._kubeconfig, self._sorts), f"edge-{self.boots}"
-        )
+        self.engine = NativeEngine(self._kubeconfig, self._sorts)
+        self.controller = Controller(self.store, self.engine, f"edge-{self.boots}")
         self.controller.start()
         until(lambda: self.controller.published is not None, "it leads")
         self.edge = Edge(

@@ -193,13 +193,13 @@ class Attempt:
     ) -> say.Start | say.Hold:
         """Start on these places, or hold them until they are free."""
         state, job = self._state, self._job
-        if now:
+        if now and not effects.waits_for_ending(job, places):
             return effects.start(
                 state, job, places, claim=Claim.REGULAR, now_ms=self._now_ms, step=step, reason=reason,
                 preemption=preemption,
             )  # fmt: skip
         if preemption is None:
-            waiting = effects.leavers_on(state, places)
+            waiting = effects.waited_for(state, job, places)
             reason = because(Code.WaitsForLeaving, leaving=max(1, len(waiting)))
         return effects.hold(
             state, job, places, now_ms=self._now_ms, step=step, reason=reason, preemption=preemption

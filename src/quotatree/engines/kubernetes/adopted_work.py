@@ -39,6 +39,8 @@ UNMADE_SECONDS: Final = 20.0
 """After how long it is told that the controller of an object makes no pods; the run ends after the setting `start_seconds`."""
 OVERTAKEN_SECONDS: Final = 2.0
 """How long an object that says it is in a later run is left alone: another server leads, or it is put right."""
+SHORTEST_GRACE_SECONDS: Final = 1
+"""A grace of 0 would take the pod out of the API while its containers may still run."""
 MOST_ODD: Final = 3
 """After so many pods that were not planned, from the object's own controller, the run ends."""
 WORKERS: Final = 4
@@ -108,7 +110,7 @@ class AdoptedWork:
         elif not run.resumed or (view.job, view.run) != (run.job, run.run):
             self._resume(run, view)
         elif view.suspended:
-            self._suspended_by_hand(run, living)
+            self._suspended(run, living)
         else:
             self._place(run, view, places)
             self._confirm(run, places)
@@ -197,7 +199,7 @@ class AdoptedWork:
             self._suspend(run, view)
         for pod in living:
             if run.at_once:
-                self._delete(pod, 0)
+                self._delete(pod, SHORTEST_GRACE_SECONDS)
             elif not pod.deleting and seen and view.suspended:
                 self._delete(pod)
         begun = run.resumed or run.stopping
@@ -239,9 +241,11 @@ class AdoptedWork:
             view, {"metadata": {"uid": run.thing}, **adopted.suspension(self._sorts[view.sort], True)}
         )
 
-    def _suspended_by_hand(self, run: AdoptedRun, living: list[PodView]) -> None:
+    def _suspended(self, run: AdoptedRun, living: list[PodView]) -> None:
+        """The run is lost once all its pods are gone: by somebody else, or since one of them got no node."""
         if not living:
-            self._finish(run, Lost(run.job, run.run, run.all, "the object was suspended by somebody else"))
+            words = run.given_up or "the object was suspended by somebody else"
+            self._finish(run, Lost(run.job, run.run, run.all, words))
 
     def _place(self, run: AdoptedRun, view: ObjectView, places: Places) -> None:
         """Let pods pass that were planned, and take away those at the gate that ask for something else."""
@@ -278,8 +282,8 @@ class AdoptedWork:
             self._due.mark(run.thing, left)
             return
         if run.told:
-            self._suspend(run, view)
-            self._finish(run, Lost(run.job, run.run, run.all, words))
+            run.given_up = words
+            self._suspend(run, view)  # the rest of its pods leave with their grace, and count until they have
         else:
             self._does_not_begin(run, words)
 
