@@ -168,15 +168,19 @@ GOING = {"deletionTimestamp": "2026-11-17T10:00:00Z"}
 
 
 @pytest.mark.parametrize("phase", ["Running", "Failed"])
+@pytest.mark.parametrize("told_first", [True, False])
 def test_a_replica_that_left_before_this_server_began_is_lost_only_if_no_restart_explains_it(
-    cluster: Cluster, phase: str
+    cluster: Cluster, phase: str, told_first: bool
 ):
-    """A7: its pod was seen, on its way out, and is gone before the order of the restart comes back to life."""
+    """A7: its pod was seen, on its way out, and is gone before the order of the restart comes back to life, or right after."""
     standing = order(Module.EAS, replicas=2)
     cluster.runs.recall(standing)
     assert cluster.is_now(1, phase, run=3, module="EAS", meta=GOING) in ([], [Confirmed(JOB, 3, (1,))])
+    if told_first:
+        cluster.runs.restart(JOB, 3, "key")
     assert cluster.is_gone(1) == []
-    cluster.runs.restart(JOB, 3, "key")
+    if not told_first:
+        cluster.runs.restart(JOB, 3, "key")
     run = cluster.runs.find(JOB, 3)
     assert run is not None
     assert list(run.wanted) == [1], "it is made again"

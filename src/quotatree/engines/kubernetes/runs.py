@@ -186,6 +186,9 @@ class Runs:
             return self._ends(run)
         if view.phase == LOST or view.replica in run.replacing:
             return []
+        if view.uid in run.left_before and view.restart != run.restart and view.replica in run.recalled:
+            run.wanted[view.replica] = run.recalled[view.replica]  # its turn in the restart had come
+            return []
         run.wanted.pop(view.replica, None)
         detail = run.why.pop(view.replica, "") or "its pod was deleted, and not by QuotaTree"
         if view.uid in run.left_before and not run.restart:
