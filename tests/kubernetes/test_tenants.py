@@ -13,13 +13,14 @@ from quotatree.control.commands import values as do
 from quotatree.control.world import SYSTEM
 from quotatree.core import Bounds, JobId
 from quotatree.engines.base import StopOrder
+from quotatree.engines.kubernetes import adopted_work
 from quotatree.store.rows import EventRow
 from tests.kubernetes.api import Thing, annotated
 from tests.kubernetes.cluster import Cluster
 from tests.kubernetes.edge_server import EdgeServer
 from tests.kubernetes.processes import until
 from tests.kubernetes.story import gpus_of
-from tests.kubernetes.team import JOBS, PODS, TEAM, alive, job, patch, pods, runs, submit, team, tells
+from tests.kubernetes.team import JOBS, PODS, TEAM, alive, job, patch, pods, runs, submit, team, tells, told
 
 
 @pytest.fixture
@@ -427,6 +428,29 @@ def test_a_job_that_runs_already_is_adopted_from_the_start(cluster: Cluster, ser
         lambda: [one["spec"]["nodeName"] for one in alive(cluster)] == [planned],
         "the pod of before has left, and one runs where it was planned",
     )
+
+
+def test_a_job_that_is_adopted_half_way_does_the_rest(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Two of three completions are done: its controller makes one pod, not two, and nobody waits for the other."""
+    monkeypatch.setattr(adopted_work, "UNMADE_SECONDS", 0.2)
+    with team(cluster, tmp_path, start_seconds=1) as server:
+        submit(
+            cluster,
+            "rest",
+            gpus=4,
+            quota="",
+            pods=2,
+            runs_for="4s",
+            spec={"suspend": False, "completions": 3},
+        )
+        until(lambda: job(cluster, "rest").get("status", {}).get("succeeded") == 2, "two are done")
+        cluster.kubectl("label", "job", "rest", "-n", TEAM, "--overwrite", "quotatree.io/quota=vision")
+        rest = our_id(cluster, "rest")
+        tells(cluster, "rest", "Ended", "Succeeded")
+        assert kinds(server, rest)["job.ended"] == 1
+        assert "DidNotBegin" not in told(cluster, "rest")
 
 
 def test_a_job_suspended_by_hand_waits_again_and_runs_again(cluster: Cluster, server: EdgeServer):

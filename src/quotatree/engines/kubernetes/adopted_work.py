@@ -114,7 +114,7 @@ class AdoptedWork:
         else:
             self._place(run, view, places)
             self._confirm(run, places)
-            self._wait_for_pods(run, places)
+            self._wait_for_pods(run, view, places)
 
     # -- pods that were not planned ----------------------------------------------------------------------------------
 
@@ -287,20 +287,21 @@ class AdoptedWork:
         else:
             self._does_not_begin(run, words)
 
-    def _wait_for_pods(self, run: AdoptedRun, places: Places) -> None:
+    def _wait_for_pods(self, run: AdoptedRun, view: ObjectView, places: Places) -> None:
         """Give a run up whose pods are not made: a policy, a ResourceQuota or an account refuses them, or its controller is away.
 
         Only for a run that this process resumed: of another one, pods may have come and gone.
         """
         run.made.update(places.planned)
-        missing = len(run.spots) - len(run.made | run.told)
-        if run.resumed_at is None or not missing or run.unfit:
+        wanted = len(run.spots) if view.to_come is None else min(len(run.spots), view.to_come)
+        missing = wanted - len(run.made | run.told)
+        if run.resumed_at is None or missing <= 0 or run.unfit:
             return
         waited = time.monotonic() - run.resumed_at
         if waited < UNMADE_SECONDS:
             self._due.mark(run.thing, UNMADE_SECONDS - waited)
             return
-        words = f"its controller has made {len(run.spots) - missing} of {len(run.spots)} pods; `kubectl describe` of the object says why"
+        words = f"its controller has made {wanted - missing} of {wanted} pods; `kubectl describe` of the object says why"
         self._hinder(run, words)
         if waited < self._start_seconds:
             self._due.mark(run.thing, self._start_seconds - waited)
