@@ -129,6 +129,7 @@ def test_a_job_that_was_deleted_counts_in_its_quota_until_its_pods_are_gone(
     submit(cluster, "second")
     until(lambda: server.phases().get("second") in ("Held", "Running"), "second is planned")
     until(lambda: pods(cluster, "first")[0]["metadata"].get("deletionTimestamp"), "first is told to go")
+    tells(cluster, "second", "Waiting", "WaitsForLeaving")
     assert server.phases() == {"first": "Cancelled", "second": "Held"}
     assert pods(cluster, "second") == []
     notes = {"play.quotatree.io/stuck": None}
