@@ -15,7 +15,7 @@ from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import settle_all
 from quotatree.core.model.job import Claim, Idle, Job, Placed
 from quotatree.core.model.quota import QuotaId
-from quotatree.core.model.quota_arithmetic import Shortage, surplus_may_do
+from quotatree.core.model.quota_arithmetic import Shortage, over_while_ending, surplus_may_do
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, total_footprint
@@ -146,6 +146,8 @@ class Attempt:
                     lent = self._quota.shrinking or may_borrow(self._quota, self._job.priority)
                     return self._fail(why_short, None if lent else short)
                 why = why_on_loan(self._claimant)
+        if over_while_ending(self._quota, self._claimant.request, self._claimant.request):
+            return self._fail(because(Code.WaitsForEnding, quota=self._quota.id), None)
         if self._overtaken():
             return Overtaken()
         preemption: say.Preemption | None = None
