@@ -25,6 +25,11 @@ GPU = "nvidia.com/gpu"
 PODS = f"/api/v1/namespaces/{TEAM}/pods"
 JOBS = f"/apis/batch/v1/namespaces/{TEAM}/jobs"
 ROLES = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{TEAM}/rolebindings"
+EDIT = {
+    "metadata": {"name": "ann"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
+    "subjects": [{"kind": "ServiceAccount", "name": "ann", "namespace": TEAM}],
+}
 STUCK = {"play.quotatree.io/stuck": "true"}
 
 
@@ -91,11 +96,7 @@ def attack(story: Callable[..., Story]) -> Iterator[Attack]:
     labels = {"quotatree.io/workspace": "team"}
     admin.create("/api/v1/namespaces", {"metadata": {"name": TEAM, "labels": labels}})
     admin.create(f"/api/v1/namespaces/{TEAM}/serviceaccounts", {"metadata": {"name": "ann"}})
-    admin.create(ROLES, {
-        "metadata": {"name": "ann"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
-        "subjects": [{"kind": "ServiceAccount", "name": "ann", "namespace": TEAM}],
-    })  # fmt: skip
+    admin.create(ROLES, EDIT)
     found = Attack(told, Api(cluster.kubeconfig_of_account(TEAM, "ann")))
     until(lambda: in_force(found.tenant), "the policies are in force")
     thread = threading.Thread(target=found.witness, daemon=True)
@@ -136,6 +137,32 @@ def test_pods_that_are_deleted_while_their_controller_makes_new_ones(attack: Att
         at_the_gate = [one for one in attack.pods("train") if one["spec"].get("schedulingGates")]
         assert len(at_the_gate) == 2
     assert attack.most == QUOTA_GPUS
+
+
+def test_a_gang_of_quotatree_itself_of_which_one_pod_is_deleted(attack: Attack):
+    """Its job is lost and queued again; the other pod counts until it has left, also for a job of a higher priority."""
+    told = attack.told
+    gang = told.submit("gang", "mine", 4, replicas=2, grace="10m")
+    told.runs(gang)
+    namespace = "quotatree-team"
+    attack.told.cluster.api.create(ROLES.replace(TEAM, namespace), EDIT)
+    stays, goes = told.pods(gang)
+    attack.play(stays, stuck="true")
+    attack.play(goes, leaves_after="0s")
+    urgent = told.submit("urgent", "mine", 8, priority=9)
+
+    def deleted() -> bool:
+        with suppress(Denied):  # its rights are not known yet
+            attack.tenant.delete(told.path(goes))
+        return told.job(gang)["phase"] != "Running"
+
+    until(deleted, "the gang is lost")
+    until(lambda: told.phase(urgent) in ("Held", "Running"), "it is planned")
+    assert told.phase(urgent) == "Held"
+    assert told.pods(urgent) == []
+    attack.play(stays, stuck=None, leaves_after="0s")
+    told.runs(urgent)
+    assert told.phase(gang) == "Waiting"
 
 
 @pytest.mark.parametrize("how", ["success", "failure", "deadline"])

@@ -127,12 +127,17 @@ def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
 
 def end_everything(state: State, job: Job) -> tuple[Placed, ...]:
     """Let a running job leave whom nobody takes: until it has, its regular work counts for what else its quota starts (P9)."""
-    units = [unit for unit in (job.core, *job.extras.values()) if unit is not None]
-    regular = tuple([place for unit in units if unit.cls.claim is Claim.REGULAR for place in unit.places])
+    regular = regular_places(job)
     places = stop_everything(state, job)
     state.begin_leaving(job, places)
     state.count_ending(job, regular)
     return places
+
+
+def regular_places(job: Job) -> tuple[Placed, ...]:
+    """Return the places of all regular replicas of a running job."""
+    units = [unit for unit in (job.core, *job.extras.values()) if unit is not None]
+    return tuple([place for unit in units if unit.cls.claim is Claim.REGULAR for place in unit.places])
 
 
 def demote(state: State, unit: Unit, now_ms: int, preemptor: JobId) -> say.Demote:
