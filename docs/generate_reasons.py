@@ -101,6 +101,7 @@ WHEN: Final = {
     "FairShareReached": "Idle capacity is divided by share here (`fair_idle`), and the job's branch has its share already, as compared with the branch that borrows most.",
     "FairNoWeight": "Idle capacity is divided by share here (`fair_idle`); a quota with a weight of 0, or without one in what is short, never takes.",
     "IdleNoPlacement": "The idle claim is allowed, but the devices are not there.",
+    "WaitsForEnding": "It runs idle; it becomes regular once what its owner's quota has cancelled has left its devices.",
     "StillLeaving": "An idle job that was taken back or stopped: it starts again once its replicas have left their devices.",
     "PoolPartFull": "Free devices are there, but the root draws on several pools, and its part of one that other roots draw on too is used up.",
     "ReplicasRun": "A running job with fewer replicas than it wants or could use: how many run. Why there are no more follows.",

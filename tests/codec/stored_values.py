@@ -219,6 +219,17 @@ JOBS: Final = (
         losses=2,
         retry_ms=15_000,
     ),
+    JobRecord(
+        spec=JobSpec(OTHER, "team-a", (ReplicaGroup(2, PLAIN),), 1_000),
+        phase=Phase.CANCELLED,
+        claim=Claim.REGULAR,
+        priority=1,
+        core_replicas=2,
+        queued_ms=1_000,
+        run=1,
+        leaving=(ReplicaPlace(0, "n1", (0,)), ReplicaPlace(1, "n1", (1,))),
+        ending=(0, 1),
+    ),
 )
 
 SNAPSHOTS: Final = (

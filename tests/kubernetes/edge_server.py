@@ -40,8 +40,8 @@ class NativeEngine:
     capabilities = Capabilities("native", frozenset(Module), fractions=False)
     place = Place("cluster", "cluster")
 
-    def __init__(self, kubeconfig: Path, sorts: tuple[Adoptable, ...]) -> None:
-        self._native = Native(connect(kubeconfig), sorts)
+    def __init__(self, kubeconfig: Path, sorts: tuple[Adoptable, ...], start_seconds: int) -> None:
+        self._native = Native(connect(kubeconfig), sorts, start_seconds=start_seconds)
 
     def refuses(self, job: JobSpec, program: Program) -> str | None:
         return self._native.refuses(job, program)
@@ -81,8 +81,15 @@ class EdgeServer:
     """Nodes are declared by hand: node-0 and so on, with 8 GPUs each."""
 
     def __init__(
-        self, home: Path, kubeconfig: Path, *, sorts: tuple[Adoptable, ...] = (BATCH_JOB,), strays: str = WARN
+        self,
+        home: Path,
+        kubeconfig: Path,
+        *,
+        sorts: tuple[Adoptable, ...] = (BATCH_JOB,),
+        strays: str = WARN,
+        start_seconds: int = 600,
     ) -> None:
+        self._start_seconds = start_seconds
         self._kubeconfig = kubeconfig
         self._sorts = sorts
         self._strays = strays
@@ -92,9 +99,8 @@ class EdgeServer:
 
     def boot(self) -> None:
         self.boots += 1
-        self.controller = Controller(
-            self.store, NativeEngine(self._kubeconfig, self._sorts), f"edge-{self.boots}"
-        )
+        self.engine = NativeEngine(self._kubeconfig, self._sorts, self._start_seconds)
+        self.controller = Controller(self.store, self.engine, f"edge-{self.boots}")
         self.controller.start()
         until(lambda: self.controller.published is not None, "it leads")
         self.edge = Edge(

@@ -31,6 +31,7 @@ ARGUMENTS = (
     "--namespace",
     NAMESPACE,
     "--include-crds",
+    "--no-hooks",
     "--kube-version",
     OLDEST,
 )

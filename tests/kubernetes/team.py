@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -23,7 +24,7 @@ PODS = f"/api/v1/namespaces/{TEAM}/pods"
 
 
 @contextmanager
-def team(cluster: Cluster, home: Path) -> Iterator[EdgeServer]:
+def team(cluster: Cluster, home: Path, **more: Any) -> Iterator[EdgeServer]:
     """Four nodes; company 32 GPUs over vision with 16, which takes 8 jobs below; namespace team-vision is vision's."""
     cluster.nodes.add(4, gpus=8)
     cluster.kubectl(
@@ -32,7 +33,7 @@ def team(cluster: Cluster, home: Path) -> Iterator[EdgeServer]:
     cluster.api.create(
         "/api/v1/namespaces", {"metadata": {"name": TEAM, "labels": {"quotatree.io/workspace": "vision"}}}
     )
-    made = EdgeServer(home, cluster.kubeconfig)
+    made = EdgeServer(home, cluster.kubeconfig, **more)
     made.join(4)
     root = QuotaSpec(
         QuotaId("company"),

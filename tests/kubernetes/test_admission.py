@@ -389,6 +389,29 @@ def test_a_labelled_job_that_forgot_to_suspend_is_refused_where_nothing_can_susp
         refused(forgets, "add suspend: true")
 
 
+def test_a_pod_on_a_node_is_not_taken_out_of_the_api_while_its_containers_run(tenant: Tenant):
+    """`kubectl delete --force`, directly, for a whole selection, or by an eviction: a place must be free before it is given again."""
+    one = placed(tenant, "runs")
+    name = one["metadata"]["name"]
+    at_once = {"gracePeriodSeconds": 0}
+    refused(lambda: tenant.api.delete(f"{PODS}/{name}", **at_once), "its containers may still run")
+    refused(lambda: tenant.api.delete(PODS, **at_once), "its containers may still run")
+    body = {"metadata": {"name": name}, "deleteOptions": at_once}
+    refused(lambda: tenant.api.create(f"{PODS}/{name}/eviction", body), "its containers may still run")
+    tenant.api.delete(f"{PODS}/{name}", gracePeriodSeconds=1)
+    until(lambda: tenant.admin.find(f"{PODS}/{name}") is None, "it leaves with a grace")
+    tenant.api.create(PODS, pod("plain"))
+    until(lambda: tenant.admin.get(f"{PODS}/plain")["status"].get("phase") == "Running", "it runs")
+    tenant.api.delete(f"{PODS}/plain", **at_once)
+
+
+def test_a_queued_job_gives_its_pods_a_grace(tenant: Tenant):
+    """With a grace of 0 every deletion, also by a controller, takes the pod out of the API before its containers end."""
+    hasty = job("x")
+    hasty["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 0
+    refused(lambda: tenant.api.create(JOBS, hasty), "terminationGracePeriodSeconds")
+
+
 # -- namespaces, and what must go on ---------------------------------------------------------------------------------
 
 

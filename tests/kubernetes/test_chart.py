@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,6 +131,11 @@ def test_the_plain_manifests_are_the_rendered_chart(ready: Cluster):
     assert MANIFESTS.read_text(encoding="utf-8") == rendered(ready), "write them anew: make manifests"
 
 
+def test_the_plain_manifests_have_no_hook_which_kubectl_would_run_at_once():
+    """The hook that cleans up after an uninstall would take finalizers and gates off while one installs."""
+    assert "helm.sh/hook" not in MANIFESTS.read_text(encoding="utf-8")
+
+
 def test_the_pod_of_the_server_is_admitted_where_pods_are_restricted(ready: Cluster):
     deployment = next(one for one in objects(rendered(ready)) if one["kind"] == "Deployment")
     template = deployment["spec"]["template"]
@@ -182,6 +188,24 @@ def test_an_installed_release_runs_can_be_upgraded_and_leaves_nothing(ready: Clu
         path = f"/apis/admissionregistration.k8s.io/v1/{kind}admissionpolicies"
         assert [name for name in names(ready.api.items(path)) if "quotatree" in name] == []
     assert ready.api.find("/apis/rbac.authorization.k8s.io/v1/clusterroles/quotatree-uninstall") is None
+
+
+def test_a_release_of_an_older_chart_is_upgraded_as_the_page_says(ready: Cluster, tmp_path: Path):
+    """An older chart knows fewer values: what it was installed with must not be all that the new one gets."""
+    older = tmp_path / "chart"
+    shutil.copytree(CHART, older)
+    (older / "templates" / "uninstall.yaml").unlink()
+    values = yaml.safe_load((older / "values.yaml").read_text())
+    del values["uninstallHook"]
+    (older / "values.yaml").write_text(yaml.safe_dump(values))
+    mine = ("--set", "image.repository=example.org/mine")
+    ready.helm("install", "quotatree", str(older), "--namespace", NAMESPACE, *mine)
+    page = (CHART.parents[1] / "docs/how-to/install-on-kubernetes.md").read_text(encoding="utf-8")
+    (typed,) = (line.split() for line in page.splitlines() if line.startswith("helm upgrade "))
+    ready.helm(*(str(CHART) if word == "deploy/chart" else word for word in typed[1:]))
+    (server,) = ready.api.get(DEPLOYMENT)["spec"]["template"]["spec"]["containers"]
+    assert server["image"].startswith("example.org/mine:")
+    ready.helm("uninstall", "quotatree", "--namespace", NAMESPACE, "--no-hooks")
 
 
 def objects(text: str) -> list[Thing]:

@@ -11,14 +11,16 @@ import pytest
 from quotatree.access.centre import Ceiling, Centre
 from quotatree.control.commands import values as do
 from quotatree.control.world import SYSTEM
-from quotatree.core import JobId
+from quotatree.core import Bounds, JobId
+from quotatree.engines.base import StopOrder
+from quotatree.engines.kubernetes import adopted_work
 from quotatree.store.rows import EventRow
 from tests.kubernetes.api import Thing, annotated
 from tests.kubernetes.cluster import Cluster
 from tests.kubernetes.edge_server import EdgeServer
 from tests.kubernetes.processes import until
 from tests.kubernetes.story import gpus_of
-from tests.kubernetes.team import JOBS, PODS, TEAM, alive, job, patch, pods, runs, submit, team, tells
+from tests.kubernetes.team import JOBS, PODS, TEAM, alive, job, patch, pods, runs, submit, team, tells, told
 
 
 @pytest.fixture
@@ -114,6 +116,70 @@ def test_a_pod_that_is_stripped_of_labels_and_owner_leaves_with_its_job(cluster:
     server.do(do.StopJob(actor=SYSTEM, job=train))
     until(lambda: leaves(server) == [], "it has left")
     assert alive(cluster) == []
+
+
+def test_a_job_that_was_deleted_counts_in_its_quota_until_its_pods_are_gone(
+    cluster: Cluster, server: EdgeServer
+):
+    """P9: else one would run 16 GPUs on a quota of 8, for as long as a grace may be."""
+    server.do(do.ScaleQuota(actor=SYSTEM, quota="vision", min=Bounds(8_000)))
+    submit(cluster, "first", stuck="true")
+    runs(cluster, "first")
+    cluster.kubectl("delete", "job", "first", "-n", TEAM, "--wait=false")
+    submit(cluster, "second")
+    until(lambda: server.phases().get("second") in ("Held", "Running"), "second is planned")
+    until(lambda: pods(cluster, "first")[0]["metadata"].get("deletionTimestamp"), "first is told to go")
+    tells(cluster, "second", "Waiting", "WaitsForLeaving")
+    assert server.phases() == {"first": "Cancelled", "second": "Held"}
+    assert pods(cluster, "second") == []
+    notes = {"play.quotatree.io/stuck": None}
+    name = pods(cluster, "first")[0]["metadata"]["name"]
+    cluster.api.merge(f"{PODS}/{name}", {"metadata": {"annotations": notes}})
+    runs(cluster, "second")
+    assert [one["metadata"]["labels"]["job-name"] for one in alive(cluster)] == ["second"]
+
+
+def test_a_run_that_is_given_up_counts_until_the_rest_of_its_pods_are_gone(
+    cluster: Cluster, server: EdgeServer
+):
+    """One pod is deleted, and a pod without GPUs keeps its successor off the node: the other pod must not be forgotten."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "wedge"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    submit(cluster, "train", pods=2, affinity=apart)
+    runs(cluster, "train", 2)
+    train = our_id(cluster, "train")
+    first, second = pods(cluster, "train")
+    stuck = {"metadata": {"annotations": {"play.quotatree.io/stuck": "true"}}}
+    cluster.api.merge(f"{PODS}/{second['metadata']['name']}", stuck)
+    cluster.api.create(PODS, {
+        "metadata": {"name": "wedge", "labels": {"app": "wedge"}},
+        "spec": {"nodeName": first["spec"]["nodeName"], "containers": [{"name": "c", "image": "i"}]},
+    })  # fmt: skip
+    cluster.kubectl("delete", "pod", first["metadata"]["name"], "-n", TEAM)
+    until(lambda: job(cluster, "train")["spec"]["suspend"] is True, "it is given up")
+    path = f"{PODS}/{second['metadata']['name']}"
+    until(lambda: "deletionTimestamp" in cluster.api.get(path)["metadata"], "the other pod is told to go")
+    assert server.phases() == {"train": "Running"}
+    assert kinds(server, train)["job.lost"] == 0
+    cluster.kubectl("delete", "pod", "wedge", "-n", TEAM, "--force")
+    cluster.api.merge(path, {"metadata": {"annotations": {"play.quotatree.io/stuck": None}}})
+    until(lambda: kinds(server, train)["job.lost"] == 1, "it is lost")
+    runs(cluster, "train", 2)
+
+
+def test_a_pod_that_does_not_leave_in_time_is_not_forgotten(cluster: Cluster, server: EdgeServer):
+    """P14: it is told again, with the shortest grace, but never taken out of the API while its containers may run."""
+    submit(cluster, "train", stuck="true")
+    runs(cluster, "train")
+    train = our_id(cluster, "train")
+    server.do(do.StopJob(actor=SYSTEM, job=train))
+    until(lambda: pods(cluster, "train")[0]["metadata"].get("deletionTimestamp"), "it is told to go")
+    server.engine.stop(StopOrder(train, 1, 0, (0,)))
+    until(
+        lambda: pods(cluster, "train")[0]["metadata"].get("deletionGracePeriodSeconds") == 1,
+        "it is told again, to go sooner",
+    )
+    assert leaves(server) == [train]
 
 
 # -- what is released is what was planned ----------------------------------------------------------------------------
@@ -363,6 +429,29 @@ def test_a_job_that_runs_already_is_adopted_from_the_start(cluster: Cluster, ser
         lambda: [one["spec"]["nodeName"] for one in alive(cluster)] == [planned],
         "the pod of before has left, and one runs where it was planned",
     )
+
+
+def test_a_job_that_is_adopted_half_way_does_the_rest(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Two of three completions are done: its controller makes one pod, not two, and nobody waits for the other."""
+    monkeypatch.setattr(adopted_work, "UNMADE_SECONDS", 0.2)
+    with team(cluster, tmp_path, start_seconds=1) as server:
+        submit(
+            cluster,
+            "rest",
+            gpus=4,
+            quota="",
+            pods=2,
+            runs_for="4s",
+            spec={"suspend": False, "completions": 3},
+        )
+        until(lambda: job(cluster, "rest").get("status", {}).get("succeeded") == 2, "two are done")
+        cluster.kubectl("label", "job", "rest", "-n", TEAM, "--overwrite", "quotatree.io/quota=vision")
+        rest = our_id(cluster, "rest")
+        tells(cluster, "rest", "Ended", "Succeeded")
+        assert kinds(server, rest)["job.ended"] == 1
+        assert "DidNotBegin" not in told(cluster, "rest")
 
 
 def test_a_job_suspended_by_hand_waits_again_and_runs_again(cluster: Cluster, server: EdgeServer):

@@ -25,6 +25,7 @@ def check_jobs(state: State) -> None:
         assert runs or job.claim is Claim.REGULAR or job.phase in FINAL_PHASES or job.phase is Phase.STOPPED
         replicas = [*job.core_indexes, *job.extras, *job.leaving]
         assert len(set(replicas)) == len(replicas), f"a replica twice: {job.story}"
+        assert job.ending.items() <= job.leaving.items(), job.story
         assert (job.id in job.quota.queue.of_job) == job.queued, f"{job.id} queue membership: {job.story}"
         assert (job.id in job.quota.jobs) == (job.phase not in FINAL_PHASES)
     everybody = state.jobs.values()
@@ -76,6 +77,8 @@ def check_quotas(state: State) -> None:
     model = Model.of(state)
     used, idle = model.used(), model.sums(Claim.IDLE)
     for quota in state.quotas.values():
+        ending = [p.shape for j in state.jobs.values() if j.quota is quota for p in j.ending.values()]
+        assert tuple(quota.ending) == total(ending), quota.id
         for i in range(3):
             assert quota.kept[i] == _kept(quota, i), (quota.id, quota.kept)
             assert quota.kept_below[i] == sum(_kept(child, i) for child in quota.children)

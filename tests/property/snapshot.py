@@ -33,7 +33,7 @@ def _picture(state: State) -> dict[str, Any]:
         "jobs": {job.id: _job(job) for job in state.jobs.values()},
         "quotas": {
             q.id: (
-                q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.idle, q.own_idle, q.shadow, sorted(q.jobs), q.tin, q.tout, q.min_runtime_ms, q.preemption_delay_ms,
+                q.spec, q.min, q.named, q.actual, q.used, q.own_used, q.ending, q.idle, q.own_idle, q.shadow, sorted(q.jobs), q.tin, q.tout, q.min_runtime_ms, q.preemption_delay_ms,
                 [c.id for c in q.children],
                 q.shrinking, q.queue.stood, sorted(q.queue.of_job),
                 sorted((repr(c.key), c.members, c.request, c.limits) for c in q.queue.classes.values()),
@@ -83,7 +83,7 @@ def _job(job: Job) -> tuple[Any, ...]:
     standing = sorted((u for u in units if u is not None), key=lambda u: (u.cls.kind.value, u.name))
     return (
         job.spec, job.quota.id, job.phase, job.claim, job.priority, job.core_replicas, job.queued_ms, job.run,
-        job.started_ms, job.checkpoint_ms, sorted(job.extras), sorted(job.leaving.items()), job.preempted_ms,
+        job.started_ms, job.checkpoint_ms, sorted(job.extras), sorted(job.leaving.items()), sorted(job.ending.items()), job.preempted_ms,
         job.preempted_by, job.lost_last, job.replan_first, job.reason, tuple(job.story),
         (job.hold.waiting_on, job.hold.expires_ms) if job.hold else None,
         [

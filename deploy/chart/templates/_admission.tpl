@@ -19,6 +19,11 @@ request.userInfo.username in ['system:serviceaccount:{{ .Release.Namespace }}:{{
 || request.userInfo.?groups.orValue([]).exists(g, g in {{ include "quotatree.cel.list" .Values.admissionPolicy.trustedGroups }})
 {{- end }}
 
+{{/* Whether the request comes from a node or from a controller of Kubernetes itself. */}}
+{{- define "quotatree.cel.of-the-cluster" -}}
+request.userInfo.?groups.orValue([]).exists(g, g in ['system:nodes', 'system:serviceaccounts:kube-system']) || request.userInfo.username in ['system:kube-controller-manager', 'system:kube-scheduler']
+{{- end }}
+
 {{- define "quotatree.cel.list" -}}
 [{{ range $n, $one := . }}{{ if $n }}, {{ end }}'{{ $one }}'{{ end }}]
 {{- end }}

@@ -22,15 +22,18 @@ from quotatree.control.overdue import meet_what_is_due
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import (
+    Code,
     Explanation,
     Exposure,
     Job,
     JobId,
     JobRecord,
+    Phase,
     QuotaId,
     QuotaReport,
     Reason,
     Refused,
+    because,
     foremost_reasons,
     job_record,
     plan_through,
@@ -201,11 +204,19 @@ def queue(actor: str, quota: str, after: int = 0, most: int = 500) -> Query[tupl
 
 
 def reasons(jobs: Sequence[JobId]) -> Query[dict[JobId, Reason]]:
-    """Why each of these jobs waits right now (X1), unmasked; jobs that do not wait, or not any more, are left out."""
+    """Why each of these jobs waits right now (X1), unmasked; jobs that do not wait, or not any more, are left out.
+
+    One that has a hold waits for those who are leaving.
+    """
 
     def query(world: World, now_ms: int) -> dict[JobId, Reason]:
         known = [world.state.jobs[job] for job in jobs if job in world.state.jobs]
-        return foremost_reasons(world.state, known, now_ms)
+        held = {
+            job.id: because(Code.WaitsForLeaving, leaving=len(job.hold.waiting_on))
+            for job in known
+            if job.phase is Phase.HELD and job.hold is not None and job.hold.waiting_on
+        }
+        return {**foremost_reasons(world.state, known, now_ms), **held}
 
     return query
 

@@ -91,6 +91,7 @@ class Code(Enum):
     StopsAtIdle = "runs on idle capacity rather than evict (idle: allow)"
     IdleRoomShort = "idle room of the tree is {free}, {wanted} wanted"
     IdleLimitReached = "{quota} may borrow {limit} in all, {used} borrowed, {wanted} wanted"
+    WaitsForEnding = "work of {quota} that was cancelled or stopped has yet to leave"
     FairTurn = "has its turn on idle capacity when {leaving} replica(s) have left"
     FairShareReached = (
         "with it {quota} would have {share} of its weight, and {beside} would keep {left}: it takes from {beside} only while its own "
@@ -188,6 +189,7 @@ RULES: Final[dict[Code, tuple[str, ...]]] = {
     Code.NotYetTried: ("A8", "X1"),
     Code.SoughtBriefly: ("A8", "P5"),
     Code.StillLeaving: ("P9",),
+    Code.WaitsForEnding: ("P9",),
     Code.TakesItsPlace: ("P8",),
     Code.KeptRunning: ("P8",),
     Code.ReplicasRun: ("P12",),

@@ -124,6 +124,8 @@ class JobRecord:
     extras: tuple[Standing, ...] = ()
     hold: Promised | None = None
     leaving: tuple[ReplicaPlace, ...] = ()
+    ending: tuple[int, ...] = ()
+    """Those of `leaving` that still count for what else their quota may start (P9)."""
     preempted_ms: tuple[int, ...] = ()
     preempted_by: JobId | None = None
     lost_last: int = 0
@@ -211,6 +213,7 @@ def job_record(state: State, job: Job) -> JobRecord:
         extras=tuple(_extra(state, job, unit) for unit in extras),
         hold=promised,
         leaving=_named(state, leaving),
+        ending=tuple(sorted(job.ending)),
         preempted_ms=job.preempted_ms,
         preempted_by=job.preempted_by,
         lost_last=job.lost_last,

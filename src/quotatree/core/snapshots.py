@@ -152,7 +152,9 @@ def _place(state: State, record: JobRecord) -> None:
     """Put the replicas of a job on their places, and mark those that are leaving."""
     job = state.jobs[record.id]
     if record.leaving:
-        state.begin_leaving(job, _places(state, job, record.leaving))
+        leaving = _places(state, job, record.leaving)
+        state.begin_leaving(job, leaving)
+        state.count_ending(job, tuple([place for place in leaving if place.replica in record.ending]))
     if record.core is None:
         return
     job.core = state.make_unit(job, UnitKind.CORE, job.claim, *_stands(state, job, record.core))

@@ -27,6 +27,21 @@ def test_a_replica_that_is_lost_twice_is_lost_once_a7() -> None:
     assert (service.phase, sorted(service.leaving)) == (Phase.CANCELLED, [2])
 
 
+def test_the_rest_of_a_gang_that_lost_a_replica_counts_until_it_has_left_p9() -> None:
+    """One pod of the gang was deleted by its owner, and the other has a long grace: the quota has no room for 8 more meanwhile."""
+    world = World(nodes=3)
+    world.root(8)
+    gang = world.run("gang", "r", 4, 2)
+    world.event(ev.JobLost(gang.id, (1,)))
+    assert list(gang.leaving) == list(gang.ending) == [0]
+    other = world.submit("other", "r", 8, priority=9)
+    world.plan()
+    meanwhile = other.phase
+    world.event(ev.JobLeft(gang.id))
+    world.plan()
+    assert (meanwhile, other.phase) == (Phase.HELD, Phase.RUNNING)
+
+
 def lose(world: World, job: Job, after_ms: int = 1000) -> tuple[say.Decision, ...]:
     world.now_ms += after_ms
     return world.event(ev.JobLost(job.id, tuple(job.core_indexes)))

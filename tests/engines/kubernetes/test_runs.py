@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quotatree.core import JobId
+from quotatree.core import JobId, Module
 from quotatree.engines.base import (
     Checkpointed,
     Confirmed,
@@ -162,3 +162,37 @@ def test_a_forgotten_run_says_nothing_more(cluster: Cluster):
     cluster.is_now(0, "Succeeded")
     cluster.runs.forget(JOB, 1)
     assert cluster.is_gone(0) == []
+
+
+GOING = {"deletionTimestamp": "2026-11-17T10:00:00Z"}
+
+
+@pytest.mark.parametrize("phase", ["Running", "Failed"])
+@pytest.mark.parametrize("told_first", [True, False])
+def test_a_replica_that_left_before_this_server_began_is_lost_only_if_no_restart_explains_it(
+    cluster: Cluster, phase: str, told_first: bool
+):
+    """A7: its pod was seen, on its way out, and is gone before the order of the restart comes back to life, or right after."""
+    standing = order(Module.EAS, replicas=2)
+    cluster.runs.recall(standing)
+    assert cluster.is_now(1, phase, run=3, module="EAS", meta=GOING) in ([], [Confirmed(JOB, 3, (1,))])
+    if told_first:
+        cluster.runs.restart(JOB, 3, "key")
+    assert cluster.is_gone(1) == []
+    if not told_first:
+        cluster.runs.restart(JOB, 3, "key")
+    run = cluster.runs.find(JOB, 3)
+    assert run is not None
+    assert list(run.wanted) == [1], "it is made again"
+    assert cluster.runs.lost_for_good(run) == []
+
+
+def test_a_replica_that_left_before_this_server_began_is_lost_without_a_restart(cluster: Cluster):
+    cluster.is_now(1, "Running", run=3, module="EAS", meta=GOING)
+    cluster.is_gone(1)
+    run = cluster.runs.find(JOB, 3)
+    assert run is not None
+    (told,) = cluster.runs.lost_for_good(run)
+    assert isinstance(told, Lost)
+    assert told.replicas == (1,)
+    assert cluster.runs.lost_for_good(run) == []

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from quotatree.core import decisions as say
 from quotatree.core.changes.replicas import add_replicas, change_replica_claim, settle
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
-from quotatree.core.model.resources import WHOLE_GPU, ZERO
+from quotatree.core.model.quota_arithmetic import over_while_ending
+from quotatree.core.model.resources import WHOLE_GPU, ZERO, Resources
 from quotatree.core.model.unit import Unit, UnitKind
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.overlay import Nodes, Overlay
@@ -61,7 +62,7 @@ def hold(
     """Promise places to a job; quotas and devices count it as running from now on (P9)."""
     clear_guard(state, job)
     state.dequeue(job)
-    waiting_on = leavers_on(state, places)
+    waiting_on = waited_for(state, job, places)
     if job.core is None and job.leaving and job.id not in waiting_on:
         waiting_on = (*waiting_on, job.id)
     grace = max((state.jobs[other].spec.grace_ms for other in waiting_on), default=0)
@@ -122,6 +123,21 @@ def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
     state.clear_units(job)
     state.drop_entry(job.quota.tree.elastic, job.id)
     return places
+
+
+def end_everything(state: State, job: Job) -> tuple[Placed, ...]:
+    """Let a running job leave whom nobody takes: until it has, its regular work counts for what else its quota starts (P9)."""
+    regular = regular_places(job)
+    places = stop_everything(state, job)
+    state.begin_leaving(job, places)
+    state.count_ending(job, regular)
+    return places
+
+
+def regular_places(job: Job) -> tuple[Placed, ...]:
+    """Return the places of all regular replicas of a running job."""
+    units = [unit for unit in (job.core, *job.extras.values()) if unit is not None]
+    return tuple([place for unit in units if unit.cls.claim is Claim.REGULAR for place in unit.places])
 
 
 def demote(state: State, unit: Unit, now_ms: int, preemptor: JobId) -> say.Demote:
@@ -200,6 +216,32 @@ def keep(state: State, job: Job, before: Stopped, now_ms: int) -> None:
     state.place(core)
     state.set_core(job, core)
     settle(state, job, now_ms)
+
+
+def waited_for(state: State, job: Job, places: tuple[Placed, ...]) -> tuple[JobId, ...]:
+    """Return the jobs that must leave before the job can start on these places, which it does not stand on yet.
+
+    Beside those on the devices: jobs of its own quota that are ending, while both together are more than the quota may have.
+    """
+    found = leavers_on(state, places)
+    if waits_for_ending(job, places):
+        ending = [
+            other.id for other in state.leaving_jobs.values() if other.quota is job.quota and other.ending
+        ]
+        found = tuple(sorted({*found, *ending}))
+    return found
+
+
+def waits_for_ending(job: Job, places: tuple[Placed, ...]) -> bool:
+    """Return whether its quota would have more than it may if the job started on these places before its others ended (P9)."""
+    if not any(job.quota.ending):
+        return False
+    request = total_of(places)
+    return over_while_ending(job.quota, request, request)
+
+
+def total_of(places: tuple[Placed, ...]) -> Resources:
+    return Resources(*(sum(place.shape.resources[i] for place in places) for i in range(3)))
 
 
 def leavers_on(state: State, places: tuple[Placed, ...], nodes: Nodes | None = None) -> tuple[JobId, ...]:

@@ -11,7 +11,7 @@ from quotatree.core.changes.admission import check_can_ever_fit, check_grace
 from quotatree.core.changes.evictions import evict_all
 from quotatree.core.changes.replicas import settle, shrink_core
 from quotatree.core.errors import Refused
-from quotatree.core.model.job import FINAL_PHASES, Job, JobSpec
+from quotatree.core.model.job import FINAL_PHASES, Claim, Job, JobSpec
 from quotatree.core.model.policy import Module
 from quotatree.core.reasons import Code, because
 from quotatree.core.sentences import Sentence, a_job
@@ -152,9 +152,10 @@ def _fit_what_runs(state: State, job: Job, now_ms: int) -> list[say.Decision]:
     reason = because(Code.FewerReplicas, replicas=job.spec.most_replicas)
     newest_first = sorted(job.extras.values(), key=lambda u: (-u.started_ms, -u.places[0].replica))
     too_many = max(0, job.running_replicas - job.spec.most_replicas)
-    found: list[say.Decision] = list(
-        evict_all(state, newest_first[:too_many], now_ms, reason, None, counts=False)
-    )
+    gone = newest_first[:too_many]
+    regular = [unit.places[0] for unit in gone if unit.cls.claim is Claim.REGULAR]
+    found: list[say.Decision] = list(evict_all(state, gone, now_ms, reason, None, counts=False))
+    state.count_ending(job, tuple(regular))
     joined = settle(state, job, now_ms)
     if joined:
         state.tell(job, now_ms, f"{joined} more replica(s) became core")

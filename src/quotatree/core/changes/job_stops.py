@@ -29,8 +29,7 @@ def stopped(state: State, event: ev.JobStopped, now_ms: int) -> Decisions:
         raise Refused("job", job.id, "A5", f"is {job.phase.value} already")
     found: list[say.Decision] = []
     if job.phase is Phase.RUNNING:
-        places = effects.stop_everything(state, job)
-        state.begin_leaving(job, places)
+        places = effects.end_everything(state, job)
         replicas = tuple(sorted(p.replica for p in places))
         found.append(say.Stop(job.id, job.run, replicas, job.spec.grace_ms, event.reason))
     else:
@@ -46,7 +45,10 @@ def stopped(state: State, event: ev.JobStopped, now_ms: int) -> Decisions:
 
 
 def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
-    """Free the devices of replicas that vanished. If one was of the core, the whole job leaves and is queued again."""
+    """Free the devices of replicas that vanished. If one was of the core, the whole job leaves and is queued again.
+
+    Its owner may have taken that one away: what is left counts for its quota until it has left (P9).
+    """
     job = _job(state, event.job)
     gone = tuple(dict.fromkeys(event.replicas))
     confirm_left(state, job, leaving_among(job, gone))
@@ -58,8 +60,10 @@ def lost(state: State, event: ev.JobLost, now_ms: int) -> Decisions:
     else:
         units = [job.extras[r] for r in gone if r in job.extras]
     started_ms = job.started_ms
+    regular = effects.regular_places(job)
     found: Decisions = evict_all(state, units, now_ms, reason, None, counts=False)
     confirm_left(state, job, leaving_among(job, gone))
+    state.count_ending(job, tuple([place for place in regular if job.leaving.get(place.replica) is place]))
     if job.core is None and not job.running:
         early = event.at_start or now_ms - started_ms < EARLY_MS
         return (*found, *_back_off(state, job, now_ms, early, event.detail))

@@ -13,6 +13,8 @@ from quotatree.core.errors import Refused
 from quotatree.core.model.job import FINAL_PHASES, Claim, Job, JobId, JobSpec, Phase, Placed
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY
 from quotatree.core.model.quota import QuotaId
+from quotatree.core.model.quota_arithmetic import over_while_ending
+from quotatree.core.model.resources import ZERO
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.reasons import Code, because
 from quotatree.core.search.placement import find_places
@@ -188,6 +190,9 @@ def _in_the_way(job: Job, other: Job) -> bool:
     """
     if job is other or other.hold is None:
         return bool(job.leaving)
+    asked = other.hold.unit.footprint
+    if job.ending and job.quota is other.quota and over_while_ending(job.quota, asked, ZERO):
+        return True
     for leaving in job.leaving.values():
         for place in other.hold.unit.places:
             if place.node != leaving.node:
@@ -207,8 +212,7 @@ def cancelled(state: State, event: ev.JobCancelled, now_ms: int) -> Decisions:
         raise Refused("job", job.id, "A5", f"is {job.phase.value} already")
     found: list[say.Decision] = []
     if job.phase is Phase.RUNNING:
-        places = effects.stop_everything(state, job)
-        state.begin_leaving(job, places)
+        places = effects.end_everything(state, job)
         replicas = tuple(sorted(p.replica for p in places))
         reason = because(Code.CancelledByOwner)
         found.append(say.Stop(job.id, job.run, replicas, job.spec.grace_ms, reason))

@@ -264,6 +264,8 @@ class Job:
     """Places it was promised, for a start or for a larger core; None: none (P9)."""
     leaving: dict[int, Placed] = field(default_factory=dict)
     """Replicas that were told to end and still occupy devices, by number, until the engine confirms (P9)."""
+    ending: dict[int, Placed] = field(default_factory=dict)
+    """Those of them that nobody took: they still count for what else their quota may start (P9)."""
     preempted_ms: tuple[int, ...] = ()
     """When it was preempted, oldest first; only what counts as a preemption (P11)."""
     preempted_by: JobId | None = None

@@ -113,6 +113,8 @@ class Quota:
     """The same by the priority of those jobs; a priority may be missing or 0."""
     surplus: list[int] = field(default_factory=lambda: [0, 0, 0])
     """The part of `used` that is of surplus replicas: it gives way to regular work that fits then (P12)."""
+    ending: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """What regular work of its own jobs still occupies that was cancelled, stopped or made smaller; not in `used` (P9)."""
     idle: list[int] = field(default_factory=lambda: [0, 0, 0])
     """What idle claims of its subtree use now."""
     own_idle: list[int] = field(default_factory=lambda: [0, 0, 0])

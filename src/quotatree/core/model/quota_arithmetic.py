@@ -164,6 +164,22 @@ def shortage(
     return None
 
 
+def over_while_ending(quota: Quota, request: Resources, more: Resources) -> bool:
+    """Return whether the quota, or one above it, would be above its min if work that its own jobs are ending still counted (P9).
+
+    Of the resources of `request` alone; `more`: what would be used beyond what is.
+    """
+    if not any(quota.ending):
+        return False
+    asked = [i for i in range(3) if request[i] and quota.ending[i]]
+    return any(
+        above.used[i] + more[i] + quota.ending[i] > bound
+        for above in quota.path
+        for i, bound in above.named
+        if i in asked
+    )
+
+
 def most_room(quota: Quota) -> list[int | None]:
     """Return how much regular work of each resource may fit on the path at most: what is more does not (Q3, Q8); None: any amount."""
     found: list[int | None] = [None, None, None]

@@ -7,12 +7,12 @@ from typing import Final
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import settle_all
-from quotatree.core.model.job import Claim, Placed
+from quotatree.core.model.job import Claim
 from quotatree.core.planning.attempt_reasons import why_started
 from quotatree.core.planning.giving_way import GivenWay
 from quotatree.core.planning.outcome import Decided, Proposal
 from quotatree.core.planning.taking import Taken, take
-from quotatree.core.reasons import Code, Reason, because
+from quotatree.core.reasons import Code, because
 from quotatree.core.search.victims import Found, cost_without_ladder
 from quotatree.core.state import State
 
@@ -70,18 +70,15 @@ def _begin(
         assert proposal.found is not None
         assert preemption is not None
         reason = why_started(step, proposal.found, preemption.victims)
-    if now:
+    if now and not effects.waits_for_ending(job, places):
         return effects.start(
             state, job, places, claim=Claim.REGULAR, now_ms=now_ms, step=step, reason=reason,
             preemption=preemption,
         )  # fmt: skip
     if preemption is None:
-        reason = _waits_for(state, places)
+        waiting = effects.waited_for(state, job, places)
+        reason = because(Code.WaitsForLeaving, leaving=max(1, len(waiting)))
     return effects.hold(state, job, places, now_ms=now_ms, step=step, reason=reason, preemption=preemption)
-
-
-def _waits_for(state: State, places: tuple[Placed, ...]) -> Reason:
-    return because(Code.WaitsForLeaving, leaving=max(1, len(effects.leavers_on(state, places))))
 
 
 def _ledger(proposal: Proposal, given_way: GivenWay, taken: Taken, saving: int) -> say.Preemption:

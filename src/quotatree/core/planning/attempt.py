@@ -12,7 +12,7 @@ from typing import Final
 from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Idle, Job
 from quotatree.core.model.quota import QuotaId
-from quotatree.core.model.quota_arithmetic import Shortage, surplus_may_do
+from quotatree.core.model.quota_arithmetic import Shortage, over_while_ending, surplus_may_do
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, total_footprint
 from quotatree.core.model.wait_queue import Failure
@@ -127,6 +127,8 @@ class Attempt:
                     lent = self._quota.shrinking or may_borrow(self._quota, self._job.priority)
                     return self._fail(why_short, None if lent else short)
                 why = why_on_loan(self._claimant)
+        if over_while_ending(self._quota, self._claimant.request, self._claimant.request):
+            return self._fail(because(Code.WaitsForEnding, quota=self._quota.id), None)
         return Proposal(
             self._claimant, Step.IDLE, self._question(() if found is None else found.units), tuple(self._tried), why,
             request=None if found is None else self._asked_for_quota_alone(), found=found, promotes=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quotatree.core.model.job import Claim, Idle, Job
-from quotatree.core.model.quota_arithmetic import shortage
+from quotatree.core.model.quota_arithmetic import over_while_ending, shortage
 from quotatree.core.model.tree import Tree
 from quotatree.core.planning.attempt_facts import idle_refusal
 from quotatree.core.state import State, limits_on
@@ -40,7 +40,7 @@ def surplus_allowed(state: State, job: Job) -> bool:
         return False
     if job.claim is Claim.IDLE:
         return idle_refusal(state, job, request) is None
-    return shortage(job.quota, request) is None
+    return shortage(job.quota, request) is None and not over_while_ending(job.quota, request, request)
 
 
 def _elastic(trees: tuple[Tree, ...]) -> list[Job]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from quotatree.core.changes import effects
 from quotatree.core.model.job import Claim, Job, Placed
 from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import over_while_ending
+from quotatree.core.model.resources import ZERO
 from quotatree.core.model.unit import Unit
 from quotatree.core.model.wait_queue import AGAIN, WaitClass
 from quotatree.core.planning.attempt_facts import passes_guard
@@ -64,7 +66,11 @@ class HeldJobs:
                 self._start(job, hold.unit.places, because(Code.HoldComplete))
                 continue
             version = job.quota.tree.version
-            if hold.checked_version == version or job.leaving:
+            if (
+                hold.checked_version == version
+                or job.leaving
+                or over_while_ending(job.quota, hold.unit.footprint, ZERO)
+            ):
                 continue
             state.set_checked(hold, version)
             wanted = [(p.replica, p.shape) for p in hold.unit.places]

@@ -128,6 +128,8 @@ class _NetEffect:
         avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
         root = job.quota.root
         places = None if job.leaving else find_places(state, root, wanted, now=True, avoid=avoid)
+        if places is not None and effects.waits_for_ending(job, places):
+            places = None
         now = places is not None
         if places is None:
             places = find_places(state, root, wanted, now=False, avoid=avoid)

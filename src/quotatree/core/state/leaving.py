@@ -27,7 +27,28 @@ class LeavingChanges(NodeChanges):
             self.leaving_jobs[job.id] = job
         self.leaving_replicas += len(places)
 
+    def count_ending(self, job: Job, places: tuple[Placed, ...]) -> None:
+        """Let replicas that are leaving count for what else their quota may start: no other job took them (P9)."""
+        if not places:
+            return
+        self._count_ending(job, places, 1)
+        self.on_undo(self._count_ending, job, places, -1)
+        self._touch_job(job)
+
+    def _count_ending(self, job: Job, places: tuple[Placed, ...], sign: int) -> None:
+        for place in places:
+            if sign > 0:
+                job.ending[place.replica] = place
+            else:
+                del job.ending[place.replica]
+            for i, amount in enumerate(place.shape.resources):
+                job.quota.ending[i] += sign * amount
+
     def end_leaving(self, job: Job, places: tuple[Placed, ...]) -> None:
+        ending = tuple([place for place in places if place.replica in job.ending]) if job.ending else ()
+        if ending:
+            self._count_ending(job, ending, -1)
+            self.on_undo(self._count_ending, job, ending, 1)
         self._end_leaving(job, places)
         self.on_undo(self.begin_leaving, job, places)
         self.bump(job.quota)

@@ -155,6 +155,19 @@ def ending(sort: Adoptable, thing: Object) -> tuple[bool, str] | None:
     return None
 
 
+def pods_to_come(sort: Adoptable, thing: Object) -> int | None:
+    """How many pods a Job still makes at most, of those that are not done; None if that is not known.
+
+    One that was begun before, or is adopted half way, needs fewer than its parallelism in the end.
+    """
+    if sort.kind != JOBS:
+        return None
+    completions, succeeded = _count(thing, "spec.completions", 0), _count(thing, "status.succeeded", 0)
+    if completions:
+        return max(0, completions - succeeded)
+    return 0 if succeeded else None  # without completions, the first success means that no more are made
+
+
 def adoption(sort: Adoptable, thing: Object) -> Object:
     """The merge patch that puts labels and the gate into the pod templates of an object. {} if they are there.
 

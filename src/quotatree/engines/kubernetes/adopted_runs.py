@@ -45,6 +45,8 @@ class AdoptedRun:
     odd: set[str] = field(default_factory=set)
     """Pods, by uid, that were told to leave since they were not planned."""
     unplaced_since: float | None = None
+    given_up: str = ""
+    """Why it was suspended although nobody ordered it: its other pods still leave."""
     hindered: str = ""
     """Why its pods do not begin, as was told last."""
 

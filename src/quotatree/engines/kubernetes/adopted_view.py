@@ -33,7 +33,8 @@ class ObjectView:
     """An object of an adoptable kind as far as it matters for its run.
 
     `job`, `run` and `written` are what stands on it, which its owner can write as well: "", 0 and () for one that was never
-    started. `groups`: for each of its pods the number of its template.
+    started. `groups`: for each of its pods the number of its template. `to_come`: how many pods it still makes at most; None:
+    not known.
     """
 
     sort: str
@@ -45,6 +46,7 @@ class ObjectView:
     run: int
     written: tuple[Spot, ...]
     groups: tuple[int, ...]
+    to_come: int | None
     ended: tuple[bool, str] | None
     checkpoint: str
     deleting: bool
@@ -97,6 +99,7 @@ def object_view(sort: Adoptable, thing: Object) -> ObjectView:
         run=run,
         written=_spots(note(thing, adopted.PLACES)),
         groups=groups_of(sort, thing),
+        to_come=adopted.pods_to_come(sort, thing),
         ended=adopted.ending(sort, thing),
         checkpoint=note(thing, adopted.CHECKPOINT),
         deleting=thing["metadata"].get("deletionTimestamp") is not None,
@@ -115,6 +118,7 @@ def unseen(sort: Adoptable, key: Key, uid: str) -> ObjectView:
         run=0,
         written=(),
         groups=(),
+        to_come=None,
         ended=None,
         checkpoint="",
         deleting=False,

@@ -39,6 +39,8 @@ UNMADE_SECONDS: Final = 20.0
 """After how long it is told that the controller of an object makes no pods; the run ends after the setting `start_seconds`."""
 OVERTAKEN_SECONDS: Final = 2.0
 """How long an object that says it is in a later run is left alone: another server leads, or it is put right."""
+SHORTEST_GRACE_SECONDS: Final = 1
+"""A grace of 0 would take the pod out of the API while its containers may still run."""
 MOST_ODD: Final = 3
 """After so many pods that were not planned, from the object's own controller, the run ends."""
 WORKERS: Final = 4
@@ -108,11 +110,11 @@ class AdoptedWork:
         elif not run.resumed or (view.job, view.run) != (run.job, run.run):
             self._resume(run, view)
         elif view.suspended:
-            self._suspended_by_hand(run, living)
+            self._suspended(run, living)
         else:
             self._place(run, view, places)
             self._confirm(run, places)
-            self._wait_for_pods(run, places)
+            self._wait_for_pods(run, view, places)
 
     # -- pods that were not planned ----------------------------------------------------------------------------------
 
@@ -197,7 +199,7 @@ class AdoptedWork:
             self._suspend(run, view)
         for pod in living:
             if run.at_once:
-                self._delete(pod, 0)
+                self._delete(pod, SHORTEST_GRACE_SECONDS)
             elif not pod.deleting and seen and view.suspended:
                 self._delete(pod)
         begun = run.resumed or run.stopping
@@ -239,9 +241,11 @@ class AdoptedWork:
             view, {"metadata": {"uid": run.thing}, **adopted.suspension(self._sorts[view.sort], True)}
         )
 
-    def _suspended_by_hand(self, run: AdoptedRun, living: list[PodView]) -> None:
+    def _suspended(self, run: AdoptedRun, living: list[PodView]) -> None:
+        """The run is lost once all its pods are gone: by somebody else, or since one of them got no node."""
         if not living:
-            self._finish(run, Lost(run.job, run.run, run.all, "the object was suspended by somebody else"))
+            words = run.given_up or "the object was suspended by somebody else"
+            self._finish(run, Lost(run.job, run.run, run.all, words))
 
     def _place(self, run: AdoptedRun, view: ObjectView, places: Places) -> None:
         """Let pods pass that were planned, and take away those at the gate that ask for something else."""
@@ -278,25 +282,26 @@ class AdoptedWork:
             self._due.mark(run.thing, left)
             return
         if run.told:
-            self._suspend(run, view)
-            self._finish(run, Lost(run.job, run.run, run.all, words))
+            run.given_up = words
+            self._suspend(run, view)  # the rest of its pods leave with their grace, and count until they have
         else:
             self._does_not_begin(run, words)
 
-    def _wait_for_pods(self, run: AdoptedRun, places: Places) -> None:
+    def _wait_for_pods(self, run: AdoptedRun, view: ObjectView, places: Places) -> None:
         """Give a run up whose pods are not made: a policy, a ResourceQuota or an account refuses them, or its controller is away.
 
         Only for a run that this process resumed: of another one, pods may have come and gone.
         """
         run.made.update(places.planned)
-        missing = len(run.spots) - len(run.made | run.told)
-        if run.resumed_at is None or not missing or run.unfit:
+        wanted = len(run.spots) if view.to_come is None else min(len(run.spots), view.to_come)
+        missing = wanted - len(run.made | run.told)
+        if run.resumed_at is None or missing <= 0 or run.unfit:
             return
         waited = time.monotonic() - run.resumed_at
         if waited < UNMADE_SECONDS:
             self._due.mark(run.thing, UNMADE_SECONDS - waited)
             return
-        words = f"its controller has made {len(run.spots) - missing} of {len(run.spots)} pods; `kubectl describe` of the object says why"
+        words = f"its controller has made {wanted - missing} of {wanted} pods; `kubectl describe` of the object says why"
         self._hinder(run, words)
         if waited < self._start_seconds:
             self._due.mark(run.thing, self._start_seconds - waited)

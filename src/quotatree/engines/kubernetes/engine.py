@@ -141,12 +141,14 @@ class KubernetesEngine:
 
     def restart(self, order: RestartOrder) -> None:
         with self._known.lock:
-            run = self._known.runs.find(order.job, order.run)
-            if run is not None:
-                run.restart = order.key
+            self._known.runs.restart(order.job, order.run, order.key)
         self._work.mark(order.job)
 
     def recall(self, orders: Sequence[StartOrder]) -> None:
+        with self._known.lock:
+            for order in orders:
+                if order.module is Module.EAS and not is_adopted(order.program):
+                    self._known.runs.recall(order)
         self._native.recall([order for order in orders if is_adopted(order.program)])
 
     def observe(self) -> Observed:

@@ -30,6 +30,8 @@ SHORTEST_GRACE_SECONDS: Final = 1
 """A grace of 0 would take the pod out of the API while its containers may still run."""
 RESTART_LOOK_SECONDS: Final = 1.0
 OCCUPIED_LOOK_SECONDS: Final = 0.3
+VANISHED_SECONDS: Final = 10.0
+"""How long nothing is told of a replica that left before this server was told why: perhaps it was restarted."""
 LONGEST_SECONDS: Final = 10**9
 
 
@@ -71,6 +73,7 @@ class PodWork:
                 self._make_again(run)
                 self._give_up_blocked(run)
                 self._restart_one(run)
+                self._tell_vanished(run)
 
     def _start_replicas(self, run: Run) -> None:
         with self._known.lock:
@@ -206,6 +209,22 @@ class PodWork:
             with self._known.lock:
                 run.replacing[view.replica] = again
             self._delete(run, where, view, None)
+
+    def _tell_vanished(self, run: Run) -> None:
+        """Tell of replicas that left before this server began that they are lost, unless a restart explains it in time."""
+        with self._known.lock:
+            since = {
+                replica: run.vanished_since.setdefault(replica, time.monotonic()) for replica in run.vanished
+            }
+            if not since:
+                run.vanished_since.clear()
+                return
+            left = min(since.values()) + VANISHED_SECONDS - time.monotonic()
+            told = self._known.runs.lost_for_good(run) if left <= 0 else []
+        if left > 0:
+            self._due.mark(run.job, left)
+        for report in told:
+            self._tell(report)
 
     def _take_over(self, run: Run, leaving: list[tuple[Key, PodView]], key: str) -> None:
         """Go on with replicas that a server before this one began to replace: their pods still leave."""

@@ -54,6 +54,13 @@ class Run:
     """Key of its last rolling restart; empty without one. Pods that were not made in it, or after it, are to be replaced."""
     replacing: dict[int, Object] = field(default_factory=dict)
     """Pods to be made again once they are gone, by replica."""
+    recalled: dict[int, tuple[StartOrder, ReplicaOrder]] = field(default_factory=dict)
+    """How the replicas of a service stand that an earlier server ordered."""
+    left_before: set[str] = field(default_factory=set)
+    """Pods, by uid, that were leaving when this process first saw them: perhaps for a restart that it is told of later."""
+    vanished: dict[int, str] = field(default_factory=dict)
+    """Replicas of which such a pod is gone while no restart was told, and what is to be said of them if none is."""
+    vanished_since: dict[int, float] = field(default_factory=dict)
     namespace: str = ""
     """Where its pods are. A pod elsewhere that says it is one of them is somebody's who may not touch this run (W2)."""
     beside: frozenset[str] = frozenset()
@@ -106,6 +113,30 @@ class Runs:
             if number not in run.stopping:
                 run.wanted[number] = (order, replica)
 
+    def recall(self, order: StartOrder) -> None:
+        """Note how a service stands that an earlier server started."""
+        self._get(order.job, order.run).recalled = {one.replica: (order, one) for one in order.replicas}
+
+    def restart(self, job: JobId, number: int, key: str) -> None:
+        """Note that all replicas are to be replaced; those that an earlier server took away for it are made again."""
+        run = self.find(job, number)
+        if run is None:
+            return
+        run.restart = key
+        for replica in run.vanished:
+            if replica in run.recalled:
+                run.wanted[replica] = run.recalled[replica]
+                run.created.discard(replica)
+        run.vanished.clear()
+
+    def lost_for_good(self, run: Run) -> list[Report]:
+        """What is to be told of replicas whose pods left before anybody here was told why, since no restart came."""
+        told: list[Report] = [
+            Lost(run.job, run.number, (replica,), words) for replica, words in sorted(run.vanished.items())
+        ]
+        run.vanished.clear()
+        return told
+
     def stop(self, order: StopOrder) -> Run:
         run = self._get(order.job, order.run)
         numbers = order.replicas if order.replicas is not None else tuple({*run.wanted, *run.pods})
@@ -113,6 +144,7 @@ class Runs:
             run.stopping[number] = min(order.grace_ms, run.stopping.get(number, order.grace_ms))
             run.wanted.pop(number, None)
             run.replacing.pop(number, None)
+            run.vanished.pop(number, None)
         return run
 
     def forget(self, job: JobId, number: int) -> Run:
@@ -154,14 +186,22 @@ class Runs:
             return self._ends(run)
         if view.phase == LOST or view.replica in run.replacing:
             return []
+        if view.uid in run.left_before and view.restart != run.restart and view.replica in run.recalled:
+            run.wanted[view.replica] = run.recalled[view.replica]  # its turn in the restart had come
+            return []
         run.wanted.pop(view.replica, None)
         detail = run.why.pop(view.replica, "") or "its pod was deleted, and not by QuotaTree"
+        if view.uid in run.left_before and not run.restart:
+            run.vanished[view.replica] = detail
+            return []
         return [Lost(view.job, view.run, (view.replica,), detail)]
 
     def _seen(self, key: Key, before: PodView | None, after: PodView) -> list[Report]:
         run = self._get(after.job, after.run)
         run.pods[after.replica] = (key, after)
         run.namespace = key.namespace
+        if before is None and after.leaving and after.module == Module.EAS.value:
+            run.left_before.add(after.uid)
         run.beside |= {name for name in after.beside.split(",") if name}
         if after.restart and after.restart == run.restart:
             run.replacing.pop(after.replica, None)
@@ -173,7 +213,8 @@ class Runs:
             told.append(Confirmed(after.job, after.run, (after.replica,)))
         if after.checkpoint and (before is None or before.checkpoint != after.checkpoint):
             told.append(Checkpointed(after.job, after.run, milliseconds(after.checkpoint)))
-        if fresh and after.over and after.replica not in run.stopping and after.replica not in run.replacing:
+        goes_on = after.replica in run.stopping or after.replica in run.replacing
+        if fresh and after.over and not goes_on and after.uid not in run.left_before:
             told += self._over(run, after)
         return told + (self._ends(run) if after.over else [])
 
