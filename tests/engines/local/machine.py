@@ -79,7 +79,8 @@ class Machine:
     def victim(self) -> None:
         command = [PYTHON, "-c", VICTIM, self.marker, str(KEY)]
         self.start("victim", "a", {"command": command, "secrets": {"PASSWORD": SECRET}})
-        until(lambda: "ready" in self.printed("victim") or self.ended("victim"))
+        run = self.engine._runs[JobId("victim"), 1]  # its output may be there before its journal is read
+        until(lambda: (run.processes and "ready" in self.printed("victim")) or self.ended("victim"))
         assert self.ended("victim") is None, self.printed("victim")
 
     def serve(self) -> dict[str, Any]:
