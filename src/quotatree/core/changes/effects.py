@@ -11,7 +11,7 @@ from quotatree.core import decisions as say
 from quotatree.core.changes.replicas import add_replicas, change_replica_claim, settle
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.resources import WHOLE_GPU, ZERO
-from quotatree.core.model.unit import Unit, UnitKind
+from quotatree.core.model.unit import Unit, UnitKind, eviction_cost, eviction_lost_work
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.state import HOLD_MARGIN_MS, State
@@ -104,6 +104,16 @@ def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) ->
     if job.queued:
         state.requeue(job)
     return say.Release(job.id, reason)
+
+
+def stop(state: State, job: Job, now_ms: int, reason: Reason) -> say.Stop:
+    """Let all replicas of a running job leave, with grace, though no other job takes their place."""
+    assert job.core is not None
+    lost_work, cost = eviction_lost_work(job.core, now_ms), eviction_cost(job.core, now_ms)
+    places = stop_everything(state, job)
+    state.begin_leaving(job, places)
+    replicas = tuple(sorted(p.replica for p in places))
+    return say.Stop(job.id, job.run, replicas, job.spec.grace_ms, reason, lost_work, cost)
 
 
 def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
