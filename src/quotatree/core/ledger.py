@@ -52,8 +52,16 @@ def _line(job: Job, ended: say.Evict | say.Stop) -> say.VictimCost:
         freed = freed.plus(job.shape_of(replica).resources)
     kind = ended.kind if isinstance(ended, say.Evict) else UnitKind.CORE
     return say.VictimCost(
-        ended.job, kind, ended.replicas, job.quota.id, job.priority, ended.lost_work, ended.cost, freed, ended.reason.code
-    )  # fmt: skip
+        job=ended.job,
+        kind=kind,
+        replicas=ended.replicas,
+        quota=job.quota.id,
+        priority=job.priority,
+        lost_work=ended.lost_work,
+        cost=ended.cost,
+        freed=freed,
+        rule=ended.reason.code,
+    )
 
 
 def _entry(preemptor: JobId | None, reason: Reason, victims: list[say.VictimCost]) -> say.Preemption:

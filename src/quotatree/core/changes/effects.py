@@ -113,7 +113,7 @@ def stop(state: State, job: Job, now_ms: int, reason: Reason) -> say.Stop:
     places = stop_everything(state, job)
     state.begin_leaving(job, places)
     replicas = tuple(sorted(p.replica for p in places))
-    return say.Stop(job.id, job.run, replicas, job.spec.grace_ms, reason, lost_work, cost)
+    return say.Stop(job.id, job.run, replicas, job.spec.grace_ms, reason, lost_work=lost_work, cost=cost)
 
 
 def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
