@@ -293,7 +293,12 @@ PREEMPTIONS: Final = (
         tried=(StepTried(Step.FREE, because(Code.NoEligibleVictims, step="FREE")),),
     ),
     Preemption(TAKER, Step.OWN, (), (), 0, 0, 0, (), kept=(JOB, OTHER)),
-)
+    Preemption(
+        None, None,
+        (VictimCost(JOB, UnitKind.CORE, (0,), "team-b", 3, 40_000_000, 160_000_000, Resources(1_000), Code.ScaleReclaim),),
+        (), 160_000_000, 160_000_000, 3, (), reason=because(Code.ScaleReclaim, quota="team-b"),
+    ),
+)  # fmt: skip
 
 STARTS: Final = (
     say.Start(JOB, 1, Claim.REGULAR, PLACES[:1], Step.FREE, FITS),
@@ -348,7 +353,10 @@ PROMOTES: Final = (
     say.Promote(JOB, Reason(Code.Promoted), (2, 3), preemption=PREEMPTIONS[0]),
 )
 RELEASES: Final = (say.Release(JOB, Reason(Code.HoldExpired)),)
-STOPS: Final = (say.Stop(JOB, 1, (0, 1), 30_000, Reason(Code.StoppedByOwner)),)
+STOPS: Final = (
+    say.Stop(JOB, 1, (0, 1), 30_000, Reason(Code.StoppedByOwner)),
+    say.Stop(JOB, 1, (0, 1), 30_000, Reason(Code.StoppedByOwner), 40_000_000, 160_000_000),
+)
 FAILS: Final = (say.Fail(JOB, because(Code.PreemptionLimit, count=4, limit=3)),)
 ALARMS: Final = (say.Alarm(JOB, because(Code.OftenPreempted, count=5)),)
 WAITS: Final = (say.Wait(JOB, because(Code.BehindHead, head="dlc-2", strategy="fifo")),)

@@ -218,14 +218,14 @@ def check_losses(server: Server) -> None:
             victim.workspace,
             victim.quota,
         )
-        assert (loss.at_ms, loss.taker_workspace, loss.taker_quota) == (
-            entry.at_ms,
-            entry.workspace,
-            entry.quota,
-        )
+        taker = (entry.workspace, entry.quota) if entry.preemptor else ("", "")
+        assert (loss.at_ms, loss.taker_workspace, loss.taker_quota) == (entry.at_ms, *taker)
+        assert loss.cause
         assert (loss.owner, loss.module) == key_of(jobs[victim.job], ("owner", "module"))
-    evictions = [row.body for row in server.store.table(DecisionRow) if row.kind == "Evict"]
-    counted = sum(1 for body in evictions if body["counts"] and body.get("preemptor") is not None)
+    decided = server.store.table(DecisionRow)
+    evictions = [row.body for row in decided if row.kind == "Evict"]
+    assert len(victims) == len(evictions) + sum(row.kind == "Stop" for row in decided), "all that ends work"
+    counted = sum(1 for body in evictions if body["counts"])
     assert sum(loss.preempted for loss in losses.values()) == counted
     every = UsageFilter(0, server.now_ms + 1, server.now_ms)
     by_taker = server.store.usage(every, ("taker_quota", "taker_workspace"))

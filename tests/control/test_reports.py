@@ -103,7 +103,8 @@ def test_a_gang_that_lost_one_replica_stops_and_runs_again_uncounted(server: Tol
     server.hear(Lost(found.id, 1, (0, 2)))
     assert starts(server.new_orders()) == [(job, 2, [0, 1, 2])]
     assert server.job(job).preempted_ms == ()
-    assert not server.store.table(PreemptionRow)
+    ((entry,), (loss,)) = server.store.table(PreemptionRow), server.store.table(LossRow)
+    assert (entry.preemptor, loss.cause, loss.preempted) == ("", "RunLost", 0)
     (told,) = (
         row for row in server.store.table(EventRow) if row.kind == "job.lost" and 1 in row.body["replicas"]
     )

@@ -83,7 +83,7 @@ def of_plan(state: State) -> Taken | None:
             ledger = decision.preemption
             if ledger is None:
                 return Taken(0, 0, 0, 0)
-            part = rights.ORDER.index(ledger.step)
+            part = rights.ORDER.index(rights.step_of(ledger))
             return Taken(min(part, TOGETHER), ledger.highest_priority, part, ledger.cost)
     return None
 

@@ -304,11 +304,11 @@ class Replay:
             )
         demoted = [self._piece(d) for d in pending if isinstance(d, say.Demote)]
         self._waited_long_enough(taker, evicted)
-        self._lawful(taker, evicted, ledger.step)
+        self._lawful(taker, evicted, rights.step_of(ledger))
         self._rises(taker, evicted)
         self._ledger(evicted, demoted, ledger, pending)
-        if ledger.step in (Step.IDLE, Step.LOAN):
-            self._in_their_turns(taker, ledger.step, pending)
+        if rights.step_of(ledger) in (Step.IDLE, Step.LOAN):
+            self._in_their_turns(taker, rights.step_of(ledger), pending)
         if self.model.root(taker.quota) not in self._unseen_guards and not isinstance(after, say.Promote):
             self._does_not_fit_before(taker, ledger)
             self._minimal(taker, evicted, demoted, ledger)
@@ -443,7 +443,9 @@ class Replay:
         assert not self._fits(taker, [], Step.FREE), (
             f"{taker.id} fits on free capacity and evicts all the same"
         )
-        assert not self._fits(taker, [], ledger.step), f"{taker.id} needs a loan only and evicts all the same"
+        assert not self._fits(taker, [], rights.step_of(ledger)), (
+            f"{taker.id} needs a loan only and evicts all the same"
+        )
 
     def _minimal(
         self, taker: JobView, evicted: list[Piece], demoted: list[Piece], ledger: say.Preemption
@@ -452,7 +454,7 @@ class Replay:
         for back in evicted:
             rest = [p for p in evicted if p is not back]
             off = [p for p in rest if p not in demoted]
-            assert not self._fits(taker, rest, ledger.step, off_devices=off), (
+            assert not self._fits(taker, rest, rights.step_of(ledger), off_devices=off), (
                 f"{back} need not go for {taker.id} (P8)"
             )
 
@@ -510,10 +512,14 @@ class Replay:
             return
         model, now_ms = self.model, self.now_ms
         everyone = list(model.pieces())
-        last = Step.SIBLINGS if rights.at_least(ledger.step, Step.SIBLINGS_ABOVE_MIN) else ledger.step
+        last = (
+            Step.SIBLINGS
+            if rights.at_least(rights.step_of(ledger), Step.SIBLINGS_ABOVE_MIN)
+            else rights.step_of(ledger)
+        )
         eligible = [p for p in everyone if rights.may_take(model, taker, p, last, now_ms)]
-        if ledger.step in (Step.IDLE, Step.LOAN):
-            eligible = self._their_turn(taker, eligible, ledger.step)
+        if rights.step_of(ledger) in (Step.IDLE, Step.LOAN):
+            eligible = self._their_turn(taker, eligible, rights.step_of(ledger))
         if len(eligible) > BRUTE_FORCE or demoted:
             return
         if len(model.missing(taker)) > 1 and pools_bind(model, model.root(taker.quota)):
@@ -549,7 +555,7 @@ class Replay:
         if best is None and model.guards and any(any(q.spec.reserved) for q in model.quotas.values()):
             return  # open: a guard's room and a reserved part that the victims leave unused may be the same room
         assert best is not None, "brute force finds no lawful set at all"
-        part = rights.ORDER.index(ledger.step)
+        part = rights.ORDER.index(rights.step_of(ledger))
         found = (min(part, TOGETHER), touched, part, ledger.cost)
         assert best[0] >= found[0], (
             f"{taker.id}: step {rights.ORDER[best[0]].value} was enough (P4), took {evicted}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quotatree.core import decisions as say
 from quotatree.core.model.job import Claim, Idle
 from quotatree.core.model.policy import Scope, SelfLevel
 from quotatree.core.reasons import Step
@@ -16,6 +17,13 @@ from tests.property.model import JobView, Model, Piece, total
 BELOW_AND_BESIDE = [Step.SIBLINGS_ABOVE_MIN, Step.DESCENDANTS, Step.SIBLINGS]
 ORDER = [step for step in Step if step not in BELOW_AND_BESIDE] + BELOW_AND_BESIDE
 HOUR_MS = 3_600_000
+
+
+def step_of(ledger: say.Preemption) -> Step:
+    """Return by which step victims were taken; a job has taken them, so there is one."""
+    assert ledger.preemptor is not None
+    assert ledger.step is not None
+    return ledger.step
 
 
 def at_least(step: Step, first: Step) -> bool:

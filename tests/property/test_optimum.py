@@ -87,7 +87,7 @@ def paid_and_best(random: Random, replicas: int) -> tuple[int | None, int | None
     for decision in made.decisions:
         if isinstance(decision, say.Start | say.Hold) and decision.job == TAKER:
             paid = decision.preemption.cost if decision.preemption else 0
-            step = decision.preemption.step if decision.preemption else Step.FREE
+            step = rights.step_of(decision.preemption) if decision.preemption else Step.FREE
             break
     else:
         paid = None

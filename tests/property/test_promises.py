@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from quotatree.core import decisions as say
-from tests.property import happenings
+from tests.property import happenings, rights
 from tests.property.walk import Walk, begin
 
 RANDOM = st.randoms(use_true_random=False, note_method_calls=False)
@@ -126,7 +126,7 @@ def test_the_walks_see_what_they_should() -> None:
             for decision in made.decisions:
                 kinds.add(type(decision).__name__)
                 if isinstance(decision, say.Start | say.Hold) and decision.preemption is not None:
-                    steps.add(decision.preemption.step.name)
+                    steps.add(rights.step_of(decision.preemption).name)
             for _ in range(random.randint(1, 3)):
                 event = happenings.anything(random, walk.state, walk.now_ms)
                 if event is not None:

@@ -46,10 +46,17 @@ DECISION_ROWS: Final = (
 )
 PREEMPTION_ROWS: Final = (
     r.PreemptionRow(1, 4_000, "dlc-2", "lab", "team-a", "SIBLINGS", 14_400_000_000, encode(PREEMPTIONS[1])),
+    r.PreemptionRow(2, 5_000, "", "", "team-b", "", 160_000_000, encode(PREEMPTIONS[3])),
 )
-VICTIM_ROWS: Final = (r.VictimRow(1, 0, "dlc-1", "lab", "team-b", 3, 2_000, 7_200_000_000, 14_400_000_000),)
+VICTIM_ROWS: Final = (
+    r.VictimRow(1, 0, "dlc-1", "lab", "team-b", 3, 2_000, 7_200_000_000, 14_400_000_000),
+    r.VictimRow(2, 0, "dlc-1", "lab", "team-b", 3, 1_000, 40_000_000, 160_000_000),
+)
 LOSS_ROWS: Final = (
     r.LossRow(1, 0, 4_000, 7_200_000_000, 1, "loan", "lab", "team-b", "ann", "DLC", "lab", "team-a"),
+    r.LossRow(
+        2, 0, 5_000, 40_000_000, 1, "guaranteed", "lab", "team-b", "ann", "DLC", "", "", "ScaleReclaim"
+    ),
 )
 EVENT_ROWS: Final = (
     r.EventRow(1, 4_000, "engine.orphan_stopped", None, None, None, {}),

@@ -57,12 +57,16 @@ def test_the_history_that_the_tables_held_then_can_be_asked_for(store: Store) ->
     assert store.runs("dlc-2") == rows.RUN_ROWS[1:]
     assert store.placements("dlc-2") == rows.PLACEMENT_ROWS[1:]
     assert tuple(store.decisions(every).items) == rows.DECISION_ROWS
-    assert list(store.preemptions(every).items) == [LedgerEntry(rows.PREEMPTION_ROWS[0], rows.VICTIM_ROWS)]
+    assert list(store.preemptions(every).items) == [
+        LedgerEntry(rows.PREEMPTION_ROWS[1], rows.VICTIM_ROWS[1:]),
+        LedgerEntry(rows.PREEMPTION_ROWS[0], rows.VICTIM_ROWS[:1]),
+    ]
     assert store.events(0, every) == rows.EVENT_ROWS
     assert tuple(store.audit(every).items) == rows.AUDIT_ROWS[::-1]
     told = store.usage(UsageFilter(0, 10_000, 10_000), ("owner", "claim", "taker_quota"))
     assert told == [
         UsageSum(("ann", "guaranteed", None), 9_000 * 2_000, 0, 1, 0),
+        UsageSum(("ann", "guaranteed", ""), 0, 40_000_000, 0, 1),
         UsageSum(("ann", "loan", "team-a"), 0, 7_200_000_000, 0, 1),
         UsageSum(("bob", "loan", None), 6_000 * 500, 0, 0, 0),
     ]

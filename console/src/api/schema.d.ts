@@ -2471,7 +2471,7 @@ export interface components {
         /**
          * GpuTimeOut
          * @description `gpu_hours`: GPUs times the hours that replicas occupied them, from their start until they had left, idle ones too.
-         *     `lost_gpu_hours`: work that preemption destroyed, as the ledger has it (P6). `runs` began in the time; `preempted`: how
+         *     `lost_gpu_hours`: work that decisions destroyed, whoever wanted it, as the ledger has it (P6, P13). `runs` began in the time; `preempted`: how
          *     often a run was taken for another job, if that counts as a preemption (P11).
          */
         GpuTimeOut: {
@@ -2831,7 +2831,7 @@ export interface components {
             seq: number;
             /** At Ms */
             at_ms: number;
-            preemptor: components["schemas"]["PreemptorOut"];
+            preemptor: components["schemas"]["PreemptorOut"] | null;
             /** Names */
             names: {
                 [key: string]: string;
@@ -2842,14 +2842,14 @@ export interface components {
         };
         /**
          * LedgerOut
-         * @description `names`: of the jobs in it that the reader may see, by id.
+         * @description `names`: of the jobs in it that the reader may see, by id. `preemptor` is null where no job takes the place of what left.
          */
         LedgerOut: {
             /** Seq */
             seq: number;
             /** At Ms */
             at_ms: number;
-            preemptor: components["schemas"]["PreemptorOut"];
+            preemptor: components["schemas"]["PreemptorOut"] | null;
             /** Names */
             names: {
                 [key: string]: string;
@@ -3387,13 +3387,15 @@ export interface components {
         /**
          * PreemptionOut
          * @description P13: who took what from whom, by which step, at which cost, and what was tried before. `kept`: jobs that were to go by this
-         *     step and keep running, since others went in their stead (P8).
+         *     step and keep running, since others went in their stead (P8). Where no job takes the place of what left, `preemptor` and
+         *     `step` are null, and `reason` says whose wish it was: a quota that is scaled, a loan that is returned, a node, a limit, an owner.
          */
         PreemptionOut: {
             /** Preemptor */
-            preemptor: string;
+            preemptor: string | null;
             /** Step */
-            step: string;
+            step: string | null;
+            reason: components["schemas"]["ReasonOut"] | null;
             /** Victims */
             victims: components["schemas"]["VictimOut"][];
             /** Demoted */
@@ -4454,7 +4456,9 @@ export interface components {
         /**
          * UsageRowOut
          * @description Has the keys that the rows are by. A key is null where the reader may not know it; everything of which that is so is one
-         *     row. `claim`: guaranteed, loan or idle. `taker_quota`, `taker_workspace`: for whom it was lost; null in the row of the use.
+         *     row. `claim`: guaranteed, loan or idle. `taker_quota`, `taker_workspace`: for whom it was lost; null in the row of the use, and where no
+         *     job took its place. `cause`: the code of the reason why it was lost, "before this version" where none was recorded; null in the row
+         *     of the use.
          */
         UsageRowOut: {
             /** Gpu Hours */
@@ -4479,6 +4483,8 @@ export interface components {
             taker_quota?: string | null;
             /** Taker Workspace */
             taker_workspace?: string | null;
+            /** Cause */
+            cause?: string | null;
         };
         /**
          * UserChange
@@ -4579,7 +4585,8 @@ export interface components {
         };
         /**
          * VictimOut
-         * @description `what` leaves: a core, a wanted or a surplus replica, an idle claim, a hold.
+         * @description `what` leaves: a core, a wanted or a surplus replica, an idle claim, a hold. `rule`: the code of the reason why it went; null in
+         *     entries of older versions, and in what a plan tells.
          */
         VictimOut: {
             /** Job */
@@ -4597,6 +4604,8 @@ export interface components {
             /** Cost Gpu Seconds */
             cost_gpu_seconds: number;
             freed: components["schemas"]["AmountsOut"];
+            /** Rule */
+            rule: string | null;
         };
         /**
          * WebhookChange
@@ -5746,7 +5755,7 @@ export interface operations {
                 since?: number | null;
                 /** @description milliseconds since the epoch */
                 until?: number | null;
-                /** @description some of quota,workspace,user,module,claim,taker, with commas; empty: one row in all */
+                /** @description some of quota,workspace,user,module,claim,taker,cause, with commas; empty: one row in all */
                 by?: string;
                 /** @description only of this quota */
                 quota?: string | null;

@@ -136,7 +136,8 @@ class Reader:
             return entry
         return replace(
             entry,
-            preemptor=self.job(entry.preemptor),
+            preemptor=None if entry.preemptor is None else self.job(entry.preemptor),
+            reason=None if entry.reason is None else self.reason(entry.reason),
             victims=tuple(self._victim(victim) for victim in entry.victims),
             demoted=tuple(self.job(job) for job in entry.demoted),
             kept=tuple(self.job(job) for job in entry.kept),

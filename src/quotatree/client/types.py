@@ -412,9 +412,9 @@ class GpuTime(TypedDict):
 
 class GpuTimeOut(TypedDict):
     """`gpu_hours`: GPUs times the hours that replicas occupied them, from their start until they had left,
-    idle ones too. `lost_gpu_hours`: work that preemption destroyed, as the ledger has it (P6). `runs`
-    began in the time; `preempted`: how often a run was taken for another job, if that counts as a
-    preemption (P11).
+    idle ones too. `lost_gpu_hours`: work that decisions destroyed, whoever wanted it, as the ledger has
+    it (P6, P13). `runs` began in the time; `preempted`: how often a run was taken for another job, if
+    that counts as a preemption (P11).
     """
 
     gpu_hours: float
@@ -591,18 +591,20 @@ class LedgerDetail(TypedDict):
 
     seq: int
     at_ms: int
-    preemptor: PreemptorOut
+    preemptor: PreemptorOut | None
     names: dict[str, str]
     preemption: PreemptionOut
     since: list[SinceOut]
 
 
 class LedgerOut(TypedDict):
-    """`names`: of the jobs in it that the reader may see, by id."""
+    """`names`: of the jobs in it that the reader may see, by id. `preemptor` is null where no job takes
+    the place of what left.
+    """
 
     seq: int
     at_ms: int
-    preemptor: PreemptorOut
+    preemptor: PreemptorOut | None
     names: dict[str, str]
     preemption: PreemptionOut
 
@@ -914,11 +916,14 @@ class Pools(TypedDict):
 
 class PreemptionOut(TypedDict):
     """P13: who took what from whom, by which step, at which cost, and what was tried before. `kept`: jobs
-    that were to go by this step and keep running, since others went in their stead (P8).
+    that were to go by this step and keep running, since others went in their stead (P8). Where no job
+    takes the place of what left, `preemptor` and `step` are null, and `reason` says whose wish it was:
+    a quota that is scaled, a loan that is returned, a node, a limit, an owner.
     """
 
-    preemptor: str
-    step: str
+    preemptor: str | None
+    step: str | None
+    reason: ReasonOut | None
     victims: list[VictimOut]
     demoted: list[str]
     kept: list[str]
@@ -1516,7 +1521,9 @@ class UsageOut(TypedDict):
 class UsageRowOut(TypedDict):
     """Has the keys that the rows are by. A key is null where the reader may not know it; everything of
     which that is so is one row. `claim`: guaranteed, loan or idle. `taker_quota`, `taker_workspace`:
-    for whom it was lost; null in the row of the use.
+    for whom it was lost; null in the row of the use, and where no job took its place. `cause`: the code
+    of the reason why it was lost, "before this version" where none was recorded; null in the row of the
+    use.
     """
 
     gpu_hours: float
@@ -1530,6 +1537,7 @@ class UsageRowOut(TypedDict):
     claim: NotRequired[str | None]
     taker_quota: NotRequired[str | None]
     taker_workspace: NotRequired[str | None]
+    cause: NotRequired[str | None]
 
 
 class UserChange(TypedDict):
@@ -1581,7 +1589,9 @@ class VariantOut(TypedDict):
 
 
 class VictimOut(TypedDict):
-    """`what` leaves: a core, a wanted or a surplus replica, an idle claim, a hold."""
+    """`what` leaves: a core, a wanted or a surplus replica, an idle claim, a hold. `rule`: the code of the
+    reason why it went; null in entries of older versions, and in what a plan tells.
+    """
 
     job: str
     what: str
@@ -1591,6 +1601,7 @@ class VictimOut(TypedDict):
     lost_gpu_seconds: float
     cost_gpu_seconds: float
     freed: AmountsOut
+    rule: str | None
 
 
 class WebhookChange(TypedDict):

@@ -14,7 +14,18 @@ from quotatree.control.accounting import claim_of
 from quotatree.control.decision_effects import lost_work
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
-from quotatree.core import GPU, Code, Job, JobId, Phase, job_record, node_record, pool_record, quota_record
+from quotatree.core import (
+    GPU,
+    Code,
+    Job,
+    JobId,
+    Phase,
+    job_record,
+    ledger_entries,
+    node_record,
+    pool_record,
+    quota_record,
+)
 from quotatree.core import decisions as say
 from quotatree.store.load import Counters
 from quotatree.store.rows import (
@@ -123,22 +134,30 @@ def _decision_rows(turn: Turn, counters: Counters) -> Iterator[Row]:
             reason_code=decision.reason.code.name,
             body=encode(decision, say.Decision),
         )
-        if isinstance(decision, say.Start | say.Hold | say.Promote) and decision.preemption is not None:
-            yield from _preemption_rows(turn, decision.preemption, counters)
-            yield from _loss_rows(turn, decision.preemption, counters.preemption, counted)
+    for entry in ledger_entries(turn.state, turn.decisions):
+        yield from _preemption_rows(turn, entry, counters)
+        yield from _loss_rows(turn, entry, counters.preemption, counted)
+
+
+def _taker(turn: Turn, entry: say.Preemption) -> tuple[str, str]:
+    """For which workspace and quota work was ended; without a job that takes its place, the quota is that of the reason, if any."""
+    if entry.preemptor is not None:
+        spec = turn.state.jobs[entry.preemptor].spec
+        return spec.workspace, spec.quota
+    return "", "" if entry.reason is None else dict(entry.reason.facts).get("quota", "")
 
 
 def _preemption_rows(turn: Turn, entry: say.Preemption, counters: Counters) -> Iterator[Row]:
     counters.preemption += 1
     jobs = turn.state.jobs
-    spec = jobs[entry.preemptor].spec
+    workspace, quota = _taker(turn, entry)
     yield PreemptionRow(
         seq=counters.preemption,
         at_ms=turn.now_ms,
-        preemptor=entry.preemptor,
-        workspace=spec.workspace,
-        quota=spec.quota,
-        step=encode(entry.step),
+        preemptor=entry.preemptor or "",
+        workspace=workspace,
+        quota=quota,
+        step="" if entry.step is None else encode(entry.step),
         cost=entry.cost,
         body=encode(entry),
     )
@@ -160,7 +179,7 @@ def _loss_rows(
     turn: Turn, entry: say.Preemption, number: int, counted: set[tuple[JobId, JobId | None, tuple[int, ...]]]
 ) -> Iterator[Row]:
     """Rows of what each victim lost. `counted`: (job, preemptor, first replica) of the evictions that count (P11)."""
-    jobs, taker = turn.state.jobs, turn.state.jobs[entry.preemptor].spec
+    jobs, (workspace, quota) = turn.state.jobs, _taker(turn, entry)
     for position, victim in enumerate(entry.victims):
         spec = jobs[victim.job].spec
         yield LossRow(
@@ -168,8 +187,8 @@ def _loss_rows(
             lost_work=lost_work(turn.world, victim.job, victim.lost_work),
             preempted=int((victim.job, entry.preemptor, victim.replicas[:1]) in counted),
             claim=claim_of(turn.world, victim.job, victim.replicas), workspace=spec.workspace, quota=victim.quota,
-            owner=turn.world.cards[victim.job].owner, module=spec.module.value, taker_workspace=taker.workspace,
-            taker_quota=taker.quota,
+            owner=turn.world.cards[victim.job].owner, module=spec.module.value, taker_workspace=workspace,
+            taker_quota=quota if entry.preemptor is not None else "", cause="" if victim.rule is None else victim.rule.name,
         )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from quotatree.core.explanation import (
     preview,
 )
 from quotatree.core.holders import Holder
+from quotatree.core.ledger import ledger_entries
 from quotatree.core.model.autoscale import (
     DOWN_AFTER_MS,
     MOST_TARGET,
@@ -114,7 +115,8 @@ from quotatree.core.waiting_reasons import foremost_reasons
 
 __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What the brain does.
-    "State", "Settings", "apply", "plan", "plan_through", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
+    "State", "Settings", "apply", "ledger_entries",
+    "plan", "plan_through", "explain", "preview", "exposure", "snapshot", "restore", "quota_report",
     "module_totals", "job_totals",
     "foremost_reasons",
     # What happens, what is decided, and why.

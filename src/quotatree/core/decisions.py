@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from quotatree.core.model.job import Claim, JobId
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.unit import UnitKind
-from quotatree.core.reasons import Reason, Step
+from quotatree.core.reasons import Code, Reason, Step
 
 
 class ReplicaPlace(NamedTuple):
@@ -22,7 +22,8 @@ class ReplicaPlace(NamedTuple):
 class VictimCost(NamedTuple):
     """What one evicted unit was charged with (P5, P6), in milli-GPU x milliseconds, and what it freed.
 
-    Work lost, cost and what was freed are with all the unit took along: surplus, or the hold for a larger core (P12).
+    Work lost, cost and what was freed are with all the unit took along: surplus, or the hold for a larger core (P12). `rule`: the
+    reason why it went, in an entry of the ledger; None: as yet, or in an entry of an older version.
     """
 
     job: JobId
@@ -33,6 +34,7 @@ class VictimCost(NamedTuple):
     lost_work: int
     cost: int
     freed: Resources
+    rule: Code | None = None
 
 
 class StepTried(NamedTuple):
@@ -44,13 +46,14 @@ class StepTried(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preemption:
-    """The record of one preemption (P13): the preemptor, its victims, the step, the cost, and what was tried before.
+    """The record of work that was ended for one purpose (P13): for whom, the victims, the step, the cost, and what was tried before.
 
-    Costs are in milli-GPU x milliseconds, weighed by priority.
+    Costs are in milli-GPU x milliseconds, weighed by priority. Where no job takes its place, `preemptor` and `step` are None, and
+    `reason` says who wanted it.
     """
 
-    preemptor: JobId
-    step: Step
+    preemptor: JobId | None
+    step: Step | None
     victims: tuple[VictimCost, ...]
     demoted: tuple[JobId, ...]
     cost: int
@@ -59,6 +62,7 @@ class Preemption:
     tried: tuple[StepTried, ...]
     kept: tuple[JobId, ...] = ()
     """Jobs that would have been stopped and started again: they keep running, and what they would have moved to is taken."""
+    reason: Reason | None = None
 
 
 class Start(NamedTuple):
@@ -133,13 +137,18 @@ class Release(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Replicas must stop, by their owner's wish or a limit of their workspace, not for another job."""
+    """Replicas must stop, by their owner's wish or a limit of their workspace, not for another job.
+
+    `lost_work` and `cost` are those of an eviction (P5, P6).
+    """
 
     job: JobId
     run: int
     replicas: tuple[int, ...]
     grace_ms: int
     reason: Reason
+    lost_work: int = 0
+    cost: int = 0
 
 
 class Fail(NamedTuple):

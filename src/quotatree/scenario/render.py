@@ -98,7 +98,7 @@ def preemption_json(entry: Preemption | None, names: PriorityNames) -> Json | No
         return None
     return {
         "preemptor": entry.preemptor,
-        "step": step_word(entry.step),
+        "step": None if entry.step is None else step_word(entry.step),
         "victims": [
             {
                 "job": victim.job,

@@ -176,6 +176,9 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True)
 class PreemptionRow:
+    """`preemptor`, `workspace` and `step` are empty where no job takes the place of what left; `quota` is then the one whose admin
+    wanted it, if any."""
+
     seq: int
     at_ms: int
     preemptor: str
@@ -205,7 +208,8 @@ class VictimRow:
 class LossRow:
     """What a victim lost, and to whom. Key: (preemption, position), those of the victim.
 
-    `lost_work` is in milli-GPU x milliseconds (P6); `preempted` is 1 if it counts as a preemption (P11), else 0.
+    `lost_work` is in milli-GPU x milliseconds (P6); `preempted` is 1 if it counts as a preemption (P11), else 0. `cause`: the code of
+    the reason why it went, empty before causes were recorded. The taker is empty where no job takes its place.
     """
 
     preemption: int
@@ -220,6 +224,7 @@ class LossRow:
     module: str
     taker_workspace: str
     taker_quota: str
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,7 @@ VICTIMS: Final = Table(
 LOSSES: Final = Table(
     "losses", METADATA, _number("preemption", key=True), _number("position", key=True), _number("at_ms"),
     _number("lost_work"), _number("preempted"), _name("claim"), _name("workspace"), _name("quota"), _name("owner"),
-    _name("module"), _name("taker_workspace"), _name("taker_quota"),
+    _name("module"), _name("taker_workspace"), _name("taker_quota"), _name("cause"),
     ForeignKeyConstraint(
         ["preemption", "position"], ["preemption_victims.preemption", "preemption_victims.position"]
     ),

@@ -31,8 +31,9 @@ from sqlalchemy import (
 from quotatree.store import tables as t
 
 DAY_MS: Final = 86_400_000
-KEYS: Final = ("quota", "workspace", "owner", "module", "claim", "taker_quota", "taker_workspace")
-"""What sums may be by, in the order in which it stands in a row. Use has no taker, only what was lost has."""
+KEYS: Final = ("quota", "workspace", "owner", "module", "claim", "taker_quota", "taker_workspace", "cause")
+"""What sums may be by, in the order in which it stands in a row. Use has no taker and no cause, only what was lost has; a cause is empty
+where none was recorded."""
 FIGURES: Final = ("used", "lost", "runs", "preempted")
 
 

@@ -151,7 +151,7 @@ def _usage(row: r.UsageRow, at_ms: int) -> Values:
 def _loss(row: r.LossRow, at_ms: int) -> Values:
     return (
         row.preemption, row.position, row.at_ms, min(row.lost_work, LARGEST), row.preempted, row.claim, row.workspace,
-        row.quota, row.owner, row.module, row.taker_workspace, row.taker_quota,
+        row.quota, row.owner, row.module, row.taker_workspace, row.taker_quota, row.cause,
     )  # fmt: skip
 
 

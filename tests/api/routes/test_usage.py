@@ -83,3 +83,37 @@ def test_a_time_or_a_key_that_makes_no_sense_is_refused_by_name(api: Api):
         refused = api.get(f"/usage?{asked}")
         assert refused.status_code == 422
         assert says in refused.json()["detail"]
+
+
+def test_what_ends_for_no_other_job_is_in_the_ledger_and_in_the_sums_by_cause_p13(api: Api):
+    """An admin's reclaim took a job's work, and nobody had lost anything; an owner's end is told as that."""
+    since_ms = api.services.clock()
+    reclaimed, ended = (
+        api.submit(gpus=2, grace="0s"),
+        api.submit("eve", workspace="speech", quota="b", gpus=1),
+    )
+    for job in (reclaimed, ended):
+        api.wait_phase(job, "Running")
+    scaled = api.ask("POST", "/api/v1/quotas/a/scale", json={"min": {"gpus": 1}, "mode": "reclaim"})
+    assert scaled.status_code == 200
+    api.ask("POST", f"/api/v1/jobs/{ended}/cancel")
+    found = {one["preemption"]["reason"]["code"]: one for one in api.get("/preemptions").json()["items"]}
+    assert set(found) == {"ScaleReclaim", "CancelledByOwner"}
+    entry = found["ScaleReclaim"]
+    assert (entry["preemptor"], entry["preemption"]["preemptor"], entry["preemption"]["step"]) == (
+        None,
+        None,
+        None,
+    )
+    (victim,) = entry["preemption"]["victims"]
+    assert (victim["job"], victim["rule"]) == (reclaimed, "ScaleReclaim")
+    assert victim["lost_gpu_seconds"] >= 80
+    (of_job,) = api.get(f"/preemptions?job={reclaimed}").json()["items"]
+    assert of_job["seq"] == entry["seq"]
+    time = f"since={since_ms}&until={api.services.clock() + 1}"
+    rows = {row["cause"]: row for row in api.get(f"/usage?{time}&by=cause").json()["rows"]}
+    assert rows["ScaleReclaim"]["lost_gpu_hours"] == pytest.approx(victim["lost_gpu_seconds"] / 3600)
+    assert (rows["ScaleReclaim"]["preempted"], rows["CancelledByOwner"]["preempted"]) == (1, 0)
+    assert rows[None]["lost_gpu_hours"] == 0
+    takers = api.get(f"/usage?{time}&by=taker").json()["rows"]
+    assert {(row["taker_quota"], row["taker_workspace"]) for row in takers} == {(None, None)}

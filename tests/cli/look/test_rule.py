@@ -46,7 +46,7 @@ def test_as_json():
     assert told["schema"] == "quotatree.rules/1"
     (one,) = told["items"]
     assert (one["rule"], one["title"], one["planned"]) == ("P13", "The ledger", False)
-    assert one["text"].startswith("Every decision is kept for ever")
+    assert one["text"].startswith("Every decision that ends or stops running work")
     assert len(json.loads(rule("-o", "json").stdout)["items"]) == len(rulebook.load())
 
 

@@ -208,14 +208,15 @@ function TakenLine({ ledger }: { ledger: Ledger }) {
           <Link to="/preemptions/$seq" params={{ seq: String(ledger.seq) }}>
             #{ledger.seq}
           </Link>{" "}
-          <JobRef id={preemption.preemptor} name={ledger.names[preemption.preemptor]} /> <span className="dim">took {count(preemption.victims.length, "job")}</span>
+          {preemption.preemptor === null ? null : <JobRef id={preemption.preemptor} name={ledger.names[preemption.preemptor]} />}{" "}
+          <span className="dim">{preemption.preemptor === null ? `${count(preemption.victims.length, "job")} ended` : `took ${count(preemption.victims.length, "job")}`}</span>
         </span>
         <span className="dim small">
           <When at={ledger.at_ms} />
         </span>
       </div>
       <div className="dim small">
-        {stepName(preemption.step)}, lost {work(lost)}
+        {preemption.step === null ? preemption.reason?.text : stepName(preemption.step)}, lost {work(lost)}
       </div>
     </li>
   );

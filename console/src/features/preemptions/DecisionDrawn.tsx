@@ -24,21 +24,29 @@ export function DecisionDrawn({ seq, rows }: { seq: number; rows: readonly Ledge
         <h2>
           #{seq} <span className="dim" style={{ fontWeight: 400 }}><When at={found.at_ms} /></span>
         </h2>
-        <span>
-          step <span className="strong">{stepName(preemption.step)}</span>
-        </span>
+        {preemption.step === null ? null : (
+          <span>
+            step <span className="strong">{stepName(preemption.step)}</span>
+          </span>
+        )}
         <Link to="/preemptions">Close</Link>
       </div>
       <div className="drawing">
         <div className="who taker">
-          <div className="row">
-            <span className="strong"><JobRef id={preemption.preemptor} name={found.preemptor.name ?? undefined} /></span>
-            {found.preemptor.module === null ? null : <ModuleMark module={found.preemptor.module} />}
-            <PriorityChip priority={found.preemptor.priority} />
-          </div>
-          <div className="dim small">
-            {number(found.preemptor.gpus)} GPU at <QuotaRef id={found.preemptor.quota} />, took {number(preemption.victims.reduce((sum, one) => sum + (one.freed.gpus ?? 0), 0))} GPU
-          </div>
+          {found.preemptor === null || preemption.preemptor === null ? (
+            <div>{preemption.reason?.text}</div>
+          ) : (
+            <>
+              <div className="row">
+                <span className="strong"><JobRef id={preemption.preemptor} name={found.preemptor.name ?? undefined} /></span>
+                {found.preemptor.module === null ? null : <ModuleMark module={found.preemptor.module} />}
+                <PriorityChip priority={found.preemptor.priority} />
+              </div>
+              <div className="dim small">
+                {number(found.preemptor.gpus)} GPU at <QuotaRef id={found.preemptor.quota} />, took {number(preemption.victims.reduce((sum, one) => sum + (one.freed.gpus ?? 0), 0))} GPU
+              </div>
+            </>
+          )}
         </div>
         <div className="arrow" aria-hidden="true">◀</div>
         <ol className="victims" aria-label="Victims">
@@ -48,6 +56,11 @@ export function DecisionDrawn({ seq, rows }: { seq: number; rows: readonly Ledge
           {preemption.demoted.map((job) => (
             <li key={job} className="who">
               <JobRef id={job} name={found.names[job]} /> <span className="dim small">turned idle, keeps running</span>
+            </li>
+          ))}
+          {preemption.kept.map((job) => (
+            <li key={job} className="who">
+              <JobRef id={job} name={found.names[job]} /> <span className="dim small">was to go by this step, and keeps running</span>
             </li>
           ))}
         </ol>

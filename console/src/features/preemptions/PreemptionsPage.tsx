@@ -19,8 +19,8 @@ const STEPS = ["IDLE", "RETURN", "OWN", "DESCENDANTS", "SIBLINGS_ABOVE_MIN", "SI
 const COLUMNS: Column<Ledger>[] = [
   { key: "seq", title: "#", cell: (one) => <Link to="/preemptions/$seq" params={{ seq: String(one.seq) }}>#{one.seq}</Link> },
   { key: "at", title: "When", from: "medium", cell: (one) => <When at={one.at_ms} /> },
-  { key: "preemptor", title: "Preemptor", cell: (one) => <JobRef id={one.preemption.preemptor} name={one.names[one.preemption.preemptor]} /> },
-  { key: "step", title: "Step", from: "medium", cell: (one) => stepName(one.preemption.step) },
+  { key: "preemptor", title: "Preemptor", cell: (one) => (one.preemption.preemptor === null ? <span className="dim">{one.preemption.reason?.text}</span> : <JobRef id={one.preemption.preemptor} name={one.names[one.preemption.preemptor]} />) },
+  { key: "step", title: "Step", from: "medium", cell: (one) => (one.preemption.step === null ? "" : stepName(one.preemption.step)) },
   { key: "victims", title: "Victims", rest: true, cell: (one) => <Victims ledger={one} /> },
   { key: "freed", title: "Freed", from: "wide", right: true, cell: (one) => `${number(freed(one))} GPU` },
   { key: "lost", title: "Lost", right: true, cell: (one) => work(lost(one)) },
@@ -62,9 +62,9 @@ export function PreemptionsPage() {
     download(
       "preemptions.csv",
       csv(
-        ["seq", "at", "preemptor", "step", "victim", "what", "quota", "priority", "freed_gpus", "lost_gpu_seconds", "cost_gpu_seconds"],
+        ["seq", "at", "preemptor", "step", "victim", "what", "quota", "priority", "freed_gpus", "lost_gpu_seconds", "cost_gpu_seconds", "rule"],
         rows.flatMap((one) =>
-          one.preemption.victims.map((victim) => [one.seq, new Date(one.at_ms).toISOString(), one.preemption.preemptor, one.preemption.step, victim.job, victim.what, victim.quota, victim.priority, victim.freed.gpus, victim.lost_gpu_seconds, victim.cost_gpu_seconds]),
+          one.preemption.victims.map((victim) => [one.seq, new Date(one.at_ms).toISOString(), one.preemption.preemptor, one.preemption.step, victim.job, victim.what, victim.quota, victim.priority, victim.freed.gpus, victim.lost_gpu_seconds, victim.cost_gpu_seconds, victim.rule]),
         ),
       ),
     );

@@ -102,9 +102,9 @@ function Taken({ items, more, span }: { items: readonly Ledger[]; more: boolean;
             <span className="dim small">
               <When at={one.at_ms} />
             </span>
-            <JobRef id={one.preemption.preemptor} name={one.names[one.preemption.preemptor]} />
+            {one.preemption.preemptor === null ? null : <JobRef id={one.preemption.preemptor} name={one.names[one.preemption.preemptor]} />}
             <span className="dim">
-              took {count(one.preemption.victims.length, "job")}, {stepName(one.preemption.step)}, lost {work(one.preemption.victims.reduce((sum, victim) => sum + victim.lost_gpu_seconds, 0))}
+              {one.preemption.preemptor === null ? "ended" : "took"} {count(one.preemption.victims.length, "job")}, {one.preemption.step === null ? one.preemption.reason?.text : stepName(one.preemption.step)}, lost {work(one.preemption.victims.reduce((sum, victim) => sum + victim.lost_gpu_seconds, 0))}
             </span>
           </li>
         ))}

@@ -16,7 +16,8 @@ from quotatree.core import decisions as say
 
 
 class VictimOut(TypedDict):
-    """`what` leaves: a core, a wanted or a surplus replica, an idle claim, a hold."""
+    """`what` leaves: a core, a wanted or a surplus replica, an idle claim, a hold. `rule`: the code of the reason why it went; null in
+    entries of older versions, and in what a plan tells."""
 
     job: str
     what: str
@@ -26,6 +27,7 @@ class VictimOut(TypedDict):
     lost_gpu_seconds: float
     cost_gpu_seconds: float
     freed: AmountsOut
+    rule: str | None
 
 
 class TriedOut(TypedDict):
@@ -35,10 +37,12 @@ class TriedOut(TypedDict):
 
 class PreemptionOut(TypedDict):
     """P13: who took what from whom, by which step, at which cost, and what was tried before. `kept`: jobs that were to go by this
-    step and keep running, since others went in their stead (P8)."""
+    step and keep running, since others went in their stead (P8). Where no job takes the place of what left, `preemptor` and
+    `step` are null, and `reason` says whose wish it was: a quota that is scaled, a loan that is returned, a node, a limit, an owner."""
 
-    preemptor: str
-    step: str
+    preemptor: str | None
+    step: str | None
+    reason: ReasonOut | None
     victims: list[VictimOut]
     demoted: list[str]
     kept: list[str]
@@ -126,7 +130,8 @@ def decision_out(decision: say.Decision) -> DecisionOut:
 def preemption_out(entry: say.Preemption) -> PreemptionOut:
     return {
         "preemptor": entry.preemptor,
-        "step": entry.step.name,
+        "step": None if entry.step is None else entry.step.name,
+        "reason": None if entry.reason is None else reason_out(entry.reason),
         "victims": [
             {
                 "job": victim.job,
@@ -137,6 +142,7 @@ def preemption_out(entry: say.Preemption) -> PreemptionOut:
                 "lost_gpu_seconds": victim.lost_work / GPU_SECOND,
                 "cost_gpu_seconds": victim.cost / GPU_SECOND,
                 "freed": shown(victim.freed),
+                "rule": None if victim.rule is None else victim.rule.name,
             }
             for victim in entry.victims
         ],

@@ -30,11 +30,11 @@ class PreemptorOut(TypedDict):
 
 
 class LedgerOut(TypedDict):
-    """`names`: of the jobs in it that the reader may see, by id."""
+    """`names`: of the jobs in it that the reader may see, by id. `preemptor` is null where no job takes the place of what left."""
 
     seq: int
     at_ms: int
-    preemptor: PreemptorOut
+    preemptor: PreemptorOut | None
     names: dict[str, str]
     preemption: PreemptionOut
 
@@ -70,7 +70,9 @@ def ledger_out(entry: LedgerEntry, rows: Mapping[str, JobRow], reads: Reader) ->
     return {
         "seq": entry.preemption.seq,
         "at_ms": entry.preemption.at_ms,
-        "preemptor": preemptor_out(entry.preemption, rows.get(entry.preemption.preemptor), reads),
+        "preemptor": preemptor_out(entry.preemption, rows.get(entry.preemption.preemptor), reads)
+        if entry.preemption.preemptor
+        else None,
         "names": {job: rows[job].card.name for job, _ in jobs_in(entry) if job in rows and reads.sees(job)},
         "preemption": preemption_out(reads.preemption(told)),
     }
@@ -93,7 +95,9 @@ def preemptor_out(entry: PreemptionRow, row: JobRow | None, reads: Reader) -> Pr
 
 def jobs_in(entry: LedgerEntry) -> list[tuple[str, Literal["preemptor", "victim", "demoted"]]]:
     """The jobs of an entry, each once, with what they were in it."""
-    found: dict[str, Literal["preemptor", "victim", "demoted"]] = {entry.preemption.preemptor: "preemptor"}
+    found: dict[str, Literal["preemptor", "victim", "demoted"]] = {}
+    if entry.preemption.preemptor:
+        found[entry.preemption.preemptor] = "preemptor"
     for victim in entry.victims:
         found.setdefault(victim.job, "victim")
     for job in decode(Preemption, entry.preemption.body).demoted:

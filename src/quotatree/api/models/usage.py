@@ -14,6 +14,8 @@ from quotatree.core import GPU_SECOND
 from quotatree.store import UsageSum
 from quotatree.store.usage import KEYS
 
+UNRECORDED: Final = "before this version"
+"""The cause of what was lost before causes were recorded."""
 GPU_HOUR: Final = 3600 * GPU_SECOND
 """One GPU-hour in the unit of the store, milli-GPU x milliseconds."""
 BY: Final = {
@@ -23,6 +25,7 @@ BY: Final = {
     "module": ("module",),
     "claim": ("claim",),
     "taker": ("taker_quota", "taker_workspace"),
+    "cause": ("cause",),
 }
 """What rows may be by, and the keys of the store that this means."""
 
@@ -66,7 +69,7 @@ def quota_user_out(total: UserTotal) -> QuotaUserOut:
 
 class GpuTimeOut(TypedDict):
     """`gpu_hours`: GPUs times the hours that replicas occupied them, from their start until they had left, idle ones too.
-    `lost_gpu_hours`: work that preemption destroyed, as the ledger has it (P6). `runs` began in the time; `preempted`: how
+    `lost_gpu_hours`: work that decisions destroyed, whoever wanted it, as the ledger has it (P6, P13). `runs` began in the time; `preempted`: how
     often a run was taken for another job, if that counts as a preemption (P11).
     """
 
@@ -78,7 +81,9 @@ class GpuTimeOut(TypedDict):
 
 class UsageRowOut(GpuTimeOut):
     """Has the keys that the rows are by. A key is null where the reader may not know it; everything of which that is so is one
-    row. `claim`: guaranteed, loan or idle. `taker_quota`, `taker_workspace`: for whom it was lost; null in the row of the use.
+    row. `claim`: guaranteed, loan or idle. `taker_quota`, `taker_workspace`: for whom it was lost; null in the row of the use, and where no
+    job took its place. `cause`: the code of the reason why it was lost, "before this version" where none was recorded; null in the row
+    of the use.
     """
 
     quota: NotRequired[str | None]
@@ -88,6 +93,7 @@ class UsageRowOut(GpuTimeOut):
     claim: NotRequired[str | None]
     taker_quota: NotRequired[str | None]
     taker_workspace: NotRequired[str | None]
+    cause: NotRequired[str | None]
 
 
 class GpuTime(TypedDict):
@@ -114,7 +120,7 @@ def gpu_time(
     sums: dict[tuple[str | None, ...], list[int]] = {}
     total = [0, 0, 0, 0]
     for one in found:
-        seen = _seen(dict(zip(keys, one.keys, strict=True)), reads)
+        seen = _seen(_named(dict(zip(keys, one.keys, strict=True))), reads)
         row = sums.setdefault(tuple(seen[key] for key in shown), [0, 0, 0, 0])
         for i, figure in enumerate((one.used, one.lost, one.runs, one.preempted)):
             row[i] += figure
@@ -134,6 +140,12 @@ def gpu_time(
         "rows": rows,
         "total": _figures(total),
     }
+
+
+def _named(keys: dict[str, str | None]) -> dict[str, str | None]:
+    """The keys with words for what the store has no name for."""
+    nothing = {"taker_quota": None, "taker_workspace": None, "cause": UNRECORDED}
+    return {key: nothing.get(key, value) if value == "" else value for key, value in keys.items()}
 
 
 def _seen(keys: dict[str, str | None], reads: Reader) -> dict[str, str | None]:

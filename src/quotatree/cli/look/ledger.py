@@ -23,7 +23,8 @@ from quotatree.cli.remote import Remote, remote_options
 from quotatree.cli.table_layout import table_lines
 from quotatree.cli.words import called, gpu_seconds, moment, with_name
 
-HEADER = ("TIME", "PREEMPTOR", "STEP", "VICTIM", "QUOTA", "PRIO", "LOST", "COST", "WHAT")
+HEADER = ("TIME", "PREEMPTOR", "STEP", "VICTIM", "QUOTA", "PRIO", "LOST", "COST", "WHAT", "RULE")
+NOBODY = "-"
 EVENT_WIDTHS = (6, 19, 18, 12, 12, 14)
 
 
@@ -45,7 +46,11 @@ def preemptions(
     no_headers: bool,
     remote: Remote,
 ) -> None:
-    """The ledger, newest first: one line for each victim, with the rule, the lost work and the cost (P13)."""
+    """The ledger, newest first: one line for all work that was ended, with the rule, the lost work and the cost (P13).
+
+    Without a preemptor no job took its place: a quota was scaled, a loan returned, a node drained, a limit reached, or its owner
+    stopped it.
+    """
     from_ms = None if since is None else _now_ms() - _span_ms(since)
     with remote.client() as client:
         about = None if job is None else job_id(client, job)
@@ -58,7 +63,7 @@ def preemptions(
         echo_csv(titles, [_row(*one, named=False) for one in _losses(entries)], headers=not no_headers)
     elif entries:
         rows = [_row(*one, named=True) for one in _losses(entries)]
-        echo_table(HEADER, rows, headers=not no_headers, spare=("PRIO", "STEP", "LOST", "QUOTA"))
+        echo_table(HEADER, rows, headers=not no_headers, spare=("PRIO", "STEP", "LOST", "QUOTA", "RULE"))
     else:
         click.echo("nobody lost anything", err=True)
 
@@ -73,17 +78,18 @@ def _losses(entries: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
 def _row(entry: Any, victim: Any, *, named: bool) -> list[str]:
     """The cells of a victim. Names stand beside the ids, or, for programs, in columns of their own behind the others."""
     taken, names = entry["preemption"], entry["names"]
-    preemptor, job = taken["preemptor"], victim["job"]
+    preemptor, job = taken["preemptor"] or "", victim["job"]
     return [
         moment(entry["at_ms"]),
-        called(preemptor, names) if named else preemptor,
-        taken["step"].lower(),
+        (called(preemptor, names) or NOBODY) if named else preemptor,
+        (taken["step"] or "").lower() or (NOBODY if named else ""),
         called(job, names) if named else job,
         victim["quota"],
         with_name(victim["priority"], victim["priority_name"]) if named else str(victim["priority"]),
         gpu_seconds(victim["lost_gpu_seconds"]),
         gpu_seconds(victim["cost_gpu_seconds"]),
         victim["what"],
+        victim["rule"] or (NOBODY if named else ""),
         *([] if named else [names.get(preemptor, ""), names.get(job, "")]),
     ]
 

@@ -294,8 +294,8 @@ NOUNS: Final = (
         (
             Column("SEQ", _key("seq")),
             Column("TIME", lambda entry: moment(entry["at_ms"])),
-            Column("PREEMPTOR", lambda entry: called(entry["preemption"]["preemptor"], entry["names"])),
-            Column("STEP", lambda entry: entry["preemption"]["step"]),
+            Column("PREEMPTOR", lambda entry: called(entry["preemption"]["preemptor"] or "-", entry["names"])),
+            Column("STEP", lambda entry: entry["preemption"]["step"] or "-"),
             Column("COST", lambda entry: gpu_seconds(entry["preemption"]["cost_gpu_seconds"])),
             Column("HIGHEST", lambda entry: str(entry["preemption"]["highest_priority"]), wide=True),
             Column("VICTIMS", _victims),

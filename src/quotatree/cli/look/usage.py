@@ -13,7 +13,7 @@ from quotatree.cli.output import EXIT_BAD_INPUT, echo_csv, echo_json, echo_table
 from quotatree.cli.remote import Remote, bare, remote_options
 from quotatree.cli.words import moment
 
-KEYS: Final = ("quota", "workspace", "user", "module", "claim", "taker")
+KEYS: Final = ("quota", "workspace", "user", "module", "claim", "taker", "cause")
 FIGURES: Final = ("gpu_hours", "lost_gpu_hours", "runs", "preempted")
 HIDDEN: Final = "-"
 
@@ -35,7 +35,7 @@ HIDDEN: Final = "-"
 def usage(
     since: str, until: str | None, by: str, quota: str | None, below: bool, output: str, no_headers: bool, remote: Remote
 ) -> None:  # fmt: skip
-    """Account for GPU-hours: what replicas occupied, and what preemption destroyed.
+    """Account for GPU-hours: what replicas occupied, and what was destroyed, for other jobs or by whose wish (--by cause).
 
     A TIME is a date or time in UTC (2026-11-01, 2026-11-01T12:00), or a span before now (2h, 30d).
     """

@@ -12,7 +12,7 @@ from quotatree.core.changes.replicas import add_replicas, change_replica_claim, 
 from quotatree.core.model.job import Claim, Hold, Job, JobId, Phase, Placed
 from quotatree.core.model.quota_arithmetic import over_while_ending
 from quotatree.core.model.resources import WHOLE_GPU, ZERO, Resources
-from quotatree.core.model.unit import Unit, UnitKind
+from quotatree.core.model.unit import Unit, UnitKind, eviction_cost, eviction_lost_work
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.state import HOLD_MARGIN_MS, State
@@ -107,6 +107,21 @@ def release(state: State, job: Job, now_ms: int, reason: Reason, again: bool) ->
     return say.Release(job.id, reason)
 
 
+def stop(state: State, job: Job, now_ms: int, reason: Reason) -> say.Stop:
+    """Let all replicas of a running job leave, with grace, though no other job takes their place.
+
+    Until they have, the regular ones count for what else its quota starts (P9).
+    """
+    assert job.core is not None
+    lost_work, cost = eviction_lost_work(job.core, now_ms), eviction_cost(job.core, now_ms)
+    regular = regular_places(job)
+    places = stop_everything(state, job)
+    state.begin_leaving(job, places)
+    state.count_ending(job, regular)
+    replicas = tuple(sorted(p.replica for p in places))
+    return say.Stop(job.id, job.run, replicas, job.spec.grace_ms, reason, lost_work=lost_work, cost=cost)
+
+
 def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
     """Take a running job off its devices and quotas, a hold too; return the places of all replicas that ran."""
     state.dequeue(job)
@@ -122,15 +137,6 @@ def stop_everything(state: State, job: Job) -> tuple[Placed, ...]:
         places = job.core.places + places
     state.clear_units(job)
     state.drop_entry(job.quota.tree.elastic, job.id)
-    return places
-
-
-def end_everything(state: State, job: Job) -> tuple[Placed, ...]:
-    """Let a running job leave whom nobody takes: until it has, its regular work counts for what else its quota starts (P9)."""
-    regular = regular_places(job)
-    places = stop_everything(state, job)
-    state.begin_leaving(job, places)
-    state.count_ending(job, regular)
     return places
 
 

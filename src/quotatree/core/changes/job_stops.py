@@ -29,9 +29,7 @@ def stopped(state: State, event: ev.JobStopped, now_ms: int) -> Decisions:
         raise Refused("job", job.id, "A5", f"is {job.phase.value} already")
     found: list[say.Decision] = []
     if job.phase is Phase.RUNNING:
-        places = effects.end_everything(state, job)
-        replicas = tuple(sorted(p.replica for p in places))
-        found.append(say.Stop(job.id, job.run, replicas, job.spec.grace_ms, event.reason))
+        found.append(effects.stop(state, job, now_ms, event.reason))
     else:
         if job.phase is Phase.HELD:
             found.append(effects.release(state, job, now_ms, event.reason, again=False))

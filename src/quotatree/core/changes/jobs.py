@@ -212,10 +212,7 @@ def cancelled(state: State, event: ev.JobCancelled, now_ms: int) -> Decisions:
         raise Refused("job", job.id, "A5", f"is {job.phase.value} already")
     found: list[say.Decision] = []
     if job.phase is Phase.RUNNING:
-        places = effects.end_everything(state, job)
-        replicas = tuple(sorted(p.replica for p in places))
-        reason = because(Code.CancelledByOwner)
-        found.append(say.Stop(job.id, job.run, replicas, job.spec.grace_ms, reason))
+        found.append(effects.stop(state, job, now_ms, because(Code.CancelledByOwner)))
     else:
         state.dequeue(job)
         if job.hold is not None:

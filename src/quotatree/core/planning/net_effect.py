@@ -263,7 +263,7 @@ def _merged(
 
 
 def _why(ledger: say.Preemption | None, kept: JobId) -> Reason:
-    if ledger is None or not ledger.victims:
+    if ledger is None or ledger.step is None or not ledger.victims:
         return because(Code.TakesItsPlace, kept=kept)
     return because(
         Code.EvictsInstead, victims=len(ledger.victims), stays=kept, rule=ledger.step.value,
