@@ -61,7 +61,10 @@ def granted(cluster: Cluster) -> Path:
     ]
     if cluster.api.find(f"/api/v1/namespaces/{NAMESPACE}") is None:
         cluster.api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-    cluster.kubectl("apply", "--server-side", "-f", "-", input=yaml.safe_dump_all(objects))
+    # Stories take policies away for a while and make them again, by another client.
+    cluster.kubectl(
+        "apply", "--server-side", "--force-conflicts", "-f", "-", input=yaml.safe_dump_all(objects)
+    )
     return cluster.kubeconfig_of_account(NAMESPACE, "quotatree")
 
 

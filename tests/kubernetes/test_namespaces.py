@@ -120,7 +120,7 @@ def is_denied(api: Api, pod: Thing) -> bool:
         api.create(path, {**pod, "metadata": {**pod["metadata"], "name": "forged"}})
     except Denied as denied:
         return "quotatree.io/job" in str(denied)
-    api.delete(f"{path}/forged", gracePeriodSeconds=0)
+    api.delete(f"{path}/forged", gracePeriodSeconds=1)
     return False
 
 
