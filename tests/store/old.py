@@ -7,11 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 from alembic import command
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
+from sqlalchemy.sql.dml import Insert
 
-from quotatree.store.backup import _copy_rows
 from quotatree.store.database import connect, parse_url, reading, writing
 from quotatree.store.form import config, tables
+from quotatree.store.migrate import migrate
 from quotatree.store.tables import METADATA
 
 DATABASES = Path(__file__).parent / "old_databases"
@@ -29,6 +30,14 @@ def fill(name: str, url: str, scratch: Path) -> None:
     _copy(file, url)
 
 
+def bring_up_to_date(url: str) -> None:
+    """Change the tables to those of this version, and nothing else: no books are mended."""
+    engine = connect(parse_url(url))
+    with writing(engine) as connection:
+        migrate(connection)
+    engine.dispose()
+
+
 def _write(name: str, file: Path) -> None:
     with closing(sqlite3.connect(file)) as written:
         written.executescript((DATABASES / f"{name}.sql").read_text(encoding="utf-8"))
@@ -43,6 +52,9 @@ def _copy(file: Path, url: str) -> None:
         there = inspect(source).get_table_names()
         for table in METADATA.sorted_tables:
             if table.name in there:
-                _copy_rows(source, target, table)
+                columns = {column["name"] for column in inspect(source).get_columns(table.name)}
+                rows = source.execute(select(*[c for c in table.c if c.name in columns])).mappings()
+                for row in rows:
+                    target.execute(Insert(table), dict(row))
     old.dispose()
     engine.dispose()

@@ -13,7 +13,7 @@ from quotatree.store.books import Faults
 from quotatree.store.database import reading, writing
 from quotatree.store.errors import LeaseLost
 from tests.store.building import HOLDER, HOUR_MS, writer
-from tests.store.old import fill
+from tests.store.old import bring_up_to_date, fill
 
 STAYS, ENDS, TAKEN, IDLE = "dlc-r8m19n67xz", "dlc-680gqf80mw", "dlc-b38vmyzzph", "dlc-nfby4btkct"
 STARTED, THROUGH, TAKER = "dlc-r2k5k8qczh", "dlc-m172r9n0xq", "dlc-7zbahq2ndz"
@@ -22,6 +22,7 @@ STARTED, THROUGH, TAKER = "dlc-r2k5k8qczh", "dlc-m172r9n0xq", "dlc-7zbahq2ndz"
 @pytest.fixture
 def ruined(url: str, tmp_path: Path) -> Store:
     fill("ruined_by_overlap", url, tmp_path)
+    bring_up_to_date(url)
     return Store.open(url)
 
 

@@ -130,7 +130,7 @@ def _losses() -> Any:
         "preemption": victim.preemption, "position": victim.position, "at_ms": entry.at_ms,
         "lost_work": victim.lost_work, "preempted": literal(1), "claim": literal("guaranteed"),
         "workspace": victim.workspace, "quota": victim.quota, "owner": job.owner, "module": job.module,
-        "taker_workspace": entry.workspace, "taker_quota": entry.quota,
+        "taker_workspace": entry.workspace, "taker_quota": entry.quota, "cause": literal(""),
     }  # fmt: skip
     joined = t.VICTIMS.join(t.PREEMPTIONS, entry.seq == victim.preemption).join(t.JOBS, job.id == victim.job)
     told = select(*(columns[column.name] for column in t.LOSSES.columns))

@@ -51,4 +51,5 @@ class Progress:
 
     def _run(self) -> None:
         while not self._over.wait(self._every_seconds):
-            self._say(self.line())
+            if self._doing:
+                self._say(self.line())

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.cli.process import run
-from tests.store.old import fill
+from tests.store.old import bring_up_to_date, fill
 
 
 def test_doctor_looks_at_the_machine_if_jobs_are_to_run_on_it(tmp_path: Path):
@@ -38,6 +38,7 @@ def data_and_books(directory: Path, status: int) -> dict[str, tuple[str, str]]:
 def test_doctor_finds_books_that_an_overlap_of_two_versions_ruined(tmp_path: Path):
     """It said `data ok` of a store with which no server could lead."""
     fill("ruined_by_overlap", f"sqlite:///{tmp_path}/quotatree.db", tmp_path)
+    bring_up_to_date(f"sqlite:///{tmp_path}/quotatree.db")
     found = data_and_books(tmp_path, 1)
     assert found["data"][0] == "ok"
     assert found["books"][0] == "bad"

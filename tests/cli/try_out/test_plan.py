@@ -56,7 +56,7 @@ def test_plan_json_keeps_its_schema(world: str):
     entry = start["preemption"]
     assert set(entry) == {
         "preemptor", "step", "victims", "demoted", "cost_gpu_seconds", "cost_without_ladder_gpu_seconds",
-        "highest_priority", "tried",
+        "highest_priority", "tried", "kept",
     }  # fmt: skip
     assert entry["victims"] == [
         {

@@ -255,7 +255,8 @@ def test_an_owner_stops_a_job_and_starts_it_again(server: Server):
     assert runs == {1: "stopped", 2: None}
     assert "job.stopped" in server.kinds(job)
     assert "job.stop" in [row.action for row in server.store.table(AuditRow)]
-    assert not server.store.table(PreemptionRow)
+    (entry,) = server.store.table(PreemptionRow)
+    assert entry.preemptor == "", "its work ended, and nobody took it (P13)"
 
 
 def test_a_waiting_job_is_stopped_and_one_on_hold_is_not(server: Server):
