@@ -35,7 +35,7 @@ PLAIN_FACTS: Final = frozenset(
     {
         "claimable", "cost", "count", "delay", "detail", "device", "fits", "free", "freed", "highest", "kept", "leaving", "left",
         "limit", "loan", "losses", "min", "most", "pause", "priorities", "replicas", "rule", "running", "shape", "share",
-        "step", "strategy", "used", "victims", "waited", "wanted",
+        "step", "strategy", "used", "victims", "waited", "wanted", "when",
     }
 )  # fmt: skip
 """Facts whose values are figures or words of our own, so that they cannot contain a name."""
