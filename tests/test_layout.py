@@ -58,6 +58,7 @@ THROUGH = {
     "core/search/free_index.py": "core/search/test_placement.py",
     "core/search/ladder.py": "core/search/test_victims.py",
     "core/search/node_*.py": "core/search/test_victims.py",
+    "core/planning/outcome.py": "core/planning/test_applying.py",
     "core/snapshots.py": "property/test_snapshot.py",
     "core/state/facts.py": "property/test_snapshot.py",
     "core/state/units.py": "property/test_promises.py",
