@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from benchmarks import hard_mixtures as mixtures
 from benchmarks import hard_queues as queues
 from benchmarks import hard_searches as searches
 from benchmarks import hard_services as services
@@ -53,4 +54,9 @@ FAMILIES: Final = (
     Family("n shapes over reserved shares", searches.cpu_over_reserved_shares, 50, 1_000),
     Family("n shapes just beyond reserved", searches.cpu_just_beyond_reserved, 12, 500),
     Family("n borrowers of whole nodes", searches.borrowers_of_whole_nodes, 50, 1_000),
+    Family("n pools of two roots", mixtures.roots_on_many_pools, 25, 125),
+    Family("n services under n/4 gangs", mixtures.gangs_over_services, 50, 250),
+    Family("n elastic teams", mixtures.elastic_teams, 50, 250),
+    Family("gangs in racks of n nodes", mixtures.gangs_in_racks, 30, 125),
+    Family("n idle children that share", mixtures.idle_children, 100, 500),
 )

@@ -23,7 +23,7 @@ from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_f
 from quotatree.core.planning.giving_way import GivenWay
 from quotatree.core.planning.outcome import Around, Failed, Outcome, Proposal, Question, RivalsFirst
 from quotatree.core.planning.refused_return import why_no_return, why_too_little
-from quotatree.core.planning.steps import Preempting, preempting_steps
+from quotatree.core.planning.steps import P4, Preempting, Right, Row, preempting_steps
 from quotatree.core.planning.taking import search_request
 from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
@@ -60,6 +60,9 @@ class Attempt:
         self._claimant = Claimant(state, job, replicas, around.effort)
         self._tried: list[say.StepTried] = []
         self._given_way = GivenWay(state, self._claimant, now_ms)
+        self._steps: Preempting | None = None  # found out when regular work is to be taken
+        self._loan: bool | None = None
+        self._short_before: Shortage | None = None  # what is short for a loan, before surplus gave way
 
     def run(self) -> Outcome:
         before = self._state.mark()
@@ -83,29 +86,31 @@ class Attempt:
         return failure._replace(version=tree.version, rights=tree.rights, change=change)
 
     def _walk(self) -> Outcome:
-        found: Outcome | None
-        short = self._claimant.shortage(False)
-        if short is None and (found := self._on_free(Step.FREE, FITS_FREE)):
-            return found
-        self._not_enough(
-            Step.FREE, self._claimant.why_short(short) if short is not None else self._claimant.why_no_place()
-        )
-        if short is not None and not surplus_may_do(short):  # idle borrowers free no quota
-            if self._quota.tree.idle_units or self._quota.tree.surplus_units:
-                self._not_enough(Step.IDLE, NO_IDLE_HELPS)
-        elif found := self._with_victims(Step.IDLE, (), loan_allowed=False):
-            return found
-        borrows = self._claimant.may_borrow()
-        if not borrows and self._quota.shrinking and short is not None:
-            self._not_enough(Step.LOAN, because(Code.LoanNotAllowed, quota=self._quota.id))
-        if borrows and short is not None:
-            as_it_is = self._claimant.shortage(True)
-            self._given_way.clear()
-            if found := self._on_loan(as_it_is):
+        self._short_of_min, self._borrows = self._claimant.shortage(False), self._claimant.may_borrow()
+        for row in P4:
+            if (
+                row.loan is None
+                and self._steps is None
+                and (ended := self._before_regular_work()) is not None
+            ):
+                return ended
+            if (found := self._try(row)) is not None:
                 return found
-        if self._fits_as_idle():
-            return self._fail(because(Code.StopsAtIdle), None)  # forgotten in this plan (leftovers.py)
-        return self._preempt(short, borrows)
+        return self._fail(self._tried[0].reason, None)
+
+    def _try(self, row: Row) -> Outcome | None:
+        """Try one step; return how the attempt ends with it, or None: it is not enough."""
+        if row.loan and not self._may_go_on_loan():
+            return None
+        if row.right is Right.NOBODY:
+            return self._on_free(row)
+        if row.right is Right.GIVES_WAY:
+            return self._with_what_gives_way(row)
+        assert self._steps is not None
+        if row.right is Right.BELOW_AND_BESIDE:
+            return self._below_and_beside(self._steps) if self._steps.together() else None
+        clauses = self._steps.clauses_of(row.step)
+        return None if clauses is None else self._with_victims(row.step, clauses, self._borrows)
 
     # -- steps without regular victims -----------------------------------------------------------------------
 
@@ -142,17 +147,6 @@ class Attempt:
         found = search(self._asked_for_quota_alone())
         return found if isinstance(found, Found) else None
 
-    def _on_free(self, step: Step, reason: Reason) -> Outcome | None:
-        """Start on devices that are free now, else hold devices that are being freed; None if neither has room."""
-        found = self._claimant.soonest_places()
-        if found is None:
-            return None
-        gives_way = self._given_way.units
-        return Proposal(
-            self._claimant, step, self._question(), tuple(self._tried), reason, gives_way=gives_way,
-            places=None if gives_way else found,
-        )  # fmt: skip
-
     def _question(self, taken: tuple[Unit, ...] = ()) -> Question:
         """Return who must be tried before this job, now that it is known that it could start.
 
@@ -168,28 +162,47 @@ class Attempt:
             beyond = beyond or (more[i] > 0 and quota.used[i] + more[i] > bound)
         return Question(more, beyond)
 
-    def _on_loan(self, as_it_is: Shortage | None) -> Outcome | None:
-        """Start beyond the quota's own min on what siblings do not use, after siblings' jobs that need no loan (P3).
+    def _may_go_on_loan(self) -> bool:
+        """Return whether the job is short of its quota's own min and may go beyond it (P3). Then surplus there leaves: none stands on a loan
+        (P12)."""
+        if self._loan is None:
+            short, claimant = self._short_of_min, self._claimant
+            self._loan = short is not None and self._borrows
+            if short is not None and not self._borrows and self._quota.shrinking:
+                self._not_enough(Step.LOAN, because(Code.LoanNotAllowed, quota=self._quota.id))
+            if self._loan:
+                self._short_before = claimant.shortage(True)
+                self._given_way.clear()
+        return self._loan
 
-        None: there is no room, even after idle borrowers and surplus have given way. `as_it_is`: the shortage before surplus
-        gave way, which is told if it is not enough: by then the surplus is back.
+    def _on_free(self, row: Row) -> Outcome | None:
+        """Start on devices that are free now, else hold devices that are being freed; None if neither has room, or a quota has not.
+
+        On a loan what was short before surplus gave way is told if that is not enough: by then the surplus is back.
         """
-        short = self._claimant.shortage(True)
-        if short is not None:
-            self._not_enough(Step.LOAN, self._claimant.why_short(as_it_is or short))
-            if not surplus_may_do(short):  # idle borrowers free no quota
-                if self._quota.tree.surplus_units:
-                    self._not_enough(Step.LOAN, NO_SURPLUS_HELPS)
-                return None
-            return self._with_victims(Step.LOAN, (), loan_allowed=True)
-        found = self._on_free(Step.LOAN, why_on_loan(self._claimant))
+        claimant, loan = self._claimant, bool(row.loan)
+        short = claimant.shortage(loan)
+        found = None if short is not None else claimant.soonest_places()
         if found is not None:
-            return found
-        self._not_enough(
-            Step.LOAN,
-            self._claimant.why_no_place() if as_it_is is None else self._claimant.why_short(as_it_is),
-        )
-        return self._with_victims(Step.LOAN, (), loan_allowed=True)
+            reason = why_on_loan(claimant) if loan else FITS_FREE
+            gives_way = self._given_way.units
+            return Proposal(
+                claimant, row.step, self._question(), tuple(self._tried), reason, gives_way=gives_way,
+                places=None if gives_way else found,
+            )  # fmt: skip
+        told = self._short_before if loan and self._short_before is not None else short
+        self._not_enough(row.step, claimant.why_short(told) if told is not None else claimant.why_no_place())
+        return None
+
+    def _with_what_gives_way(self, row: Row) -> Outcome | None:
+        """Take idle borrowers and surplus; None if they are not enough. Where only quota is short, idle borrowers free none."""
+        tree, loan = self._quota.tree, bool(row.loan)
+        short = self._claimant.shortage(loan)
+        if short is None or surplus_may_do(short):
+            return self._with_victims(row.step, (), loan_allowed=loan)
+        if tree.surplus_units or (tree.idle_units and not loan):
+            self._not_enough(row.step, NO_SURPLUS_HELPS if loan else NO_IDLE_HELPS)
+        return None
 
     def _fits_as_idle(self) -> bool:
         job = self._job
@@ -205,34 +218,34 @@ class Attempt:
 
     # -- steps with victims ----------------------------------------------------------------------------------
 
-    def _preempt(self, short: Shortage | None, borrows: bool) -> Outcome:
-        steps = preempting_steps(self._claimant)
+    def _before_regular_work(self) -> Outcome | None:
+        """Return how the attempt ends before regular work is taken: the job fits as idle (I1), has no right, or not yet (P11); None: it goes
+        on."""
+        if self._fits_as_idle():
+            return self._fail(because(Code.StopsAtIdle), None)  # forgotten in this plan (leftovers.py)
+        short = self._short_of_min
+        self._steps = steps = preempting_steps(self._claimant)
         if not steps.returns() and (why := why_no_return(self._claimant, short)) is not None:
             self._not_enough(Step.RETURN, why)
         if not steps:
             self._not_enough(Step.OWN, because(Code.NoPolicy))
-            return self._fail(self._tried[0].reason, self._claimant.shortage(borrows) and short)
+            return self._fail(self._tried[0].reason, self._claimant.shortage(self._borrows) and short)
         delay = self._quota.preemption_delay_ms
         due = self._job.queued_ms + delay
-        if self._now_ms < due and self._patient:
-            left = seconds(due - self._now_ms)
-            self._not_enough(steps.first(), because(Code.PreemptionDelayed, delay=seconds(delay), left=left))
-            return self._fail(self._tried[0].reason, None, retry_at_ms=due)
-        for step, clauses in steps.one_by_one:
-            found = self._with_victims(step, clauses, loan_allowed=borrows)
-            if found is not None:
-                return found
-        found = self._below_and_beside(steps, borrows) if steps.together() else None
-        return found or self._fail(self._tried[0].reason, None)
+        if self._now_ms >= due or not self._patient:
+            return None
+        left = seconds(due - self._now_ms)
+        self._not_enough(steps.first(), because(Code.PreemptionDelayed, delay=seconds(delay), left=left))
+        return self._fail(self._tried[0].reason, None, retry_at_ms=due)
 
-    def _below_and_beside(self, steps: Preempting, borrows: bool) -> Outcome | None:
+    def _below_and_beside(self, steps: Preempting) -> Outcome | None:
         """Search victims among descendants and siblings together; None if there is no set.
 
         The widest part tells which highest priority cannot be avoided; the first part that does with it is taken (P4).
         """
         step, clauses = steps.widest()
         self._claimant.effort.seek()
-        request = self._asked(step, clauses, borrows)
+        request = self._asked(step, clauses, self._borrows)
         prospect = prospect_of(request)
         if surely_found(request, prospect) and (first := self._rivals_anyway(clauses)) is not None:
             return first
@@ -242,7 +255,7 @@ class Attempt:
             return None
         self._claimant.effort.found()
         for narrower, fewer in steps.narrower():
-            asked = replace(self._asked(narrower, fewer, borrows), highest=best.highest)
+            asked = replace(self._asked(narrower, fewer, self._borrows), highest=best.highest)
             found = search(asked)
             if isinstance(found, Found) and found.highest <= best.highest:
                 least, higher = min(found.least, best.least), found.higher + best.higher

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.quota import Quota, QuotaId
@@ -22,6 +24,37 @@ from quotatree.core.search.eligible import (
     sibling_clauses,
 )
 from quotatree.core.state import State
+
+
+class Right(Enum):
+    """Whose work may go in a step of P4, beside that of the steps before it."""
+
+    NOBODY = "nobody's: free capacity must do"
+    GIVES_WAY = "idle borrowers and surplus, which give way to any regular job (I3, P12)"
+    LENT = "what siblings have above their min, for a job within its own (P15)"
+    OWN = "lower priorities of the own quota, by self-level (P1)"
+    BELOW_AND_BESIDE = "descendants by child-level, and siblings by self-level (P1, P2)"
+
+
+class Row(NamedTuple):
+    """A step of P4. `loan`: whether the job may go beyond its quota's own min in it; None: if it may at all (P3)."""
+
+    step: Step
+    right: Right
+    loan: bool | None
+
+
+P4: Final = (
+    Row(Step.FREE, Right.NOBODY, loan=False),
+    Row(Step.IDLE, Right.GIVES_WAY, loan=False),
+    Row(Step.LOAN, Right.NOBODY, loan=True),
+    Row(Step.LOAN, Right.GIVES_WAY, loan=True),
+    Row(Step.RETURN, Right.LENT, loan=None),
+    Row(Step.OWN, Right.OWN, loan=None),
+    Row(Step.SIBLINGS, Right.BELOW_AND_BESIDE, loan=None),
+)
+"""The steps of P4, least disruptive first; attempt.py goes through them. A job that fits as idle stops before the first that takes regular
+work (I1). In the last one the lowest highest priority decides, and only then which part of it is enough: `Preempting.narrower`."""
 
 StepClauses = tuple[Step, tuple[Clause, ...]]
 """A step of P4 and all clauses that give a right in it: those of the steps before it are among them."""
@@ -45,6 +78,10 @@ class Preempting:
     def __bool__(self) -> bool:
         """Whether the job has a right in any step."""
         return bool(self.one_by_one or self.below or self.beside)
+
+    def clauses_of(self, step: Step) -> tuple[Clause, ...] | None:
+        """Return the clauses of one of the steps that come one by one; None if the job has no right in it."""
+        return next((clauses for one, clauses in self.one_by_one if one is step), None)
 
     def first(self) -> Step:
         """Return the first step; there must be one."""
