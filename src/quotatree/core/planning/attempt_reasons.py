@@ -45,7 +45,7 @@ def why_taken(job: Job, signature: Signature, unit: Unit) -> Reason:
         return because(Code.HoldTaken, preemptor=job.id)
     if entitled.rule is Code.IdleTakenBack and signature.spared:
         top = sharing_from(unit.job.quota)
-        if top is not None:
+        if top is not None and top.tree is job.quota.tree:  # borrowers of another tree have no turn
             return because(Code.LargestShare, preemptor=job.id, quota=top.id)
     by = job.quota
     if entitled.rule is Code.ReturnOfLoan:
