@@ -108,6 +108,7 @@ def test_a_restart_goes_on_when_the_server_is_killed_while_a_replica_is_replaced
     until(lambda: not set(uids(told, job).values()) & set(before.values()), "all are replaced", 60)
     until(lambda: ready(told, job) == 3, "all are ready again", 60)
     assert told.broken_promises([job]) == []
+    assert [e["body"] for e in told.server.client.events.list(job=job) if e["kind"] == "job.lost"] == []
     assert (told.phase(job), told.job(job)["run"], told.job(job)["preempted"]) == ("Running", 1, 0)
 
 
