@@ -1,6 +1,6 @@
 """What may one plan still spend, and what does it leave to the next if that is not enough (A8)?
 
-All attempts of a plan draw on one amount. When it is spent while victims are sought, the plan ends there: nobody whose turn is later
+All attempts of a plan draw on one amount. When it is spent while victims are sought, the plan ends there: no job whose turn is later
 starts before it is known whether that job can, so order is never given up for effort. The next plan follows at once and goes on, since
 failures are remembered; jobs that were not tried come first within their priority. A job for which a whole plan was not enough is then
 searched for briefly: what that finds is lawful and minimal, but perhaps not the cheapest.

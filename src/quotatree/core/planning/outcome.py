@@ -39,8 +39,8 @@ class Question(NamedTuple):
 class Around:
     """What an attempt may know of the plan around it; alone, as in `explain`, there is none.
 
-    `effort`: what it may spend. `anybody_first`: whether somebody who was not tried yet comes before a job; None: nobody does.
-    `settled`: questions that were answered already: nobody comes first.
+    `effort`: what it may spend. `anybody_first`: whether a job that was not tried yet comes before another; None: none does.
+    `settled`: questions that were answered already: no job comes first.
     """
 
     effort: Effort
@@ -57,7 +57,7 @@ def alone(state: State) -> Around:
 class Proposal:
     """How a job can be helped, as the state is. Nothing of it is written (applying.py).
 
-    `request` and `found`: what was asked of a search and whom it found; None: nobody has to go but, if `gives_way`, surplus that would stand
+    `request` and `found`: what was asked of a search and whom it found; None: no work has to go but, if `gives_way`, surplus that would stand
     on loan. `places`: where it starts, and whether now; None: they are chosen once others have left. `reason`: None: the victims are.
     `promotes`: it runs idle there already.
     """
@@ -81,7 +81,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class RivalsFirst:
-    """The job could start, whomever it takes; before that is sought, somebody else must be tried (S8, P3)."""
+    """The job could start, whomever it takes; before that is sought, another job must be tried (S8, P3)."""
 
     question: Question
 

@@ -48,14 +48,14 @@ class WorkStack:
         self.left_out: list[WaitClass] = []
 
     def help(self, cls: WaitClass, job: Job) -> bool:
-        """Help a job, or one that must be tried before it; return whether anybody was helped.
+        """Help a job, or one that must be tried before it; return whether one was helped.
 
-        If the plan is cut short meanwhile, nobody is: whoever was not tried yet might have to come before the others.
+        If the plan is cut short meanwhile, none is: a job that was not tried yet might have to come before the others.
         """
         return self._go_on([Frame(cls, job)])
 
     def resume(self) -> bool:
-        """Go on where the last plan was cut short, if nothing has changed since; return whether anybody was helped."""
+        """Go on where the last plan was cut short, if nothing has changed since; return whether a job was helped."""
         queued = [(job.quota.queue.of_job.get(job.id), job) for job in self._effort.resumes]
         return self._go_on([Frame(cls, job) for cls, job in queued if cls is not None])
 
