@@ -15,6 +15,7 @@ from quotatree.core.model.resources import Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code
 from quotatree.core.snapshots import restore, snapshot
+from quotatree.core.state import State
 from tests.profiles import by_profile
 from tests.property.walk import Walk
 from tests.property.worlds import chance, pick
@@ -44,11 +45,11 @@ def _borrowers(random: Random) -> int:
     Every plan is replayed, which checks each move (fair_shares.py), and compared with that of a restored state (A8).
     """
     walk = Walk()
-    for event in _world(random):
+    for event in shared_world(random):
         walk.happen(event)
     moves = 0
     for number in range(CROWD + random.randint(4, 10)):
-        walk.happen(ev.JobSubmitted(_job(random, walk, number)))
+        walk.happen(ev.JobSubmitted(borrower(random, walk.state, walk.now_ms, number)))
         if chance(random, 60):
             moves += _rest(walk)
     return moves + _rest(walk)
@@ -71,7 +72,7 @@ def _rest(walk: Walk) -> int:
     raise AssertionError("borrowers take from each other for ever")
 
 
-def _world(random: Random) -> list[ev.Event]:
+def shared_world(random: Random) -> list[ev.Event]:
     """Two nodes, and a tree of two levels in which the root or its children share what is idle."""
     found: list[ev.Event] = [ev.NodeJoined(NodeSpec(f"n{i}", gpus=4)) for i in range(2)]
     top = chance(random, 75)
@@ -94,15 +95,15 @@ def _weight(random: Random) -> Bounds | None:
     return pick(random, None, None, Bounds(0), Bounds(1000), Bounds(5000))
 
 
-def _job(random: Random, walk: Walk, number: int) -> JobSpec:
+def borrower(random: Random, state: State, now_ms: int, number: int) -> JobSpec:
     """The first jobs are small borrowers of one quota, so that there is something to share; then anything comes."""
     shape = Shape(pick(random, 1000, 1000, 2000, 500, 4000), 0, 0)
     count = pick(random, 1, 1, 1, 2, 3)
     idle = pick(random, Idle.ONLY, Idle.ONLY, Idle.ONLY, Idle.ALLOW, Idle.NEVER)
-    quota = pick(random, *walk.state.quotas)
+    quota = pick(random, *state.quotas)
     if number < CROWD:
         shape, count, idle, quota = Shape(1000, 0, 0), 1, Idle.ONLY, QuotaId("a")
     return JobSpec(
-        JobId(f"j{number:02}"), quota, (ReplicaGroup(count, shape),), walk.now_ms,
+        JobId(f"j{number:02}"), quota, (ReplicaGroup(count, shape),), now_ms,
         priority=random.randint(1, 9), min_replicas=pick(random, None, 1), idle=idle,
     )  # fmt: skip
