@@ -89,8 +89,8 @@ def walked(
     most: int = 4,
 ) -> None:
     """Let a cluster live for some time: events happen, mostly several at a moment, and plans are made."""
-    for event in world(random):
-        story.happen(event)
+    for made in world(random):
+        story.happen(made)
     for _ in range(random.randint(2, 14)):
         arrives = pick(random, happenings.submit, happenings.submit_low, happenings.submit_low)
         story.happen(arrives(random, story.state, story.now_ms))

@@ -17,7 +17,7 @@ from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.resources import ZERO
 from quotatree.core.model.rights import Work, could_claim, rules_against, work_of
-from quotatree.core.planning.fair_idle import sharing_from
+from quotatree.core.planning.fair_shares import sharing_from
 from quotatree.core.planning.plan import plan_through
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.sentences import Sentence, a_job, a_quota

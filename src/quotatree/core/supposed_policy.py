@@ -15,10 +15,10 @@ from quotatree.core.model.resources import Bounds
 from quotatree.core.model.rights import Work, could_evict, may_borrow
 from quotatree.core.planning.applying import apply
 from quotatree.core.planning.asking import attempt
-from quotatree.core.planning.attempt_facts import cost_text
-from quotatree.core.planning.fair_idle import FairTake, fair_take
-from quotatree.core.planning.lasting import who_would_take_it_back
+from quotatree.core.planning.fair_take import FairTake, fair_take
 from quotatree.core.planning.outcome import Decided, Proposal, alone
+from quotatree.core.planning.rivals import who_would_take_it_back
+from quotatree.core.planning.why import cost_text
 from quotatree.core.reasons import Code, Step
 from quotatree.core.state import State
 

@@ -20,15 +20,14 @@ from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass
 from quotatree.core.planning.applying import apply
 from quotatree.core.planning.asking import attempt, attempt_all
-from quotatree.core.planning.attempt_facts import why_short
-from quotatree.core.planning.fair_idle import why_no_turn
-from quotatree.core.planning.idle_start import idle_start
-from quotatree.core.planning.lasting import who_would_take_it_back
-from quotatree.core.planning.no_place import why_no_place
+from quotatree.core.planning.fair_take import why_no_turn
+from quotatree.core.planning.leftovers import idle_start
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Failed, Outcome, Proposal, alone
-from quotatree.core.planning.passed_over import passed
 from quotatree.core.planning.plan import PutOff, put_off
+from quotatree.core.planning.rivals import who_would_take_it_back
+from quotatree.core.planning.strategies import first_in_line, head, passed
+from quotatree.core.planning.why import why_no_place, why_short
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.placement import Wanted, find_places
 from quotatree.core.state import State
@@ -242,7 +241,7 @@ class _Questions:
         top = self._head(quota)
         if top is None or top is job or passed(self._state, cls):
             return None
-        if cls.grows and any(ahead is job for ahead, _ in self._ordering(quota).first_in_line(quota)):
+        if cls.grows and any(ahead is job for ahead, _ in first_in_line(self._state, quota, self._now_ms)):
             return None
         if strategy is Strategy.INTELLIGENT and top.priority < FIFO_FROM:
             return None
@@ -252,7 +251,7 @@ class _Questions:
 
     def _head(self, quota: Quota) -> Job | None:
         if quota.id not in self._heads:
-            self._heads[quota.id] = self._ordering(quota).head(quota)
+            self._heads[quota.id] = head(self._state, quota, self._now_ms)
         return self._heads[quota.id]
 
     def _ordering(self, quota: Quota) -> Ordering:

@@ -14,7 +14,7 @@ from quotatree.core.model.job import Idle, Job, JobId, asked_for, total_request
 from quotatree.core.model.policy import Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.resources import Bounds, text_of_difference
-from quotatree.core.planning.fair_idle import branch_below, sharing_from
+from quotatree.core.planning.fair_shares import branch_below, sharing_from
 from quotatree.core.reasons import Code, Reason
 from quotatree.core.sentences import Sentence, a_job, a_quota, a_subject
 from quotatree.core.state import State

@@ -9,10 +9,10 @@ import pytest
 from quotatree.core import events as ev
 from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Job, JobId, Phase
+from quotatree.core.model.quota_arithmetic import fits_own_min
 from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import Work, could_claim, could_evict, work_of
 from quotatree.core.planning import rivals
-from quotatree.core.planning.attempt_facts import fits_own_min
 from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import plan

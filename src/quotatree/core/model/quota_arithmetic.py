@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from quotatree.core.errors import Refused
 from quotatree.core.model.quota import Quota, QuotaId
-from quotatree.core.model.resources import RESOURCE_NAMES, Bounds, Resources, amount_text
+from quotatree.core.model.resources import RESOURCE_NAMES, ZERO, Bounds, Resources, amount_text
 from quotatree.core.sentences import Sentence, a_quota
 
 
@@ -367,3 +367,12 @@ def check_children_fit(parent: Quota, changed: dict[QuotaId, Bounds], rule: str 
                     f" would have {amount_text(i, total)} in all, more than its own {amount_text(i, bound)}",
                 ),
             )
+
+
+def fits_own_min(quota: Quota, request: Resources, surplus: Resources = ZERO) -> bool:
+    """Return whether the request fits the quota's own min, in the resources that it asks for, once this surplus has left (P15)."""
+    used = quota.used
+    for i, bound in quota.named:  # noqa: SIM110  # asked for every job that may be tried: no generator
+        if request[i] and used[i] - surplus[i] + request[i] > bound:
+            return False
+    return True

@@ -8,10 +8,9 @@ from quotatree.core import decisions as say
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import settle_all
 from quotatree.core.model.job import Claim
-from quotatree.core.planning.attempt_reasons import why_started
-from quotatree.core.planning.giving_way import GivenWay
 from quotatree.core.planning.outcome import Decided, Proposal
-from quotatree.core.planning.taking import Taken, take
+from quotatree.core.planning.taking import GivenWay, Gone, take
+from quotatree.core.planning.why import why_started
 from quotatree.core.reasons import Code, because
 from quotatree.core.search.victims import Found, cost_without_ladder
 from quotatree.core.state import State
@@ -22,26 +21,24 @@ NOBODY: Final = Found((), 0, 0, 0)
 def apply(state: State, proposal: Proposal, now_ms: int) -> Decided:
     """Do what is proposed. The state must be the one in which it was found; a transaction must be open."""
     claimant, found, before = proposal.claimant, proposal.found, state.mark()
-    given_way = GivenWay(state, claimant, now_ms)
+    given_way = GivenWay(claimant, now_ms)
     if proposal.gives_way:
         given_way.clear()
-    taken, saving = Taken([], [], []), 0
+    decided, gone, saving = list[say.Decision](), list[Gone](), 0
     if found is not None and proposal.request is not None:
         saving = found.cost - cost_without_ladder(found)
         if given_way.gone:
             given_way.let_stay(proposal.request, found, before)
-        taken = take(claimant, proposal.request.signature, found, now_ms)
+        decided, gone = take(claimant, proposal.request.signature, found, now_ms)
         settle_all(state, (*given_way.units, *found.units), now_ms)
     preemption = None
     if found is not None or given_way.gone:
-        preemption = _ledger(proposal, given_way, taken, saving)
-    if proposal.promotes:
-        begun = _promote(state, proposal, now_ms, preemption)
-    else:
-        begun = _begin(state, proposal, now_ms, preemption)
+        preemption = _ledger(proposal, [one.victim for one in (*given_way.gone, *gone)], saving)
+    begin = _promote if proposal.promotes else _begin
+    begun = begin(state, proposal, now_ms, preemption)
     units = (*given_way.units, *(() if found is None else found.units))
-    decisions = (*given_way.evictions, *taken.decided, begun)
-    return Decided(decisions, before, units, tuple(taken.stopped))
+    decisions = (*(one.eviction for one in given_way.gone), *decided, begun)
+    return Decided(decisions, before, units, tuple([one.stopped for one in gone if one.stopped is not None]))
 
 
 def _promote(
@@ -81,19 +78,18 @@ def _begin(
     return effects.hold(state, job, places, now_ms=now_ms, step=step, reason=reason, preemption=preemption)
 
 
-def _ledger(proposal: Proposal, given_way: GivenWay, taken: Taken, saving: int) -> say.Preemption:
-    """Return the entry of the ledger: the victims, and the surplus that gave way before a loan.
+def _ledger(proposal: Proposal, victims: list[say.VictimCost], saving: int) -> say.Preemption:
+    """Return the entry of the ledger: the victims, after the surplus that gave way before a loan.
 
     That surplus, and what of it goes with a core after all, would have gone for other victims as well. `saving`: how much less others would
     have cost without the priority ladder (P5).
     """
     found = proposal.found or NOBODY
-    victims = (*given_way.victims, *taken.victims)
     cost = sum(victim.cost for victim in victims)
     return say.Preemption(
         preemptor=proposal.claimant.job.id,
         step=proposal.step,
-        victims=victims,
+        victims=tuple(victims),
         demoted=tuple(u.job.id for u in found.units if u in found.demoted),
         cost=cost,
         cost_without_ladder=cost - saving,

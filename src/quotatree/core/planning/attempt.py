@@ -16,16 +16,29 @@ from quotatree.core.model.quota_arithmetic import Shortage, over_while_ending, s
 from quotatree.core.model.rights import may_borrow
 from quotatree.core.model.unit import Unit, total_footprint
 from quotatree.core.model.wait_queue import Failure
-from quotatree.core.planning.attempt_facts import idle_refusal, seconds
-from quotatree.core.planning.attempt_reasons import why_nobody, why_on_loan
 from quotatree.core.planning.claimant import Claimant
-from quotatree.core.planning.fair_idle import fair_take, spared_in_turn, waits_for_leaving
-from quotatree.core.planning.giving_way import GivenWay
-from quotatree.core.planning.outcome import Around, Failed, Outcome, Proposal, Question, RivalsFirst
-from quotatree.core.planning.refused_return import why_no_return, why_too_little
-from quotatree.core.planning.steps import P4, Preempting, Right, Row, preempting_steps
-from quotatree.core.planning.taking import search_request
-from quotatree.core.planning.tried_again import failure_of
+from quotatree.core.planning.fair_shares import spared_in_turn
+from quotatree.core.planning.fair_take import fair_take, waits_for_leaving
+from quotatree.core.planning.outcome import (
+    Around,
+    Failed,
+    Outcome,
+    Proposal,
+    Question,
+    RivalsFirst,
+    failure_of,
+)
+from quotatree.core.planning.steps import P4, Preempting, Right, Row, preempting_steps, search_request
+from quotatree.core.planning.taking import GivenWay
+from quotatree.core.planning.why import (
+    idle_refusal,
+    why_no_place,
+    why_no_return,
+    why_nobody,
+    why_on_loan,
+    why_short,
+    why_too_little,
+)
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.certainty import prospect_of, surely_found, surely_none
 from quotatree.core.search.eligible import Clause
@@ -59,7 +72,7 @@ class Attempt:
         self._quota = job.quota
         self._claimant = Claimant(state, job, replicas, around.effort)
         self._tried: list[say.StepTried] = []
-        self._given_way = GivenWay(state, self._claimant, now_ms)
+        self._given_way = GivenWay(self._claimant, now_ms)
         self._steps: Preempting | None = None  # found out when regular work is to be taken
         self._loan: bool | None = None
         self._short_before: Shortage | None = None  # what is short for a loan, before surplus gave way
@@ -123,14 +136,14 @@ class Attempt:
         why = because(Code.Promoted)
         found: Found | None = None
         if short is not None:
-            why_short = self._claimant.why_short(short)
-            self._not_enough(Step.FREE, why_short)
+            too_short = self._why_short(short)
+            self._not_enough(Step.FREE, too_short)
             found = self._surplus_in_the_way(short)
             if found is None:
                 if not self._claimant.may_borrow() or self._claimant.shortage(True) is not None:
                     # A loan may become possible, also once the quota shrinks no more (Q5): then not only room in it helps.
                     lent = self._quota.shrinking or may_borrow(self._quota, self._job.priority)
-                    return self._fail(why_short, None if lent else short)
+                    return self._fail(too_short, None if lent else short)
                 why = why_on_loan(self._claimant)
         if over_while_ending(self._quota, self._claimant.request, self._claimant.request):
             return self._fail(because(Code.WaitsForEnding, quota=self._quota.id), None)
@@ -191,7 +204,7 @@ class Attempt:
                 places=None if gives_way else found,
             )  # fmt: skip
         told = self._short_before if loan and self._short_before is not None else short
-        self._not_enough(row.step, claimant.why_short(told) if told is not None else claimant.why_no_place())
+        self._not_enough(row.step, self._why_short(told) if told is not None else self._why_no_place())
         return None
 
     def _with_what_gives_way(self, row: Row) -> Outcome | None:
@@ -208,7 +221,7 @@ class Attempt:
         job = self._job
         if job.spec.idle is not Idle.ALLOW or (job.leaving and not job.running):
             return False
-        if idle_refusal(self._state, job, self._claimant.request) is None and (
+        if idle_refusal(job, self._claimant.request) is None and (
             self._claimant.places(now=True) is not None
         ):
             return True
@@ -234,8 +247,10 @@ class Attempt:
         due = self._job.queued_ms + delay
         if self._now_ms >= due or not self._patient:
             return None
-        left = seconds(due - self._now_ms)
-        self._not_enough(steps.first(), because(Code.PreemptionDelayed, delay=seconds(delay), left=left))
+        left = f"{(due - self._now_ms) / 1000:g} s"
+        self._not_enough(
+            steps.first(), because(Code.PreemptionDelayed, delay=f"{delay / 1000:g} s", left=left)
+        )
         return self._fail(self._tried[0].reason, None, retry_at_ms=due)
 
     def _below_and_beside(self, steps: Preempting) -> Outcome | None:
@@ -346,9 +361,16 @@ class Attempt:
             or self._claimant.shortage(self._claimant.may_borrow())
         ):
             return why_nobody(step, why)
-        return self._claimant.why_no_place()
+        return self._why_no_place()
+
+    def _why_short(self, short: Shortage) -> Reason:
+        return why_short(self._quota, short, self._claimant.past_guard)
+
+    def _why_no_place(self) -> Reason:
+        claimant = self._claimant
+        return why_no_place(self._state, claimant.root, claimant.wanted, claimant.avoid)
 
     def _fail(self, reason: Reason, short: Shortage | None, retry_at_ms: int | None = None) -> Failed:
-        """Return the failure with what must change before the job is tried again (tried_again.py)."""
+        """Return the failure with what must change before the job is tried again (outcome.py)."""
         failure = failure_of(self._state, self._claimant, self._claimant.wanted, reason, short, retry_at_ms)
         return Failed(failure, tuple(self._tried))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from quotatree.core.model.effort import Effort
-from quotatree.core.model.job import Job, Placed, total_request
+from quotatree.core.model.job import Job, Placed, least_asked_for, total_request
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import Shortage, deficit, reserved_below, shortage
 from quotatree.core.model.resources import Resources
-from quotatree.core.model.rights import may_borrow
-from quotatree.core.planning.attempt_facts import passes_guard, why_short
-from quotatree.core.planning.no_place import why_no_place
-from quotatree.core.reasons import Reason
+from quotatree.core.model.rights import could_claim, could_evict, may_borrow, work_of
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
 
@@ -60,8 +57,10 @@ class Claimant:
         """Return how much victims must free of each resource so that the request fits every quota on the path."""
         return deficit(self.quota, self.request, loan_allowed=loan_allowed, past_guard=self.past_guard)
 
-    def why_short(self, short: Shortage) -> Reason:
-        return why_short(self.quota, short, self.past_guard)
+    def lacks(self) -> list[int]:
+        """Return the resources that quotas on the path are short of; if there are none, those that are wanted."""
+        deficit = self.deficit(False)
+        return [i for i in range(3) if deficit[i] > 0] or [i for i in range(3) if self.request[i]]
 
     # -- on nodes ------------------------------------------------------------------------------------------------
 
@@ -77,9 +76,6 @@ class Claimant:
                 return places, True
         places = self.places(now=False) if self.state.leaving_replicas else None
         return None if places is None else (places, False)
-
-    def why_no_place(self) -> Reason:
-        return why_no_place(self.state, self.root, self.wanted, self.avoid)
 
     # -- in both -------------------------------------------------------------------------------------------------
 
@@ -98,3 +94,17 @@ class Claimant:
             found = (short_at, self.deficit(loan_allowed), self.places(now=False) is not None)
             known = self._lacks[loan_allowed] = now, found
         return known[1]
+
+
+def passes_guard(state: State, job: Job) -> bool:
+    """Return whether this job may use what the tree's guard keeps: it is the guarded job, or could evict it (S10).
+
+    True if the tree has no guarded job.
+    """
+    guard = job.quota.tree.guard
+    if guard is None or guard == job.id:
+        return True
+    guarded = state.jobs[guard]
+    request = total_request(guarded, least_asked_for(guarded))
+    claimable = could_claim(work_of(job), work_of(guarded), request)
+    return could_evict(job.quota, job.priority, work_of(guarded), claimable=claimable)

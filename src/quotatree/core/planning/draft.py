@@ -9,9 +9,9 @@ from quotatree.core.changes.effects import Stopped
 from quotatree.core.changes.preemption_count import count_preemption, count_preemptions
 from quotatree.core.model.job import Claim, Job, JobId, Phase
 from quotatree.core.model.quota import Quota
-from quotatree.core.model.quota_arithmetic import has_loan
+from quotatree.core.model.quota_arithmetic import fits_own_min, has_loan
 from quotatree.core.model.unit import Unit, UnitKind
-from quotatree.core.planning.attempt_facts import fits_own_min, passes_guard
+from quotatree.core.planning.claimant import passes_guard
 from quotatree.core.planning.effort import PlanEffort
 from quotatree.core.planning.net_effect import keep_running
 from quotatree.core.planning.ordering import Ordering

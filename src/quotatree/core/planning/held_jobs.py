@@ -11,7 +11,7 @@ from quotatree.core.model.quota_arithmetic import over_while_ending
 from quotatree.core.model.resources import ZERO
 from quotatree.core.model.unit import Unit
 from quotatree.core.model.wait_queue import AGAIN, WaitClass
-from quotatree.core.planning.attempt_facts import passes_guard
+from quotatree.core.planning.claimant import passes_guard
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.rivals import rival_of
 from quotatree.core.reasons import Code, Reason, Step, because

@@ -1,4 +1,4 @@
-"""Who gets what regular work leaves over: idle starts first (I1, I4), then surplus replicas (P12)?"""
+"""Who gets what regular work leaves over: idle starts first (I1, I2, I4), then surplus replicas (P12)?"""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ from dataclasses import dataclass
 
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import evict_all
-from quotatree.core.model.job import Claim, Idle, Job, Placed, total_request
-from quotatree.core.model.resources import resources_text
+from quotatree.core.model.effort import ONE_LOOK
+from quotatree.core.model.job import Claim, Idle, Job, JobId, Placed, asked_for, least_count, total_request
+from quotatree.core.model.quota_arithmetic import over_while_ending, shortage
+from quotatree.core.model.resources import GPU, resources_text
+from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.model.wait_queue import Failure, WaitClass
+from quotatree.core.planning.claimant import passes_guard
+from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.draft import Draft
-from quotatree.core.planning.extra_replicas import short_of_idle, short_of_surplus, surplus_allowed
-from quotatree.core.planning.fair_idle import fair_take, sharing_from
-from quotatree.core.planning.idle_order import idle_candidates
-from quotatree.core.planning.idle_start import idle_start
+from quotatree.core.planning.fair_shares import fair_order, sharing_from
+from quotatree.core.planning.fair_take import fair_take, waits_for_leaving
+from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.outcome import Decided
+from quotatree.core.planning.strategies import over_limit
+from quotatree.core.planning.why import idle_refusal, kept_for_guard, why_no_part
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.placement import find_places
+from quotatree.core.state import State, limits_on
 
 _AsOf = tuple[int, int, int]
 
@@ -190,3 +197,136 @@ class Leftovers:
             return False
         self._draft.state.remember(cls, None)
         return True
+
+
+def idle_candidates(state: State, ordering: Ordering, now_ms: int) -> list[Candidate]:
+    """Return the jobs to try in the second round: those that may run idle, even behind a blocked head (ADR 0006).
+
+    By queue priority, submit time and id; below fair borrowing by share (I4).
+    """
+    found: list[tuple[int, int, JobId, Candidate]] = []
+    for quota in ordering.waiting():
+        if not quota.queue.borrowing:
+            continue
+        root = quota.root
+        capacity = root.min[GPU]
+        unused = None if capacity is None else capacity - root.used[GPU] - root.idle[GPU]
+        shared = sharing_from(quota) is not None
+        for cls in quota.queue.classes.values():
+            if not cls.borrows:
+                continue
+            if not shared and unused is not None and cls.request[GPU] and cls.request[GPU] > unused:
+                continue
+            if cls.failed_idle is not None and cls.still_fails(cls.failed_idle, now_ms, state.change):
+                continue
+            if cls.limits and over_limit(state, cls):
+                continue
+            submitted, job_id = cls.members[0]
+            job = state.jobs[job_id]
+            if job.running or job.leaving:
+                continue
+            found.append((-ordering.queue_priority(cls, job), submitted, job_id, Candidate(quota, cls, job)))
+    state.work.done += ONE_LOOK * len(found)
+    if len(found) <= 1:
+        return [found[0][3]] if found else []
+    found.sort(key=lambda entry: entry[:3])
+    return fair_order([entry[3] for entry in found], lambda c: c.quota, lambda c: c.job)
+
+
+def idle_start(state: State, job: Job) -> tuple[Placed, ...] | Reason:
+    """Return free places for as many of the replicas a job asks for as may run idle, or why not even the least may."""
+    if job.leaving and not job.running:
+        return because(Code.StillLeaving, replicas=len(job.leaving))
+    numbers = asked_for(job)
+    least = min(len(numbers), least_count(job))
+    found = _places(state, job, numbers[:least])
+    if isinstance(found, Reason):
+        waits = not job.running and waits_for_leaving(state, job)
+        return because(Code.FairTurn, leaving=state.leaving_replicas) if waits else found
+    if len(numbers) == least:
+        return found
+    enough, too_many = least, len(numbers) + 1
+    while too_many - enough > 1:
+        count = len(numbers) if too_many > len(numbers) else (enough + too_many) // 2
+        gpu_milli = total_request(job, numbers[:count]).gpu_milli
+        more = None if beyond_limit(state, job, gpu_milli) else _places(state, job, numbers[:count])
+        if more is None or isinstance(more, Reason):
+            too_many = count
+        else:
+            found, enough = more, count
+    return found
+
+
+def _places(state: State, job: Job, numbers: list[int]) -> tuple[Placed, ...] | Reason:
+    """Return free places for exactly these replicas, or why they cannot start on idle capacity."""
+    refusal = idle_refusal(job, total_request(job, numbers))
+    if refusal is not None:
+        return refusal
+    tree = job.quota.tree
+    wanted = job.shaped(numbers)
+    avoid = frozenset() if passes_guard(state, job) else tree.guard_nodes
+    places = find_places(state, tree.root, wanted, now=True, avoid=avoid)
+    if places is not None:
+        return places
+    if avoid and tree.guard is not None and find_places(state, tree.root, wanted, now=True) is not None:
+        return kept_for_guard(state, job)
+    part = why_no_part(state, tree.root, wanted, avoid)
+    if part is not None:
+        return part
+    return because(Code.IdleNoPlacement, shape=resources_text(wanted[0][1].resources))
+
+
+def short_of_idle(state: State, trees: tuple[Tree, ...]) -> list[Job]:
+    """Return the running jobs that may have replicas idle and want more, in the order in which they get them."""
+    wanting = [
+        job
+        for job in _elastic(trees)
+        if job.spec.idle is not Idle.NEVER and job.missing_replicas and not _over_one(state, job)
+    ]
+    return _in_order(state, wanting)
+
+
+def short_of_surplus(state: State, trees: tuple[Tree, ...]) -> list[Job]:
+    """Return the running jobs that have all they want and could use more, in the order in which they get it (P12)."""
+    contented = [
+        job
+        for job in _elastic(trees)
+        if job.spec.wanted_replicas <= job.running_replicas < job.spec.most_replicas
+    ]
+    return _in_order(state, contented)
+
+
+def surplus_allowed(state: State, job: Job) -> bool:
+    """Return whether quotas and limits have room for one more replica of this job, which must not be a loan."""
+    request = job.spec.groups[0].shape.resources
+    if _over_one(state, job):
+        return False
+    if job.claim is Claim.IDLE:
+        return idle_refusal(job, request) is None
+    return shortage(job.quota, request) is None and not over_while_ending(job.quota, request, request)
+
+
+def _elastic(trees: tuple[Tree, ...]) -> list[Job]:
+    return [job for tree in trees if tree.elastic for job in tree.elastic.values()]
+
+
+def _in_order(state: State, jobs: list[Job]) -> list[Job]:
+    """Return those of the jobs that have not failed since something was released, by priority, submit time and id."""
+    fresh = [
+        job
+        for job in jobs
+        if job.running and job.hold is None and state.surplus_failed.get(job.id) != job.quota.tree.version
+    ]
+    return sorted(fresh, key=lambda job: (-job.priority, job.spec.submitted_ms, job.id))
+
+
+def _over_one(state: State, job: Job) -> bool:
+    return beyond_limit(state, job, job.spec.groups[0].shape.gpu_milli)
+
+
+def beyond_limit(state: State, job: Job, gpu_milli: int) -> bool:
+    """Return whether so much more would be beyond an amount limit of the job (W4)."""
+    if not state.limits:
+        return False
+    used = state.limit_used
+    return any(used.get(limit, 0) + gpu_milli > limit.gpu_milli for limit in limits_on(state, job))

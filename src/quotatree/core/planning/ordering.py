@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterable
-from functools import partial
 
 from quotatree.core.model.effort import ONE_LOOK
 from quotatree.core.model.job import Job, JobId, Phase
@@ -16,9 +15,8 @@ from quotatree.core.model.resources import Resources
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.wait_queue import WaitClass
 from quotatree.core.planning.contest import Candidate, Contest, First
-from quotatree.core.planning.passed_over import cannot_start, passed, without_nodes
 from quotatree.core.planning.ready_jobs import Entry, ReadyJobs, ReadyQuotas, room_within_min
-from quotatree.core.planning.strategies import head, traverses, tryable
+from quotatree.core.planning.strategies import cannot_start, traverses, tryable, without_nodes
 from quotatree.core.state import State
 
 
@@ -31,7 +29,6 @@ class Ordering:
 
     def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
         self._state, self._now_ms, self.trees = state, now_ms, trees
-        self._passed = partial(passed, state)
         unfinished = trees[0].unfinished
         self._tried: frozenset[WaitClass] = frozenset() if unfinished is None else unfinished.tried
         self._ready: dict[str, ReadyJobs] = {}
@@ -131,15 +128,7 @@ class Ordering:
                 known.version = version
                 return []
         self._state.work.done += ONE_LOOK + (len(queue.classes) // 4 if traverses(quota) else 0)
-        settings = self._state.settings
-        found, stood, blocker = tryable(
-            quota,
-            self._now_ms,
-            settings.aging_interval_ms,
-            settings.balance_timeout_ms,
-            self._passed,
-            self.fails,
-        )
+        found, stood, blocker = tryable(self._state, quota, self._now_ms, self.fails)
         if quota.spec.strategy is Strategy.BALANCE and stood != quota.queue.stood:
             self._state.set_stood(quota, stood)
         guarded = quota.tree.guard
@@ -354,22 +343,6 @@ class Ordering:
             return False
         job = self._state.jobs[cls.members[0][1]]
         return job.told is not None or job.phase is not Phase.WAITING
-
-    def head(self, quota: Quota) -> Job | None:
-        found = head(quota, self._now_ms, self._state.settings.aging_interval_ms, self._passed)
-        return None if found is None else self._state.jobs[found[1]]
-
-    def first_in_line(self, quota: Quota) -> list[tuple[Job, WaitClass]]:
-        """Return the head of a quota's queue and, before it, the running jobs ahead of it that miss replicas (S10, P12)."""
-        found: list[tuple[Job, WaitClass]] = []
-        aging_ms = self._state.settings.aging_interval_ms
-        for cls in quota.queue.in_order(self._now_ms, aging_ms, quota.spec.strategy):
-            if self._passed(cls):
-                continue
-            found.append((self._state.jobs[cls.members[0][1]], cls))
-            if not cls.grows:
-                break
-        return found
 
     # -- who may have to be tried before another ------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""One plan: who starts, who must go, who waits, and when to look again (S6, S8-S10, P9, P11).
+"""One plan: who starts, who must go, who waits, and when must there be another one though nothing happens (S6, S8-S10, P9, P11)?
 
 A plan goes in rounds: regular starts and evictions, then idle starts, then surplus replicas; after every decision the
 order starts again from the top, and the plan ends when a whole pass decides nothing. Failures are remembered per class of
@@ -16,13 +16,12 @@ from quotatree.core.model.job import Claim
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.quota_arithmetic import has_loan
 from quotatree.core.model.tree import Tree
-from quotatree.core.planning.attempt_facts import kept_for_guard
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.held_jobs import HeldJobs
-from quotatree.core.planning.leftovers import Leftovers
+from quotatree.core.planning.leftovers import Leftovers, idle_candidates
 from quotatree.core.planning.ordering import Ordering, forget_positions
-from quotatree.core.planning.rest import at_rest, waking_times
-from quotatree.core.planning.starvation_guard import look_after_guards, place_guards
+from quotatree.core.planning.starvation_guard import guard_due, look_after_guards, next_guard_ms, place_guards
+from quotatree.core.planning.why import kept_for_guard
 from quotatree.core.planning.work_stack import WorkStack
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
@@ -130,7 +129,7 @@ class _Planner:
             if tree.loans and not any(map(has_loan, tree.numbered)):
                 self._state.set_loans(tree, False)
         self._leftovers.hope_on(self._spend.before.hopes)
-        draft.decisions += look_after_guards(self._state, draft.ordering, self._now_ms)
+        draft.decisions += look_after_guards(self._state, draft.trees, self._now_ms)
         holds.expire()
         self._stack.resume()
         while True:
@@ -196,8 +195,8 @@ class _Planner:
         A guarded job does not block its queue, so the rounds go on then.
         """
         draft = self._draft
-        found = look_after_guards(self._state, draft.ordering, self._now_ms)
-        found += place_guards(self._state, draft.ordering, self._now_ms)
+        found = look_after_guards(self._state, draft.trees, self._now_ms)
+        found += place_guards(self._state, draft.trees, self._now_ms)
         draft.decisions += found
         return bool(found)
 
@@ -253,3 +252,28 @@ class _Planner:
             return [self._now_ms]
         expiring = [time_ms for time_ms in self._holds.wakeups() if time_ms > self._now_ms]
         return expiring + waking_times(self._state, draft.ordering, self._now_ms)
+
+
+def at_rest(state: State, ordering: Ordering, now_ms: int) -> bool:
+    """Return whether it is plain that nothing can be decided, as after most ends of jobs: nobody is to be tried, to be started
+    idle, to grow or to be looked after."""
+    if ordering.anybody_stirred():
+        return False
+    borrows = False
+    for tree in ordering.trees:
+        if tree.held or tree.elastic or tree.loans or tree.guard is not None:
+            return False
+        for quota in tree.waiting.values():
+            if quota.queue.again:
+                return False
+            borrows = borrows or quota.queue.borrowing > 0
+    if borrows and idle_candidates(state, ordering, now_ms):
+        return False
+    return not guard_due(state, ordering.trees, now_ms)
+
+
+def waking_times(state: State, ordering: Ordering, now_ms: int) -> list[int]:
+    """Return the times, in ms, after now at which waiting alone may let a job be tried or guarded."""
+    times = ordering.wakeups()
+    times += next_guard_ms(state, ordering.trees, now_ms)
+    return [time_ms for time_ms in times if time_ms > now_ms] if times else times

@@ -15,9 +15,9 @@ from quotatree.core.model.job import Job, JobId
 from quotatree.core.model.no_room import NoRoom
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.quota import Quota
+from quotatree.core.model.quota_arithmetic import fits_own_min
 from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.wait_queue import WaitClass
-from quotatree.core.planning.attempt_facts import fits_own_min
 
 Entry = tuple[WaitClass, Job]
 

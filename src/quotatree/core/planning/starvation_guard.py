@@ -9,34 +9,24 @@ from quotatree.core.changes import effects
 from quotatree.core.model.job import Idle, Job, Shape, least_asked_for, total_request
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.tree import Tree
-from quotatree.core.planning.ordering import Ordering
-from quotatree.core.planning.passed_over import cannot_start
+from quotatree.core.planning.strategies import cannot_start, first_in_line
 from quotatree.core.reasons import Code, Step, because
 from quotatree.core.state import State
 
 
-def place_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
+def place_guards(state: State, trees: tuple[Tree, ...], now_ms: int) -> list[say.Decision]:
     """Guard the longest-waiting head of every tree without a guarded job, if it has waited long enough; return the holds."""
-    after_ms = state.settings.starvation_guard_ms
-    found: list[say.Decision] = []
-    if not after_ms:
-        return found
-    for tree in ordering.trees:
-        if tree.guard is not None:
-            continue
-        job = _longest_waiting(state, ordering, tree, now_ms - after_ms)
-        if job is not None:
-            found.append(_guard(state, tree, job, now_ms))
-    return found
+    due = [(tree, _due(state, tree, now_ms)) for tree in trees]
+    return [_guard(state, tree, job, now_ms) for tree, job in due if job is not None]
 
 
-def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say.Decision]:
+def look_after_guards(state: State, trees: tuple[Tree, ...], now_ms: int) -> list[say.Decision]:
     """Choose other nodes where kept ones are out of order, and end guards of jobs that cannot start any more.
 
     Returns a release for each guard that ended.
     """
     found: list[say.Decision] = []
-    for tree in ordering.trees:
+    for tree in trees:
         if tree.guard is None:
             continue
         job = state.jobs[tree.guard]
@@ -51,16 +41,12 @@ def look_after_guards(state: State, ordering: Ordering, now_ms: int) -> list[say
     return found
 
 
-def guard_due(state: State, ordering: Ordering, now_ms: int) -> bool:
+def guard_due(state: State, trees: tuple[Tree, ...], now_ms: int) -> bool:
     """Return whether `place_guards` would guard a job now."""
-    after_ms = state.settings.starvation_guard_ms
-    for tree in ordering.trees if after_ms else ():  # asked in every plan: no generator
-        if tree.guard is None and _longest_waiting(state, ordering, tree, now_ms - after_ms) is not None:
-            return True
-    return False
+    return any(_due(state, tree, now_ms) is not None for tree in trees)
 
 
-def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
+def next_guard_ms(state: State, trees: tuple[Tree, ...], now_ms: int) -> list[int]:
     """Return the next time, in ms, at which the first job of a waiting class will have waited long enough: one or none.
 
     Whether the job is head by then is not known. Trees with a guarded job are left out.
@@ -69,7 +55,7 @@ def next_guard_ms(state: State, ordering: Ordering, now_ms: int) -> list[int]:
     if not after_ms:
         return []
     soonest: int | None = None
-    for tree in ordering.trees:
+    for tree in trees:
         if tree.guard is not None:
             continue
         for quota in tree.waiting.values():
@@ -90,7 +76,12 @@ def _waiting_since(state: State, quota: Quota) -> list[int]:
     return queue.since[1]
 
 
-def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before_ms: int) -> Job | None:
+def _due(state: State, tree: Tree, now_ms: int) -> Job | None:
+    """Return the head of a tree that has waited longest, if that is long enough and no job of the tree is guarded."""
+    after_ms = state.settings.starvation_guard_ms
+    if not after_ms or tree.guard is not None:
+        return None
+    queued_before_ms = now_ms - after_ms
     heads: list[Job] = []
     for quota in tree.waiting.values():
         waits = _waiting_since(state, quota)
@@ -98,7 +89,7 @@ def _longest_waiting(state: State, ordering: Ordering, tree: Tree, queued_before
             continue
         heads += [
             job
-            for job, cls in ordering.first_in_line(quota)
+            for job, cls in first_in_line(state, quota, now_ms)
             if not cls.promotes and job.spec.idle is not Idle.ONLY and job.queued_ms <= queued_before_ms
         ]
     if not heads:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.quota import Quota, QuotaId
-from quotatree.core.model.quota_arithmetic import deficit_at, protected_below
-from quotatree.core.model.resources import ZERO, Resources
+from quotatree.core.model.quota_arithmetic import deficit_at, fits_own_min, idle_room, protected_below
+from quotatree.core.model.resources import GPU, ZERO, Resources
 from quotatree.core.model.rights import work_of
-from quotatree.core.planning.attempt_facts import fits_own_min
 from quotatree.core.planning.claimant import Claimant
 from quotatree.core.reasons import Step
 from quotatree.core.search.eligible import (
@@ -23,6 +22,8 @@ from quotatree.core.search.eligible import (
     return_clauses,
     sibling_clauses,
 )
+from quotatree.core.search.trial import Left
+from quotatree.core.search.victims import Request
 from quotatree.core.state import State
 
 
@@ -117,7 +118,7 @@ class Preempting:
         return found
 
 
-def lacking_inside(claimant: Claimant, clauses: tuple[Clause, ...]) -> Resources:
+def _lacking_inside(claimant: Claimant, clauses: tuple[Clause, ...]) -> Resources:
     """Return what a job that may not borrow lacks in its own quota, if it may take work beside that, which frees nothing there."""
     quota = claimant.quota
     for clause in clauses:
@@ -133,7 +134,7 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     in_own_min = _in_own_min(claimant)
     if in_own_min and quota.tree.loans and fits_own_min(quota, claimant.request):
         asked_for = tuple(i for i in range(3) if claimant.request[i])
-        clauses = return_clauses(claimant.state, work_of(claimant.job), what_is_short(claimant), asked_for)
+        clauses = return_clauses(claimant.state, work_of(claimant.job), claimant.lacks(), asked_for)
         if clauses:
             one_by_one.append((Step.RETURN, clauses))
     own = own_clause(quota, priority)
@@ -147,6 +148,51 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     makes_room = own is not None or bool(below) or any(quota.surplus)
     siblings = sibling_clauses(quota, priority, above_min_only=False) if has_room or makes_room else ()
     return Preempting(claimant, tuple(one_by_one), clauses, below, siblings)
+
+
+def search_request(
+    claimant: Claimant,
+    step: Step,
+    clauses: tuple[Clause, ...],
+    now_ms: int,
+    *,
+    loan_allowed: bool,
+    nodes_fit: bool = False,
+    spared: frozenset[QuotaId] = frozenset(),
+) -> Request:
+    """Return what a search for victims needs to know; `nodes_fit`: True if the replicas have their places already.
+
+    `spared`: quotas whose own idle borrowers are not to be taken (I4).
+    """
+    state, job, quota = claimant.state, claimant.job, claimant.quota
+    inside = ZERO if loan_allowed else _lacking_inside(claimant, clauses)
+    short_at, deficit, fits = claimant.lacking(loan_allowed or any(inside))
+    nodes_fit = nodes_fit or fits
+    room = -1
+    if nodes_fit:
+        room = idle_room(quota, claimant.root.min[GPU] or 0, GPU) - claimant.request.gpu_milli
+    gives_way = None
+    if clauses and quota.tree.idle_units:
+        gives_way = signature_of(state, job, Step.IDLE, (), short_at)
+    request = Request(
+        state=state,
+        quota=quota,
+        signature=signature_of(state, job, step, clauses, short_at, spared),
+        deficit=deficit,
+        inside=inside,
+        now_ms=now_ms,
+        job=job,
+        wanted=claimant.wanted,
+        amount=claimant.request,
+        avoid=claimant.avoid,
+        nodes_fit=nodes_fit,
+        demote_room=room,
+        loan_allowed=loan_allowed,
+        past_guard=claimant.past_guard,
+        gives_way=gives_way,
+        effort=claimant.effort,
+    )
+    return request if claimant.effort.thorough else replace(request, branches=Left(0), cells=Left(0))
 
 
 def signature_of(
@@ -174,12 +220,6 @@ def signature_of(
     if known is None:
         known = state.indexes[key] = Signature(work_of(job), clauses, key, short_at, spared)
     return known
-
-
-def what_is_short(claimant: Claimant) -> list[int]:
-    """Return the resources that quotas on the path are short of; if there are none, those that are wanted."""
-    deficit = claimant.deficit(False)
-    return [i for i in range(3) if deficit[i] > 0] or [i for i in range(3) if claimant.request[i]]
 
 
 def _in_own_min(claimant: Claimant) -> bool:

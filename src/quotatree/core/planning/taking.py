@@ -1,107 +1,160 @@
-"""How are the units taken that a search asks for and finds: what it is asked, and who is evicted or turned idle, and why (P13)?"""
+"""How do units leave for a job: those that a search found, and surplus that its start would put on loan (P12, P13)?
+
+What is beyond the wanted number never stands on a loan.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
-from quotatree.core.changes.evictions import Victim, evict_each
-from quotatree.core.model.job import Job
-from quotatree.core.model.quota import QuotaId
-from quotatree.core.model.quota_arithmetic import idle_room
-from quotatree.core.model.resources import GPU, ZERO
+from quotatree.core.changes.evictions import Victim, evict_each, settle_all
+from quotatree.core.model.job import Claim
+from quotatree.core.model.quota import Quota
+from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind
-from quotatree.core.planning.attempt_facts import victim_cost
-from quotatree.core.planning.attempt_reasons import why_taken
 from quotatree.core.planning.claimant import Claimant
-from quotatree.core.planning.steps import lacking_inside, signature_of
+from quotatree.core.planning.steps import signature_of
+from quotatree.core.planning.why import why_taken
 from quotatree.core.reasons import Reason, Step
-from quotatree.core.search.eligible import Clause, Signature
-from quotatree.core.search.trial import Left
+from quotatree.core.search.eligible import Protections, Signature, surplus_below
+from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.proof import proved
+from quotatree.core.search.trial import with_companions
 from quotatree.core.search.victims import Found, Request
+from quotatree.core.state.undo_log import Mark
 
 
-def search_request(
-    claimant: Claimant,
-    step: Step,
-    clauses: tuple[Clause, ...],
-    now_ms: int,
-    *,
-    loan_allowed: bool,
-    nodes_fit: bool = False,
-    spared: frozenset[QuotaId] = frozenset(),
-) -> Request:
-    """Return what a search for victims needs to know; `nodes_fit`: True if the replicas have their places already.
+class Gone(NamedTuple):
+    """A unit that has left for a job; `stopped` tells of one that was a core."""
 
-    `spared`: quotas whose own idle borrowers are not to be taken (I4).
+    unit: Unit
+    eviction: say.Evict
+    victim: say.VictimCost
+    stopped: effects.Stopped | None
+
+
+def take(
+    claimant: Claimant, signature: Signature, found: Found, now_ms: int
+) -> tuple[list[say.Decision], list[Gone]]:
+    """Evict the units that were found, or turn them idle; return the decisions, and who has left.
+
+    Jobs that lose some of their replicas are not settled yet.
     """
-    state, job, quota = claimant.state, claimant.job, claimant.quota
-    inside = ZERO if loan_allowed else lacking_inside(claimant, clauses)
-    short_at, deficit, fits = claimant.lacking(loan_allowed or any(inside))
-    nodes_fit = nodes_fit or fits
-    room = -1
-    if nodes_fit:
-        room = idle_room(quota, claimant.root.min[GPU] or 0, GPU) - claimant.request.gpu_milli
-    gives_way = None
-    if clauses and quota.tree.idle_units:
-        gives_way = signature_of(state, job, Step.IDLE, (), short_at)
-    request = Request(
-        state=state,
-        quota=quota,
-        signature=signature_of(state, job, step, clauses, short_at, spared),
-        deficit=deficit,
-        inside=inside,
-        now_ms=now_ms,
-        job=job,
-        wanted=claimant.wanted,
-        amount=claimant.request,
-        avoid=claimant.avoid,
-        nodes_fit=nodes_fit,
-        demote_room=room,
-        loan_allowed=loan_allowed,
-        past_guard=claimant.past_guard,
-        gives_way=gives_way,
-        effort=claimant.effort,
-    )
-    return request if claimant.effort.thorough else replace(request, branches=Left(0), cells=Left(0))
-
-
-class Taken(NamedTuple):
-    """What became of the units that were found. `stopped` tells of those that were cores and left."""
-
-    victims: list[say.VictimCost]
-    decided: list[say.Decision]
-    stopped: list[effects.Stopped]
-
-
-def take(claimant: Claimant, signature: Signature, found: Found, now_ms: int) -> Taken:
-    """Evict the units that were found, or turn them idle. Jobs that lose some of their replicas are not settled yet."""
-    state, job = claimant.state, claimant.job
-    taken = Taken([], [], [])
+    decided, gone = list[say.Decision](), list[Gone]()
     for turned_idle, units in groupby(found.units, found.demoted.__contains__):
         if turned_idle:
-            taken.decided.extend(effects.demote(state, unit, now_ms, job.id) for unit in units)
-            continue
-        leave = _with_reasons(job, units, signature)
-        taken.stopped.extend(effects.stopped(unit) for unit, _ in leave if unit.cls.kind is UnitKind.CORE)
-        evicted = evict_each(state, leave, now_ms, job.id, counts=True)
-        for (unit, _), (eviction, freed) in zip(leave, evicted, strict=True):
-            taken.victims.append(victim_cost(unit, eviction, freed))
-            taken.decided.append(eviction)
-    return taken
+            decided += [effects.demote(claimant.state, unit, now_ms, claimant.job.id) for unit in units]
+        else:
+            left = _evict(claimant, units, signature, now_ms)
+            gone += left
+            decided += [one.eviction for one in left]
+    return decided, gone
 
 
-def _with_reasons(job: Job, units: Iterable[Unit], signature: Signature) -> list[Victim]:
-    """Return units with the reason why each is taken, which is the same for all of one class."""
-    reasons: dict[UnitClass, Reason] = {}
-    found: list[Victim] = []
+def _evict(claimant: Claimant, units: Iterable[Unit], signature: Signature, now_ms: int) -> list[Gone]:
+    """Evict units, each with the reason why it is taken, which is the same for all of one class."""
+    job, reasons = claimant.job, dict[UnitClass, Reason]()
+    leave: list[Victim] = []
     for unit in units:
         why = reasons.get(unit.cls)
         if why is None:
             why = reasons[unit.cls] = why_taken(job, signature, unit)
-        found.append((unit, why))
+        leave.append((unit, why))
+    stopped = [effects.stopped(unit) if unit.cls.kind is UnitKind.CORE else None for unit, _ in leave]
+    evicted = evict_each(claimant.state, leave, now_ms, job.id, counts=True)
+    return [
+        Gone(unit, eviction, _victim(unit, eviction, freed), core)
+        for (unit, _), (eviction, freed), core in zip(leave, evicted, stopped, strict=True)
+    ]
+
+
+def _victim(unit: Unit, eviction: say.Evict, freed: Resources) -> say.VictimCost:
+    """Return the line of the ledger for one eviction, which freed so much, with what the unit took along."""
+    cls = unit.cls
+    return say.VictimCost(
+        job=eviction.job, kind=cls.kind, replicas=eviction.replicas, quota=cls.quota.spec.id, priority=cls.priority,
+        lost_work=eviction.lost_work, cost=eviction.cost, freed=freed,
+    )  # fmt: skip
+
+
+class GivenWay:
+    """The surplus that has left for a job, so that it does not stand on a loan; `gone` is empty while there is none."""
+
+    def __init__(self, claimant: Claimant, now_ms: int) -> None:
+        self._claimant, self._now_ms = claimant, now_ms
+        self.gone: list[Gone] = []
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        return tuple(one.unit for one in self.gone)
+
+    def clear(self) -> None:
+        """Let the surplus leave that the start would put on loan."""
+        if self._claimant.quota.tree.surplus_units:
+            surplus = surplus_on_loan(self._claimant)
+            self._let_go(surplus)
+            settle_all(self._claimant.state, surplus, self._now_ms)
+
+    def let_stay(self, request: Request, found: Found, before: Mark) -> None:
+        """Let surplus that has left since this mark stay, dearest first, where the victims alone are enough (P8).
+
+        What leaves all the same leaves together with the victims: each is told with its cost as everything still stands. Jobs
+        that lose it are not settled yet.
+        """
+        state, leaves = self._claimant.state, {one.unit: one.victim.cost for one in self.gone}
+        state.rollback_to(before)
+        self.gone.clear()
+        on_loan, along = surplus_on_loan(self._claimant, found.units), with_companions(list(found.units))
+        for unit in sorted(leaves, key=lambda u: (-leaves[u], u.started_ms, u.name)):
+            if unit in on_loan:
+                continue
+            rest = Overlay(state)
+            for other in leaves:
+                if other is not unit and other not in along:
+                    rest.take(other)
+            if proved(request, rest, found):
+                del leaves[unit]
+        self._let_go(leaves)
+
+    def _let_go(self, surplus: Iterable[Unit]) -> None:
+        claimant = self._claimant
+        signature = signature_of(claimant.state, claimant.job, Step.IDLE, (), claimant.quota)
+        self.gone += _evict(claimant, surplus, signature, self._now_ms)
+
+
+def surplus_on_loan(claimant: Claimant, victims: Iterable[Unit] = ()) -> list[Unit]:
+    """Return the surplus of the job's quota and below, the newest first, that its start would put on loan.
+
+    `victims`: units that leave for it anyway. What protections keep stays.
+    """
+    state, quota, request = claimant.state, claimant.quota, claimant.request
+    gone = with_companions(list(victims))
+    freed = _freed_of(quota, gone)
+    left = {i: quota.used[i] + request[i] - freed[i] - bound for i, bound in quota.named if request[i]}
+    protections = Protections(signature_of(state, claimant.job, Step.IDLE, (), quota), Overlay(state))
+    chosen: list[Unit] = []
+    for unit in sorted(surplus_below(state, quota), key=lambda u: (-u.started_ms, u.name)):
+        helps = unit not in gone and any(over > 0 and unit.footprint[i] for i, over in left.items())
+        if helps and protections.allow([*chosen, unit]):
+            chosen.append(unit)
+            for i in left:
+                left[i] -= unit.footprint[i]
+    for unit in reversed(chosen.copy()):
+        if all(over + unit.footprint[i] <= 0 for i, over in left.items() if unit.footprint[i]):
+            chosen.remove(unit)  # a larger one that came after it is enough (P8)
+            for i in left:
+                left[i] += unit.footprint[i]
+    return chosen
+
+
+def _freed_of(quota: Quota, units: Iterable[Unit]) -> Resources:
+    """Return what these units use of a quota's regular room."""
+    found = ZERO
+    for unit in units:
+        if unit.cls.claim is not Claim.IDLE and quota.contains(unit.cls.quota):
+            found = found.plus(unit.footprint)
     return found

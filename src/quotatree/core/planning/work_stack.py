@@ -17,13 +17,12 @@ from quotatree.core.model.rights import could_evict, work_of
 from quotatree.core.model.wait_queue import Failure, WaitClass
 from quotatree.core.planning.applying import apply
 from quotatree.core.planning.asking import attempt
-from quotatree.core.planning.attempt_facts import kept_for_guard
 from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.draft import Draft
-from quotatree.core.planning.lasting import who_would_take_it_back
 from quotatree.core.planning.leftovers import Leftovers
 from quotatree.core.planning.outcome import Around, Decided, Failed, Outcome, Proposal, Question, RivalsFirst
-from quotatree.core.planning.rivals import before_loan, rival_of
+from quotatree.core.planning.rivals import before_loan, rival_of, who_would_take_it_back
+from quotatree.core.planning.why import kept_for_guard
 from quotatree.core.reasons import Code, because
 
 

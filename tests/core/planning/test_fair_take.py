@@ -15,7 +15,7 @@ from quotatree.core.model.job import Claim, Idle, JobId
 from quotatree.core.model.policy import Scope
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.resources import Bounds
-from quotatree.core.planning import fair_idle
+from quotatree.core.planning import fair_take
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Code, Reason, Step
 from quotatree.core.search.placement import find_places
@@ -216,7 +216,7 @@ def test_borrowers_who_take_in_vain_look_for_places_a_few_times_each(monkeypatch
         return find_places(*args, **rest)
 
     state = borrowers_of_whole_nodes(20)
-    monkeypatch.setattr(fair_idle, "find_places", counted)
+    monkeypatch.setattr(fair_take, "find_places", counted)
     made = plan(state, LATER)
     assert all(isinstance(d, say.Wait) for d in made.decisions)
     assert asked <= 3 * 20

@@ -11,7 +11,7 @@ from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit, QuotaId
 from quotatree.core.planning import ordering, strategies
 from quotatree.core.planning.ordering import Ordering
-from quotatree.core.planning.rest import at_rest
+from quotatree.core.planning.plan import at_rest
 from tests.core.building import MINUTE, World, bounds
 
 BLOCKS = [(Strategy.FIFO, 5), (Strategy.INTELLIGENT, 8)]
@@ -41,9 +41,9 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[QuotaId]:
     found: list[QuotaId] = []
     really = strategies.tryable
 
-    def tryable(quota, *rest):
+    def tryable(state, quota, *rest):
         found.append(quota.id)
-        return really(quota, *rest)
+        return really(state, quota, *rest)
 
     monkeypatch.setattr(ordering, "tryable", tryable)
     return found

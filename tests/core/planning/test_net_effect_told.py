@@ -5,7 +5,7 @@ from __future__ import annotations
 from quotatree.core import decisions as say
 from quotatree.core.model.job import JobId
 from quotatree.core.model.unit import UnitKind
-from quotatree.core.planning.told import Told
+from quotatree.core.planning.net_effect import Told
 from quotatree.core.reasons import Code, Step, because
 
 WHY = because(Code.FitsFree)
