@@ -9,7 +9,7 @@ from quotatree.core.model.job import Idle, JobId
 from quotatree.core.model.node import NodeState
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit, QuotaId
-from quotatree.core.planning import ordering, strategies
+from quotatree.core.planning import ready_jobs, strategies
 from quotatree.core.planning.ordering import Ordering
 from quotatree.core.planning.plan import at_rest
 from tests.core.building import MINUTE, World, bounds
@@ -45,7 +45,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[QuotaId]:
         found.append(quota.id)
         return really(state, quota, *rest)
 
-    monkeypatch.setattr(ordering, "tryable", tryable)
+    monkeypatch.setattr(ready_jobs, "tryable", tryable)
     return found
 
 

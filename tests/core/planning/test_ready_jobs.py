@@ -11,11 +11,9 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import Job, JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import AmountLimit
-from quotatree.core.planning import ordering as ordering_module
-from quotatree.core.planning import strategies
-from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning import ready_jobs, strategies
+from quotatree.core.planning.ordering import Ordering, ReadyQuotas
 from quotatree.core.planning.plan import plan
-from quotatree.core.planning.ready_jobs import ReadyQuotas
 from quotatree.core.state import State
 from tests.core.building import World, cluster, root, self_level
 from tests.core.planning.crowds import crowded
@@ -71,7 +69,7 @@ def test_a_start_does_not_make_everybody_who_waits_be_looked_at_again(
         looks += 1
         return look(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ordering_module, "tryable", counted)
+    monkeypatch.setattr(ready_jobs, "tryable", counted)
     state = many_shapes(200)
     assert len(plan(state, 0).decisions) == 200
     assert looks <= 2

@@ -14,9 +14,8 @@ from quotatree.core.model.resources import Resources
 from quotatree.core.model.rights import Work, could_claim, could_evict, work_of
 from quotatree.core.planning import rivals
 from quotatree.core.planning.contest import Candidate
-from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.ordering import Ordering, room_within_min
 from quotatree.core.planning.plan import plan
-from quotatree.core.planning.ready_jobs import room_within_min
 from tests.core.building import World, self_level
 from tests.core.planning.crowds import crowded
 

@@ -19,7 +19,8 @@ from quotatree.core.model.tree import Tree
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.held_jobs import HeldJobs
 from quotatree.core.planning.leftovers import Leftovers, idle_candidates
-from quotatree.core.planning.ordering import Ordering, forget_positions
+from quotatree.core.planning.ordering import Ordering
+from quotatree.core.planning.ready_jobs import forget_positions
 from quotatree.core.planning.starvation_guard import guard_due, look_after_guards, next_guard_ms, place_guards
 from quotatree.core.planning.why import kept_for_guard
 from quotatree.core.planning.work_stack import WorkStack
