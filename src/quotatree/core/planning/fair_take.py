@@ -88,12 +88,8 @@ def _refusal(mine: Branch, other: Branch, share: int, left: int | None) -> Reaso
     if left is None:
         return because(Code.NoEligibleVictims, step=Step.IDLE.value)
     return because(
-        Code.FairShareReached,
-        quota=mine.quota.id,
-        share=_percent(share),
-        beside=other.quota.id,
-        left=_percent(left),
-    )
+        Code.FairShareReached, quota=mine.quota.id, share=_percent(share), beside=other.quota.id, left=_percent(left)
+    )  # fmt: skip
 
 
 def _percent(share: int) -> str:
@@ -115,11 +111,9 @@ class _Need:
         self.state.work.done += ONE_ATTEMPT
         if idle_refusal(self.job, self.request, overlay) is not None:
             return False
-        root = self.job.quota.root
-        return (
-            find_places(self.state, root, self._wanted, now=False, avoid=self._avoid, overlay=overlay)
-            is not None
-        )
+        root, avoid = self.job.quota.root, self._avoid
+        places = find_places(self.state, root, self._wanted, now=False, avoid=avoid, overlay=overlay)
+        return places is not None
 
     def plain(self) -> bool:
         """Return whether places are found wherever more is free than where some are: not so of several shapes, or in shared pools."""
@@ -192,7 +186,7 @@ def _from(
         elif too_small is None or left > too_small:
             too_small = left  # this unit alone is too much
     units = [unit for _, unit in candidates]
-    if not units or (need.plain() and not _Taking.all_of(need, least, units).enough()):
+    if not units or (need.plain() and not _Taking(need, least, units).enough()):
         return too_small  # nor are some of them enough
     turns = _turns_needed(need, least, candidates)
     if turns is None:
@@ -230,24 +224,26 @@ def _minimal(
 ) -> list[Unit]:
     """Return a minimal set of these units, which together are enough: the least dear first; then by P5, one job rather than several."""
     trial = _Taking(need, least)
-    for unit in sorted(units, key=lambda u: (dear(u), -u.started_ms, u.name)):
+    in_order = sorted(units, key=lambda u: (dear(u), -u.started_ms, u.name))
+    for unit in in_order:
         trial.take(unit)
         if trial.enough():
             break
     let_stay(list(trial.taken), dear, trial.spare)
     found = list(trial.taken)
-    if len(found) > 1:
-        spent = sum(dear(unit) for unit in found)
-        alone = _Taking(need, least)
-        for unit in sorted(units, key=lambda u: (dear(u), -u.started_ms, u.name)):
-            if dear(unit) > spent:
-                break
-            if not alone.too_small(unit):
-                alone.take(unit)
-                if alone.enough():
-                    return [unit]
-                alone.give_back(unit)
+    spent = sum(dear(unit) for unit in found)
+    for unit in in_order if len(found) > 1 else ():
+        if dear(unit) > spent:
+            break
+        if _leaves(least, [unit]) and _Taking(need, least, [unit]).enough():
+            return [unit]
     return found
+
+
+def _leaves(least: dict[int, int], units: Sequence[Unit]) -> bool:
+    """Return whether these units, with all that they take along, are as much as must leave at least."""
+    size = _size(units)
+    return all(size[i] >= amount for i, amount in least.items())
 
 
 def _size(units: Iterable[Unit]) -> list[int]:
@@ -259,24 +255,13 @@ def _size(units: Iterable[Unit]) -> list[int]:
 class _Taking:
     """Units that have been taken so far, on an overlay of the state."""
 
-    def __init__(self, need: _Need, least: dict[int, int]) -> None:
+    def __init__(self, need: _Need, least: dict[int, int], units: Iterable[Unit] = ()) -> None:
         self._need, self._least = need, least
         self._overlay = Overlay(need.state)
         self.taken: dict[Unit, list[Unit]] = {}  # each with what goes along with it
         self._sum = [0, 0, 0]
-
-    @classmethod
-    def all_of(cls, need: _Need, least: dict[int, int], units: list[Unit]) -> _Taking:
-        """Return a trial that has taken all these units."""
-        trial = cls(need, least)
         for unit in units:
-            trial.take(unit)
-        return trial
-
-    def too_small(self, unit: Unit) -> bool:
-        """Return whether a unit, with all it takes along, is less than what must go at least: alone it is not enough."""
-        pieces = with_companions([unit])
-        return any(sum([piece.footprint[i] for piece in pieces]) < least for i, least in self._least.items())
+            self.take(unit)
 
     def take(self, unit: Unit) -> None:
         along = [piece for piece in with_companions([unit]) if piece not in self._overlay.off]

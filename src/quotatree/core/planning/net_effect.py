@@ -7,8 +7,10 @@ it fits there. An engine is told only that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
 
 from quotatree.core import decisions as say
 from quotatree.core.changes import effects
@@ -23,6 +25,11 @@ from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.search.overlay import Nodes, Overlay
 from quotatree.core.search.placement import find_places
 from quotatree.core.state import State
+
+NOBODY: Final = say.Preemption(
+    preemptor=None, step=None, victims=(), demoted=(), cost=0, cost_without_ladder=0, highest_priority=0, tried=()
+)  # fmt: skip
+"""The record of a job that took none."""
 
 
 def keep_running(
@@ -141,29 +148,15 @@ class _NetEffect:
         took = self._took(job.id, kept.id)
         self.told.drop(number)
         ledger = told.preemption
-        if took:
+        if took and ledger is not None:
             highest = self._highest_taken_for(job.id, kept.id)
-            ledger = _merged(told.preemption, moved_to.preemption, kept.id, highest)
+            ledger = _without(ledger, [kept.id], highest, moved_to.preemption or NOBODY)
         reason = told.reason if ledger is not None and not took else _why(ledger, kept.id)
-        if now:
-            self.told.add(
-                effects.start(
-                    state,
-                    job,
-                    places,
-                    claim=Claim.REGULAR,
-                    now_ms=self.now_ms,
-                    step=told.step,
-                    reason=reason,
-                    preemption=ledger,
-                )
-            )
-        else:
-            self.told.add(
-                effects.hold(
-                    state, job, places, now_ms=self.now_ms, step=told.step, reason=reason, preemption=ledger
-                )
-            )
+        begin: Callable[..., say.Start | say.Hold]
+        begin = partial(effects.start, claim=Claim.REGULAR) if now else effects.hold
+        self.told.add(
+            begin(state, job, places, now_ms=self.now_ms, step=told.step, reason=reason, preemption=ledger)
+        )
         return True
 
     def true(self, decision: say.Decision, kept: list[JobId]) -> say.Decision:
@@ -173,16 +166,10 @@ class _NetEffect:
         """
         if not isinstance(decision, say.Start | say.Hold) or decision.preemption is None:
             return decision
-        ledger = decision.preemption
-        stay = [v.job for v in ledger.victims if v.job in kept]
+        stay = [v.job for v in decision.preemption.victims if v.job in kept]
         if not stay:
             return decision
-        victims = tuple(v for v in ledger.victims if v.job not in stay)
-        cost = sum(v.cost for v in victims)
-        ledger = replace(
-            ledger, victims=victims, cost=cost, cost_without_ladder=min(cost, ledger.cost_without_ladder),
-            highest_priority=self._highest_taken_for(decision.job), kept=(*ledger.kept, *stay),
-        )  # fmt: skip
+        ledger = _without(decision.preemption, stay, self._highest_taken_for(decision.job))
         return decision._replace(preemption=ledger, reason=_why(ledger, stay[0]))
 
     def _highest_taken_for(self, *preemptors: JobId) -> int:
@@ -237,28 +224,19 @@ def _free(nodes: Nodes, places: tuple[Placed, ...]) -> bool:
     )
 
 
-def _merged(
-    first: say.Preemption | None, second: say.Preemption | None, kept: JobId, highest: int
-) -> say.Preemption | None:
-    """Return the record of a preemptor without the victim that stays, with the victims that one had in its turn (P13).
+def _without(
+    ledger: say.Preemption, stay: list[JobId], highest: int, more: say.Preemption = NOBODY
+) -> say.Preemption:
+    """Return the record of a preemptor without victims that stay, and with the victims that one of them had in its turn (P13).
 
     `highest`: the highest priority of those who go in the end.
     """
-    if first is None:
-        return None
-    victims = tuple(v for v in first.victims if v.job != kept)
-    if second is None:
-        cost = sum(v.cost for v in victims)
-        return replace(
-            first, victims=victims, cost=cost, cost_without_ladder=min(cost, first.cost_without_ladder),
-            highest_priority=highest, kept=(*first.kept, kept),
-        )  # fmt: skip
-    victims += second.victims
+    victims = tuple(v for v in ledger.victims if v.job not in stay) + more.victims
     cost = sum(v.cost for v in victims)
     return replace(
-        first, victims=victims, demoted=first.demoted + second.demoted, cost=cost,
-        cost_without_ladder=min(cost, first.cost_without_ladder + second.cost_without_ladder),
-        highest_priority=highest, kept=(*first.kept, *second.kept, kept),
+        ledger, victims=victims, demoted=ledger.demoted + more.demoted, cost=cost, highest_priority=highest,
+        cost_without_ladder=min(cost, ledger.cost_without_ladder + more.cost_without_ladder),
+        kept=(*ledger.kept, *more.kept, *stay),
     )  # fmt: skip
 
 
