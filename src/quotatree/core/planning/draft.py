@@ -56,9 +56,8 @@ class Draft:
         self.returns = 0
         self.last = False
         self.postponed: dict[_Started, JobId] = {}  # starts left out, each with who would evict it
-        self.kept_for_guard: set[JobId] = (
-            set()
-        )  # jobs that do not start, since their victims would come back past a guard
+        # Jobs that do not start, since their victims would come back past a guard.
+        self.kept_for_guard: set[JobId] = set()
         self._guarded_then: dict[JobId, JobId | None] = {}  # who was guarded when a job was given places
         self._barred: set[_Started] = set()  # starts that are not made even in the last pass
         self._placed: dict[_Started, _Placing] = {}

@@ -20,7 +20,10 @@ T = TypeVar("T")
 
 
 class PlanEffort:
-    """What one plan may still spend. `before`: what the plan before it left to it; `resumes`: jobs that it goes on with."""
+    """What one plan may still spend. `before`: what the plan before it left to it; `resumes`: jobs that it goes on with.
+
+    `hopes`: classes that did not preempt, since they can start idle (P4), each with the last change by then.
+    """
 
     __slots__ = (
         "_cut",
@@ -30,6 +33,7 @@ class PlanEffort:
         "_until",
         "_work",
         "before",
+        "hopes",
         "resumes",
         "stack",
     )
@@ -38,6 +42,7 @@ class PlanEffort:
         self._state, self._work, self.before = state, state.work, before or Unfinished()
         self._until = self._work.done + PLAN_AT_MOST
         self._something_done = False
+        self.hopes = list(self.before.hopes)
         self.resumes = self.before.stack if self.before.change == state.change else ()
         self.stack: tuple[Job, ...] = ()  # jobs that were being tried when the plan was cut short
         self._tried: dict[WaitClass, None] = {}
@@ -78,9 +83,6 @@ class PlanEffort:
         """Whether an attempt has failed, was cut short or led to another: then the next plan goes on elsewhere, or with less effort."""
         return self._cut is not None or self._anybody_else_had_a_turn
 
-    def _class_of(self, job: Job) -> WaitClass | None:
-        return job.quota.queue.of_job.get(job.id)
-
     @property
     def _anybody_else_had_a_turn(self) -> bool:
         return bool(self._tried) or len(self.stack) > len(self.resumes)
@@ -89,12 +91,17 @@ class PlanEffort:
         """Note that a class has had its turn."""
         self._tried[cls] = None
 
-    def unfinished(self, hopes: tuple[tuple[WaitClass, int], ...]) -> Unfinished | None:
+    def unfinished(self) -> Unfinished | None:
         """Return what this plan leaves to the next; None if it was not cut short."""
         if not self.used_up:
             return None
         tried, briefly = self.before.tried, self.before.briefly
-        hardest, spent = self._cut or (self._class_of(self.stack[-1]) if self.stack else None, 0)
+        hardest, spent = self._cut or (None, 0)
+        if self._cut is None and self.stack:
+            last = self.stack[-1]
+            hardest = last.quota.queue.of_job.get(last.id)
         if hardest is not None and (2 * spent >= PLAN_AT_MOST or not self._anybody_else_had_a_turn):
             briefly |= {hardest}  # else the next plan would not get further
-        return Unfinished(tried.union(self._tried), briefly, hopes, self.stack, self._state.change)
+        return Unfinished(
+            tried.union(self._tried), briefly, tuple(self.hopes), self.stack, self._state.change
+        )

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from quotatree.core.changes import effects
 from quotatree.core.model.job import Claim, Job, Placed
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import over_while_ending
 from quotatree.core.model.resources import ZERO
 from quotatree.core.model.unit import Unit
-from quotatree.core.model.wait_queue import AGAIN, WaitClass
+from quotatree.core.model.wait_queue import AGAIN
 from quotatree.core.planning.claimant import passes_guard
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.rivals import rival_of
+from quotatree.core.planning.work_stack import WorkStack
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.free_index import free_index
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
 
-TryJob = Callable[[WaitClass, Job], bool]
-"""Tries a waiting job as the plan does: it may add to the draft or go back in it. It is passed with every call: kept here, it would
-make a cycle, which only the garbage collector could free after every plan."""
-
 
 class HeldJobs:
     """The holds of one plan."""
 
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
+    def __init__(self, draft: Draft, stack: WorkStack) -> None:
+        self._draft, self._stack = draft, stack
 
     def expire(self) -> None:
         """Release the holds whose time is over."""
@@ -38,7 +33,7 @@ class HeldJobs:
                 reason = because(Code.HoldExpired)
                 draft.decisions.append(effects.release(draft.state, job, draft.now_ms, reason, again=True))
 
-    def finish(self, try_job: TryJob) -> bool:
+    def finish(self) -> bool:
         """Start each held job whose places are empty now or that fits elsewhere; return whether anything was decided.
 
         If the plan has spent what it may, the rest of them is left to the next.
@@ -52,7 +47,7 @@ class HeldJobs:
         for job in holders:
             if draft.is_put_off(job, Claim.REGULAR):
                 continue
-            tried = self._takers_first(job, try_job)
+            tried = self._takers_first(job)
             if draft.returns > returns:
                 return True
             if not tried:
@@ -86,7 +81,7 @@ class HeldJobs:
             self._start(job, elsewhere, because(Code.StartsElsewhere))
         return len(draft.decisions) > decided
 
-    def retry_expired(self, try_job: TryJob) -> bool:
+    def retry_expired(self) -> bool:
         """Try jobs whose hold expired before any of their victims; return whether anything was decided."""
         draft = self._draft
         again: list[Quota] = []
@@ -109,7 +104,7 @@ class HeldJobs:
             while (cls := job.quota.queue.of_job.get(job.id)) is not None:
                 if job.running or draft.ordering.fails(cls) or draft.effort.used_up:
                     break
-                try_job(cls, job)
+                self._stack.help(cls, job)
                 if draft.returns > returns:
                     return True
         return len(draft.decisions) > decided
@@ -128,7 +123,7 @@ class HeldJobs:
             held.sort(key=lambda j: (-j.priority, j.spec.submitted_ms, j.id))
         return held
 
-    def _takers_first(self, job: Job, try_job: TryJob) -> bool:
+    def _takers_first(self, job: Job) -> bool:
         """Try jobs that could evict this held job before it starts, so that they take its hold and not its start (S8).
 
         Return False if one of them could not be tried in this plan.
@@ -141,7 +136,7 @@ class HeldJobs:
                 return True
             if draft.effort.used_up:
                 return False
-            try_job(rival.cls, rival.job)
+            self._stack.help(rival.cls, rival.job)
         return True
 
     def _start(self, job: Job, places: tuple[Placed, ...], reason: Reason) -> None:

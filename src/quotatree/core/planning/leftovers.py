@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from quotatree.core.changes import effects
 from quotatree.core.changes.evictions import evict_all
 from quotatree.core.model.effort import ONE_LOOK
@@ -29,34 +27,14 @@ from quotatree.core.state import State, limits_on
 _AsOf = tuple[int, int, int]
 
 
-@dataclass(slots=True)
-class _Line:
-    """Those who could use surplus, the first of them last: thousands of services may get a replica each in one plan."""
-
-    as_of: _AsOf
-    last_first: list[Job]
-
-
 class Leftovers:
     """The second and the third round of one plan."""
 
     def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-        self._hopes: list[tuple[WaitClass, int]] = []  # stopped at idle, and the last change by then
-        self._line: _Line | None = None
+        self._draft, self._hopes = draft, draft.effort.hopes
+        # Who could use surplus as of then, the first of them last: thousands of services may get a replica each in one plan.
+        self._line: tuple[_AsOf, list[Job]] | None = None
         self._nobody_misses: _AsOf | None = None  # as of then no job could have a wanted replica idle
-
-    def hope(self, cls: WaitClass) -> None:
-        """Note that a class did not preempt, since it can start idle (P4)."""
-        self._hopes.append((cls, self._draft.state.change))
-
-    def hopes(self) -> tuple[tuple[WaitClass, int], ...]:
-        """Return what the next plan must know if this one is cut short."""
-        return tuple(self._hopes)
-
-    def hope_on(self, hopes: tuple[tuple[WaitClass, int], ...]) -> None:
-        """Go on where a plan was cut short."""
-        self._hopes += hopes
 
     def forget_hopes(self) -> None:
         for cls, _ in self._hopes:
@@ -87,11 +65,11 @@ class Leftovers:
         """Start one surplus replica on what is left over (P12); return False if no job can have one."""
         draft, state = self._draft, self._draft.state
         as_of = self._as_of()
-        line = self._line
-        if line is None or line.as_of != as_of:
-            line = self._line = _Line(as_of, short_of_surplus(state, draft.trees)[::-1])
-        while line.last_first:
-            job = line.last_first[-1]
+        if self._line is None or self._line[0] != as_of:
+            self._line = as_of, short_of_surplus(state, draft.trees)[::-1]
+        line = self._line[1]
+        while line:
+            job = line[-1]
             root, tree, version = job.quota.root, job.quota.tree, job.quota.tree.version
             taken = {*job.core_indexes, *job.extras, *job.leaving}
             free = next((i for i in range(job.spec.most_replicas) if i not in taken), None)
@@ -111,10 +89,10 @@ class Leftovers:
                     if state.limits or tree.surplus_units == 1:
                         draft.ordering.touch(job.quota)
                     if version == tree.version:
-                        self._go_on(line, job)
+                        self._go_on(job, line, as_of)
                     return True
             state.remember_surplus(job, version)
-            line.last_first.pop()
+            line.pop()
         return False
 
     def _as_of(self) -> _AsOf:
@@ -122,14 +100,15 @@ class Leftovers:
         draft = self._draft
         return draft.returns, len(draft.decisions), draft.state.change
 
-    def _go_on(self, line: _Line, job: Job) -> None:
+    def _go_on(self, job: Job, line: list[Job], before: _AsOf) -> None:
         """Keep the order of those who could use surplus, now that this first one of them has got a replica: nobody else's place
         has changed, and nobody misses a wanted one who did not before."""
         if job.running_replicas >= job.spec.most_replicas:
-            line.last_first.pop()
-        before, line.as_of = line.as_of, self._as_of()
+            line.pop()
+        as_of = self._as_of()
+        self._line = as_of, line
         if self._nobody_misses == before:
-            self._nobody_misses = line.as_of
+            self._nobody_misses = as_of
 
     def _took_fairly(self, job: Job) -> bool:
         """Let a waiting borrower take from one that has more than its share (I4); return whether anything was decided.

@@ -261,9 +261,8 @@ class Told:
     def __init__(self, decisions: Iterable[say.Decision]) -> None:
         self._by_number: dict[Number, say.Decision] = {}
         self._about: dict[JobId, list[Number]] = {}  # also decisions that were dropped
-        self._made_for: dict[
-            JobId, list[Number]
-        ] = {}  # also those that were dropped or are made for another by now
+        # Also those that were dropped or are made for another by now.
+        self._made_for: dict[JobId, list[Number]] = {}
         self._log: list[tuple[Number, say.Decision | None]] = []
         self._next: Number = 0
         for decision in decisions:

@@ -135,9 +135,7 @@ def failure_of(
     if short is not None and short.quota.used[short.resource] + short.wanted <= (
         short.quota.min[short.resource] or 0
     ):
-        short = (
-            None  # the quota has room, but it is reserved or kept for a guard: a release there need not help
-        )
+        short = None  # the quota has room, but reserved or kept for a guard: a release there need not help
     tree = claimant.quota.tree
     one_by_one = len({shape for _, shape in wanted}) > 1 or bounded_by_pools(claimant.quota.root)
     change = state.change if one_by_one else None

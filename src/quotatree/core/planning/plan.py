@@ -7,7 +7,6 @@ waiting jobs until something is released, so "from the top" costs what has chang
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from quotatree.core import decisions as say
@@ -115,9 +114,8 @@ class _Planner:
     def __init__(self, draft: Draft) -> None:
         self._spend = draft.effort
         self._draft, self._state, self._now_ms = draft, draft.state, draft.now_ms
-        self._holds = HeldJobs(draft)
-        self._leftovers = Leftovers(draft)
-        self._stack = WorkStack(draft, self._leftovers)
+        self._leftovers, self._stack = Leftovers(draft), WorkStack(draft)
+        self._holds = HeldJobs(draft, self._stack)
 
     @property
     def decisions(self) -> list[say.Decision]:
@@ -129,13 +127,12 @@ class _Planner:
         for tree in draft.trees:
             if tree.loans and not any(map(has_loan, tree.numbered)):
                 self._state.set_loans(tree, False)
-        self._leftovers.hope_on(self._spend.before.hopes)
         draft.decisions += look_after_guards(self._state, draft.trees, self._now_ms)
         holds.expire()
         self._stack.resume()
         while True:
             returns = draft.returns
-            while holds.retry_expired(self._stack.help) or holds.finish(self._stack.help):
+            while holds.retry_expired() or holds.finish():
                 pass
             while draft.returns == returns and self._round():
                 pass
@@ -152,7 +149,7 @@ class _Planner:
 
     def _leave_to_the_next(self) -> None:
         """Note what was not finished; else forget failures that the next plan is to find out again."""
-        unfinished = self._spend.unfinished(self._leftovers.hopes())
+        unfinished = self._spend.unfinished()
         self._state.remember_unfinished(self._draft.trees[0], unfinished)
         if unfinished is not None:
             if not self._draft.decisions and not self._spend.anybody_had_a_turn:
@@ -169,7 +166,7 @@ class _Planner:
         """
         kinds = (
             self._regular,
-            partial(self._holds.retry_expired, self._stack.help),
+            self._holds.retry_expired,
             self._leftovers.start_idle,
             self._leftovers.start_surplus,
         )
@@ -184,7 +181,7 @@ class _Planner:
         """Do what follows once no job can be helped; return True if a job may be helped after that."""
         return (
             self._draft.fail_over_limit()
-            or self._holds.finish(self._stack.help)
+            or self._holds.finish()
             or self._stack.look_again()
             or self._guards()
             or self._last_pass()
@@ -210,7 +207,7 @@ class _Planner:
         if draft.last or not draft.postponed:
             return False
         draft.last = True
-        self._holds.finish(self._stack.help)
+        self._holds.finish()
         return True
 
     # -- the first round ---------------------------------------------------------------------------------------

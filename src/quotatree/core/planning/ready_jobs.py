@@ -26,9 +26,9 @@ Entry = tuple[WaitClass, Job]
 class ReadyJobs:
     """The jobs that a strategy lets be tried, one of each class, as of a stamp of the queue and a version of the tree.
 
-    `version`: None: of any. `stood`: the positions that `balance` should remember (S3). `alike`: all that could start were let, so
-    that one which leaves changes nothing for the others. `largest`: no
-    job of the queue that an amount limit binds asks for more milli-GPU.
+    `version`: None: of any. `stood`: the positions that `balance` should remember (S3). `alike`: all that could start were
+    let, so that one which leaves changes nothing for the others. `largest`: no job of the queue that an amount limit binds
+    asks for more milli-GPU.
     """
 
     __slots__ = ("_priorities", "alike", "jobs", "largest", "no_room", "stamp", "stood", "version")
@@ -91,9 +91,8 @@ class ReadyInQueues:
     def __init__(self, state: State, now_ms: int, trees: tuple[Tree, ...]) -> None:
         self._state, self._now_ms, self.trees = state, now_ms, trees
         self._ready: dict[Quota, ReadyJobs] = {}
-        self._done: dict[
-            Quota, int
-        ] = {}  # the last plan left nobody to try: that holds at this version of the tree
+        # Where the last plan left no job to try: that holds at this version of the tree.
+        self._done: dict[Quota, int] = {}
 
     def waiting(self) -> Iterable[Quota]:
         """Return the quotas in which a job waits; they must not change while one goes through them."""

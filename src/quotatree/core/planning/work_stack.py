@@ -19,7 +19,6 @@ from quotatree.core.planning.applying import apply
 from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.draft import Draft
-from quotatree.core.planning.leftovers import Leftovers
 from quotatree.core.planning.outcome import Around, Decided, Failed, Outcome, Proposal, Question, RivalsFirst
 from quotatree.core.planning.rivals import before_loan, rival_of, who_would_take_it_back
 from quotatree.core.planning.why import kept_for_guard
@@ -40,8 +39,8 @@ class Frame:
 class WorkStack:
     """The loop of one plan. `left_out`: classes whose start was postponed: the next plan tries them again."""
 
-    def __init__(self, draft: Draft, leftovers: Leftovers) -> None:
-        self._draft, self._leftovers = draft, leftovers
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
         self._state, self._now_ms, self._effort = draft.state, draft.now_ms, draft.effort
         self._resting_on_all: list[WaitClass] = []  # their failures: any change makes them void
         self.left_out: list[WaitClass] = []
@@ -161,6 +160,6 @@ class WorkStack:
             self._resting_on_all.append(cls)
         self._effort.failed(cls)
         if failure.reason.code is Code.StopsAtIdle:
-            self._leftovers.hope(cls)
+            self._effort.hopes.append((cls, self._state.change))
         self._draft.ordering.drop(cls)
         self._draft.tell(job, failure.reason)
