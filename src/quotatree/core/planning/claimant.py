@@ -27,8 +27,7 @@ class Claimant:
         self.state, self.job, self.effort = state, job, effort
         self.quota, self.root = job.quota, job.quota.root
         self.request, self.wanted = total_request(job, replicas), job.shaped(replicas)
-        self.past_guard = passes_guard(state, job)
-        self.avoid = frozenset() if self.past_guard else job.quota.tree.guard_nodes
+        self.past_guard, self.avoid = passes_guard(state, job), kept_nodes(state, job)
         # By whether a loan is allowed: all changes by then, and what is lacking.
         self._lacks: dict[bool, tuple[object, tuple[Quota, Resources, bool]]] = {}
 
@@ -94,6 +93,12 @@ class Claimant:
             found = (short_at, self.deficit(loan_allowed), self.places(now=False) is not None)
             known = self._lacks[loan_allowed] = now, found
         return known[1]
+
+
+def kept_nodes(state: State, job: Job) -> frozenset[int]:
+    """Return the nodes that a job may not use, since they are kept for a guarded job (S10)."""
+    kept = job.quota.tree.guard_nodes
+    return frozenset() if not kept or passes_guard(state, job) else kept
 
 
 def passes_guard(state: State, job: Job) -> bool:

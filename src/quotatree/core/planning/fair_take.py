@@ -11,7 +11,7 @@ from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import idle_room
 from quotatree.core.model.resources import GPU, Resources
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
-from quotatree.core.planning.claimant import passes_guard
+from quotatree.core.planning.claimant import kept_nodes
 from quotatree.core.planning.fair_shares import INFINITE, Branch, branch_below, sharing_from, turns_of
 from quotatree.core.planning.why import idle_refusal
 from quotatree.core.reasons import Code, Reason, Step, because
@@ -104,7 +104,7 @@ class _Need:
         numbers = least_asked_for(job)
         self.request = total_request(job, numbers)
         self._wanted = job.shaped(numbers)
-        self._avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
+        self._avoid = kept_nodes(state, job)
 
     def met(self, overlay: Overlay) -> bool:
         """Return whether the job could run idle if the state were as the overlay supposes."""

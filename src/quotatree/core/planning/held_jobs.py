@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from quotatree.core.changes import effects
-from quotatree.core.model.job import Claim, Job, Placed
+from quotatree.core.model.job import Claim, Hold, Job, Placed
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import over_while_ending
 from quotatree.core.model.resources import ZERO
 from quotatree.core.model.unit import Unit
 from quotatree.core.model.wait_queue import AGAIN
-from quotatree.core.planning.claimant import passes_guard
+from quotatree.core.planning.claimant import kept_nodes
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.rivals import rival_of
 from quotatree.core.planning.work_stack import WorkStack
@@ -41,9 +41,8 @@ class HeldJobs:
         holders = self._holders()
         if not holders:
             return False
-        draft, state = self._draft, self._draft.state
+        draft, nowhere = self._draft, set[tuple[object, ...]]()
         decided, returns = len(draft.decisions), draft.returns
-        nowhere: set[tuple[object, ...]] = set()  # requests that fit nowhere else: equal ones need no search
         for job in holders:
             if draft.is_put_off(job, Claim.REGULAR):
                 continue
@@ -52,34 +51,34 @@ class HeldJobs:
                 return True
             if not tried:
                 break
-            hold = job.hold
-            if hold is None:
-                continue
-            if not hold.waiting_on:
-                if effects.wait_longer(state, job, draft.now_ms):
-                    continue
-                self._start(job, hold.unit.places, because(Code.HoldComplete))
-                continue
-            version = job.quota.tree.version
-            if (
-                hold.checked_version == version
-                or job.leaving
-                or over_while_ending(job.quota, hold.unit.footprint, ZERO)
-            ):
-                continue
-            state.set_checked(hold, version)
-            wanted = [(p.replica, p.shape) for p in hold.unit.places]
-            avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
-            alike = (job.quota.root.id, avoid, *(shape for _, shape in wanted))
-            elsewhere = None
-            if alike not in nowhere:
-                elsewhere = self._elsewhere(hold.unit, wanted, avoid)
-            if elsewhere is None:
-                if len(wanted) == 1:  # a gang may use its own promised places too
-                    nowhere.add(alike)
-                continue
-            self._start(job, elsewhere, because(Code.StartsElsewhere))
+            if job.hold is not None:
+                self._begin(job, job.hold, nowhere)
         return len(draft.decisions) > decided
+
+    def _begin(self, job: Job, hold: Hold, nowhere: set[tuple[object, ...]]) -> None:
+        """Start a held job in its places if they are empty now, or elsewhere; else it goes on waiting.
+
+        `nowhere`: requests that fit nowhere else: equal ones need no search.
+        """
+        draft, state, version = self._draft, self._draft.state, job.quota.tree.version
+        if not hold.waiting_on:
+            if not effects.wait_longer(state, job, draft.now_ms):
+                self._start(job, hold.unit.places, because(Code.HoldComplete))
+            return
+        if (
+            hold.checked_version == version
+            or job.leaving
+            or over_while_ending(job.quota, hold.unit.footprint, ZERO)
+        ):
+            return
+        state.set_checked(hold, version)
+        wanted, avoid = [(p.replica, p.shape) for p in hold.unit.places], kept_nodes(state, job)
+        alike = (job.quota.root.id, avoid, *(shape for _, shape in wanted))
+        elsewhere = None if alike in nowhere else self._elsewhere(hold.unit, wanted, avoid)
+        if elsewhere is not None:
+            self._start(job, elsewhere, because(Code.StartsElsewhere))
+        elif len(wanted) == 1:  # a gang may use its own promised places too
+            nowhere.add(alike)
 
     def retry_expired(self) -> bool:
         """Try jobs whose hold expired before any of their victims; return whether anything was decided."""
@@ -142,17 +141,10 @@ class HeldJobs:
     def _start(self, job: Job, places: tuple[Placed, ...], reason: Reason) -> None:
         draft = self._draft
         draft.note_place(job, Claim.REGULAR)
-        draft.decisions.append(
-            effects.start(
-                draft.state,
-                job,
-                places,
-                claim=Claim.REGULAR,
-                now_ms=draft.now_ms,
-                step=Step.FREE,
-                reason=reason,
-            )
+        begun = effects.start(
+            draft.state, job, places, claim=Claim.REGULAR, now_ms=draft.now_ms, step=Step.FREE, reason=reason
         )
+        draft.decisions.append(begun)
 
     def _elsewhere(self, unit: Unit, wanted: Wanted, avoid: frozenset[int]) -> tuple[Placed, ...] | None:
         """Return places that are free now, for a gang also those of its promised places that are empty; None if too few."""

@@ -11,7 +11,7 @@ from quotatree.core.model.resources import GPU, resources_text
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import UnitKind
 from quotatree.core.model.wait_queue import Failure, WaitClass
-from quotatree.core.planning.claimant import passes_guard
+from quotatree.core.planning.claimant import kept_nodes
 from quotatree.core.planning.contest import Candidate
 from quotatree.core.planning.draft import Draft
 from quotatree.core.planning.fair_shares import fair_order, sharing_from
@@ -243,7 +243,7 @@ def _places(state: State, job: Job, numbers: list[int]) -> tuple[Placed, ...] | 
         return refusal
     tree = job.quota.tree
     wanted = job.shaped(numbers)
-    avoid = frozenset() if passes_guard(state, job) else tree.guard_nodes
+    avoid = kept_nodes(state, job)
     places = find_places(state, tree.root, wanted, now=True, avoid=avoid)
     if places is not None:
         return places

@@ -19,7 +19,7 @@ from quotatree.core.model.job import Claim, Job, JobId, Phase, Placed
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.rights import work_of
 from quotatree.core.model.unit import Unit, UnitKind
-from quotatree.core.planning.claimant import passes_guard
+from quotatree.core.planning.claimant import kept_nodes
 from quotatree.core.planning.why import GIVE_WAY_TO_ANYBODY, cost_text, why_handed_on
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.search.overlay import Nodes, Overlay
@@ -132,8 +132,7 @@ class _NetEffect:
         """Give a preemptor other places than those of the job that is kept; return False if there are none."""
         state = self.state
         wanted = [(place.replica, place.shape) for place in before]
-        avoid = frozenset() if passes_guard(state, job) else job.quota.tree.guard_nodes
-        root = job.quota.root
+        root, avoid = job.quota.root, kept_nodes(state, job)
         places = None if job.leaving else find_places(state, root, wanted, now=True, avoid=avoid)
         if places is not None and effects.waits_for_ending(job, places):
             places = None
