@@ -238,7 +238,10 @@ class Attempt:
             return self._fail(because(Code.StopsAtIdle), None)  # forgotten in this plan (leftovers.py)
         short = self._short_of_min
         self._steps = steps = preempting_steps(self._claimant)
-        if not steps.returns() and (why := why_no_return(self._claimant, short)) is not None:
+        if (
+            steps.clauses_of(Step.RETURN) is None
+            and (why := why_no_return(self._claimant, short)) is not None
+        ):
             self._not_enough(Step.RETURN, why)
         if not steps:
             self._not_enough(Step.OWN, because(Code.NoPolicy))

@@ -206,8 +206,11 @@ class Ordering(ReadyInQueues):
             for quota in unmeasured:
                 waits = quota.id in quota.tree.waiting
                 found = room_within_min(quota, self.ready(quota)) if waits else None
-                quotas.put_within(quota, found)
-        return quotas.within()
+                if found is None:
+                    quotas.within.pop(quota, None)
+                else:
+                    quotas.within[quota] = found
+        return quotas.within
 
     def ready_priorities(self, quota: Quota) -> Iterable[int]:
         """Return the submitted priorities of the jobs that may be tried at a quota, each once."""
@@ -231,14 +234,17 @@ class Ordering(ReadyInQueues):
 
 
 class ReadyQuotas:
-    """The quotas that have jobs to be tried, as far as they were put here."""
+    """The quotas that have jobs to be tried, as far as they were put here.
 
-    __slots__ = ("_by_highest", "_highest", "_within")
+    `within`: those where a job fits the quota's own min, each with the surplus that would leave for it.
+    """
+
+    __slots__ = ("_by_highest", "_highest", "within")
 
     def __init__(self) -> None:
         self._highest: dict[Quota, int] = {}
         self._by_highest: dict[tuple[Quota | None, int], dict[Quota, None]] = {}
-        self._within: dict[Quota, Resources] = {}
+        self.within: dict[Quota, Resources] = {}
 
     def put(self, quota: Quota, priorities: Iterable[int]) -> None:
         """Set the priorities of the jobs that may be tried at a quota; none: it has no such job."""
@@ -257,17 +263,6 @@ class ReadyQuotas:
         for highest in range(priority + 1, HIGHEST_PRIORITY + 1):
             found += self._by_highest.get((parent, highest), ())
         return found
-
-    def put_within(self, quota: Quota, surplus: Resources | None) -> None:
-        """Set that a job fits the quota's own min once this much surplus has left; None: no job does."""
-        if surplus is None:
-            self._within.pop(quota, None)
-        else:
-            self._within[quota] = surplus
-
-    def within(self) -> dict[Quota, Resources]:
-        """Return the quotas at which a job fits the quota's own min, each with the surplus that would leave for it."""
-        return self._within
 
 
 def room_within_min(quota: Quota, jobs: list[Entry]) -> Resources | None:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Job
 from quotatree.core.model.quota import Quota, QuotaId
-from quotatree.core.model.quota_arithmetic import deficit_at, fits_own_min, idle_room, protected_below
+from quotatree.core.model.quota_arithmetic import deficit_at, idle_room, protected_below
 from quotatree.core.model.resources import GPU, ZERO, Resources
 from quotatree.core.model.rights import work_of
 from quotatree.core.planning.claimant import Claimant
@@ -90,10 +90,6 @@ class Preempting:
             return self.one_by_one[0][0]
         return next(step for step, _ in (*self.narrower(), self.widest()))
 
-    def returns(self) -> bool:
-        """Return whether the job may take back what siblings have above their min (P15)."""
-        return bool(self.one_by_one) and self.one_by_one[0][0] is Step.RETURN
-
     def together(self) -> bool:
         """Return whether the job has a right over descendants or siblings."""
         return bool(self.below or self.beside)
@@ -132,7 +128,7 @@ def preempting_steps(claimant: Claimant) -> Preempting:
     one_by_one: list[StepClauses] = []
     clauses: tuple[Clause, ...] = ()
     in_own_min = _in_own_min(claimant)
-    if in_own_min and quota.tree.loans and fits_own_min(quota, claimant.request):
+    if in_own_min and quota.tree.loans:
         asked_for = tuple(i for i in range(3) if claimant.request[i])
         clauses = return_clauses(claimant.state, work_of(claimant.job), claimant.lacks(), asked_for)
         if clauses:
