@@ -24,7 +24,7 @@ from quotatree.core.model.node import NodeSpec, NodeState
 from quotatree.core.model.resources import WHOLE_GPU, Bounds
 from quotatree.core.planning.plan import plan
 from quotatree.core.state import State
-from tests.property import every_set, happenings, test_every_set, test_fair_idle, test_optimum, worlds
+from tests.property import every_set, full_clusters, happenings, test_every_set, test_fair_idle, worlds
 from tests.property.worlds import chance, pick
 
 BUDGETS: Final = ("PLAN_AT_MOST", "CHARGED_AT_MOST", "LOOKS_AT_MOST", "EFFORT", "IN_TURN")
@@ -179,7 +179,7 @@ def set_of_victims(random: Random, story: Story) -> None:
 
 def full_cluster(random: Random, story: Story) -> None:
     """A cluster that is full of one team's work, and a job or a gang that must take some of it."""
-    story.state, story.now_ms = test_optimum.full_cluster(random), test_optimum.NOW_MS
+    story.state, story.now_ms = full_clusters.full_cluster(random), full_clusters.NOW_MS
     shape = Shape(pick(random, 1000, 1000, 2000, 3000, 4000, 500, 250, 700), pick(random, 0, 0, 2000), 0)
     for number in range(random.randint(1, 3)):
         group = ReplicaGroup(random.randint(1, 4), shape)
