@@ -27,9 +27,17 @@ from quotatree.core.planning.steps import P4, Preempting, Right, Row, preempting
 from quotatree.core.planning.taking import search_request
 from quotatree.core.planning.tried_again import failure_of
 from quotatree.core.reasons import Code, Reason, Step, because
-from quotatree.core.search.certainty import prospect_of, surely_found, surely_none
 from quotatree.core.search.eligible import Clause
-from quotatree.core.search.victims import Found, NotFound, Request, Why, search
+from quotatree.core.search.victims import (
+    Found,
+    NotFound,
+    Request,
+    Why,
+    prospect_of,
+    search,
+    surely_found,
+    surely_none,
+)
 from quotatree.core.state import State
 
 BRIEFLY: Final = because(Code.SoughtBriefly)

@@ -10,8 +10,9 @@ from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.unit import Unit
 from quotatree.core.planning.steps import signature_of
 from quotatree.core.reasons import Step
-from quotatree.core.search.eligible import Protections, surplus_below
+from quotatree.core.search.eligible import surplus_below
 from quotatree.core.search.overlay import Overlay
+from quotatree.core.search.protections import Protections
 from quotatree.core.search.trial import with_companions
 from quotatree.core.state import State
 

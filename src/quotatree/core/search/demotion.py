@@ -65,18 +65,15 @@ def _turned(request: Request, overlay: Overlay, top: int) -> tuple[int, Proposal
 def _lowest_rung_with_enough(request: Request, top: int) -> int | None:
     """Return the lowest rung from 1 to `top` up to which all that may be turned idle would free the quota; None if there is none.
 
-    Limits and protections are left aside, so there may still be no set. Mostly nobody may be turned idle: then no set is sought.
+    Limits are left aside, so there may still be no set. Mostly nobody may be turned idle: then no set is sought.
     """
     freed = [[0] * LADDER for _ in range(3)]
     short = [i for i in range(3) if request.deficit[i] > 0 or request.inside[i] > 0]
-    for cls, entitled in request.signature.classes_in(request.state):
-        if not entitled.frees_quota or cls.kind not in (UnitKind.CORE, UnitKind.WANTED):
-            continue
-        for bucket in cls.buckets.values():
-            for *_, unit in bucket:
-                if unit.job.spec.idle is Idle.ALLOW and not unit.job.composite:
-                    for i in short:
-                        freed[i][entitled.rung] += unit.footprint[i]
+    for entitled, unit in request.signature.units_in(request.state, request.now_ms):
+        runs = unit.cls.kind in (UnitKind.CORE, UnitKind.WANTED)
+        if runs and entitled.frees_quota and unit.job.spec.idle is Idle.ALLOW and not unit.job.composite:
+            for i in short:
+                freed[i][entitled.rung] += unit.footprint[i]
     totals = [(list(accumulate(freed[i])), max(request.deficit[i], request.inside[i])) for i in short]
     enough = (rung for rung in range(1, top + 1) if all(total[rung] >= need for total, need in totals))
     return next(enough, None)

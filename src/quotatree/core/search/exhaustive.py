@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 from quotatree.core.model.job import Shape
@@ -144,17 +144,8 @@ class _Bound:
 
 def _candidates(trial: Trial) -> list[Unit] | None:
     """Return the units that may be taken up to the rung; None if there are more than FEW."""
-    found: list[Unit] = []
-    signature, off = trial.signature, trial.overlay.off
-    for cls, entitled in signature.classes_in(trial.state):
-        if entitled.rung > trial.rung:
-            continue
-        for bucket in cls.buckets.values():
-            for *_, unit in bucket:
-                protected = entitled.honours_min_runtime and unit.protected_until_ms > trial.now_ms
-                if protected or unit in off:
-                    continue
-                found.append(unit)
-                if len(found) > FEW:
-                    return None
-    return found
+    units = trial.signature.units_in(trial.state, trial.now_ms)
+    off = trial.overlay.off
+    open_ = (unit for entitled, unit in units if entitled.rung <= trial.rung and unit not in off)
+    found = list(islice(open_, FEW + 1))
+    return found if len(found) <= FEW else None

@@ -16,12 +16,11 @@ from typing import Final
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Share
 from quotatree.core.model.unit import Unit
-from quotatree.core.search.gang_slots import Way, cheapest_way
+from quotatree.core.search.fit import brought_by
+from quotatree.core.search.knapsack import Way, cheapest_way
 from quotatree.core.search.node_index import node_view
-from quotatree.core.search.one_node import available
 from quotatree.core.search.quota_cover import cheapest_cover
 from quotatree.core.search.slot_trial import SlotTrial
-from quotatree.core.search.tally import brought_by
 from quotatree.core.search.trial import Proposal, Trial, let_stay
 
 MOVES: Final = 64
@@ -262,7 +261,7 @@ class GangSearch(SlotTrial):
         found = self._shares.get(node_index)
         if found is None:
             node = self._nodes[node_index]
-            found = available(self, node) if self._usable(node_index) else []
+            found = self.available(node) if self._usable(node_index) else []
             self._shares[node_index] = found
             for share in found:
                 if self._entangled_with_core(share.unit):

@@ -1,4 +1,4 @@
-"""The cheapest units that free at least an amount of one resource: a knapsack cover, exactly (P5).
+"""Small knapsacks, exactly (P5): the cheapest units that free an amount of one resource, or that make slots on one node.
 
 A core takes the other replicas of its job along (P12): it frees what they have, and none of them goes beside it. So of each such job
 either the whole goes, or some of those replicas, the cheapest first, since they are alike in size.
@@ -192,3 +192,45 @@ def _choices(
             size = sum([unit.footprint[resource] for _, unit in some]) // grain
             choices.append(_Choice(size, sum([cost for cost, _ in some]), some))
         yield [choice for choice in choices if choice.size]
+
+
+class Way(NamedTuple):
+    """Units on one node without which it has `slots` more slots, and the cost they are charged with."""
+
+    charge: int
+    slots: int
+    units: list[Unit]
+
+
+def cheapest_way(
+    need: int, step: int, most: int, items: list[tuple[int, int, Unit]], total: int
+) -> Way | None:
+    """Return the cheapest items with at least `need` GPUs together, which make one slot; None if all are not enough.
+
+    Up to `most` slots, each further one of `step` GPUs, are made if that is cheaper per slot. An item is (GPUs, charge,
+    unit); `total` is the GPUs of all.
+    """
+    if most == 1:
+        if total == need:
+            return Way(sum([item[1] for item in items]), 1, [item[2] for item in items])
+        if total == len(items):
+            order = sorted(items, key=lambda item: (item[1], -item[2].started_ms, item[2].name))[:need]
+            return Way(sum(item[1] for item in order), 1, [item[2] for item in order])
+    top = need + (most - 1) * step
+    best: list[tuple[int, int, tuple[int, ...]] | None] = [(0, 0, ())] + [None] * top
+    for k, (gpus, cost, _) in enumerate(items):
+        for j in range(top, 0, -1):
+            below = best[j - gpus] if j > gpus else best[0]
+            if below is None:
+                continue
+            here = best[j]
+            if here is None or below[0] + cost <= here[0]:
+                candidate = (below[0] + cost, below[1] + 1, (*below[2], k))
+                if here is None or candidate < here:
+                    best[j] = candidate
+    found: Way | None = None
+    for slots in range(1, most + 1):
+        way = best[need + (slots - 1) * step]
+        if way is not None and (found is None or way[0] * found.slots < found.charge * slots):
+            found = Way(way[0], slots, [items[k][2] for k in way[2]])
+    return found

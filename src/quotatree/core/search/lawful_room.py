@@ -15,8 +15,8 @@ from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import WHOLE_GPU, Resources
-from quotatree.core.search.eligible import Protections
-from quotatree.core.search.tally import brought_by
+from quotatree.core.search.fit import brought_by
+from quotatree.core.search.protections import Protections
 from quotatree.core.search.trial import Trial
 
 ROOMS_KEPT: Final = 256

@@ -19,10 +19,11 @@ from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.search.eligible import Signature
+from quotatree.core.search.fit import may_use
+from quotatree.core.search.free_index import room_of
 from quotatree.core.search.node_bound import line_below, lower_bound
 from quotatree.core.search.node_offer import LADDER, NO_OFFER, Materials, Offer, Tie, offer_of
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.room import room_of
 from quotatree.core.state import State
 
 INDEXES_KEPT: Final = 64
@@ -132,7 +133,7 @@ class NodeIndex:
 
     def offer_on(self, node: Node, now_ms: int, materials: Materials | None = None) -> Offer:
         """Return what a node offers, NO_OFFER if it does not suit; without `materials` nothing is remembered."""
-        if node.spec.pool not in self._pools or not node.suits(self.shape):
+        if not may_use(node, self.shape, self._pools):
             return NO_OFFER
         return offer_of(node, self.shape, self.signature, now_ms, self._by_share, materials)
 

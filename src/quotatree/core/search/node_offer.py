@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from quotatree.core.model.job import Shape
-from quotatree.core.model.node import Node
+from quotatree.core.model.node import Node, slots_in
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, companions
@@ -356,7 +356,7 @@ def _part(row: Row, pieces: int) -> Row:
 
 def _reach_in_full(node: Node, shape: Shape, by_rung: dict[int, OfRung]) -> tuple[int, ...]:
     free = list(node.free)
-    count = gone_whole = 0
+    gone_whole = 0
     free_cpu, free_memory = node.free_cpu, node.free_memory
     reach: list[int] = []
     for p in range(LADDER):
@@ -370,15 +370,6 @@ def _reach_in_full(node: Node, shape: Shape, by_rung: dict[int, OfRung]) -> tupl
         elif p:
             reach.append(reach[-1])
             continue
-        if shape.gpu_milli >= WHOLE_GPU:
-            count = (free.count(WHOLE_GPU) + gone_whole) // shape.whole_gpus
-        elif shape.gpu_milli:
-            count = sum([f // shape.gpu_milli for f in free]) + gone_whole * (WHOLE_GPU // shape.gpu_milli)
-        else:
-            count = 1 << 30
-        if shape.cpu_milli:
-            count = min(count, free_cpu // shape.cpu_milli)
-        if shape.memory_mib:
-            count = min(count, free_memory // shape.memory_mib)
-        reach.append(max(0, count))
+        whole = free.count(WHOLE_GPU) + gone_whole
+        reach.append(slots_in(shape, whole, gone_whole, free, free_cpu, free_memory))
     return tuple(reach) if reach[-1] else NO_REACH

@@ -1,7 +1,8 @@
 """Where do replicas go on free capacity, so that whole nodes stay whole (R3, P7)?
 
 Nodes come best first from the index of their shape (free_index.py). Gangs fill the smallest rack that takes them whole,
-when racks are labelled. Nothing is written: what several replicas take from one node is booked beside it.
+when racks are labelled. Replicas of several shapes fill nodes shape by shape; where no order of shapes works, they are packed replica by
+replica. Nothing is written: what several replicas take from one node is booked beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.search.free_index import FreeIndex, FreeView, free_index, free_view
 from quotatree.core.search.overlay import Nodes, Overlay
-from quotatree.core.search.packing import Packing
 from quotatree.core.search.tentative import PoolRooms, Tentative, pick_devices
 from quotatree.core.state import State
 
@@ -34,7 +34,7 @@ def find_places(
 
     `now`: on devices free at this moment; False also counts devices of replicas that are leaving. `avoid`: nodes not to
     use. `overlay`: on devices that are free in it, instead of in the state. `packed`: if no order works for several shapes, they
-    are packed replica by replica (packing.py).
+    are packed replica by replica.
     """
     if len(wanted) == 1 and overlay is None and not bounded_by_pools(root):  # nearly always
         return _one(state, state.nodes, free_index(state, wanted[0][1], root, now), wanted[0], now, avoid)
@@ -122,7 +122,7 @@ def _in_this_order(
 def _packed(
     overlay: Overlay, root: Quota, by_shape: dict[Shape, list[int]], now: bool, avoid: frozenset[int]
 ) -> tuple[Placed, ...] | None:
-    """Return places for replicas of several shapes that no order of filling nodes found, or None (packing.py)."""
+    """Return places for replicas of several shapes that no order of filling nodes found, or None."""
     nodes: dict[Shape, list[Node]] = {}
     for shape, indexes in by_shape.items():
         free = free_view(overlay, shape, root, now)
@@ -202,3 +202,68 @@ def _racks_first(
             if missing <= 0:
                 return order
     return order
+
+
+REPLICAS_AT_MOST: Final = 32
+LOOKED_AT_MOST: Final = 500
+"""How many times a node is looked at for one job."""
+
+Candidates = dict[Shape, list[Node]]
+"""The nodes with room for one replica of each shape, best first; shapes in the order in which they are placed."""
+
+
+class Packing:
+    """The search for places of one job's replicas."""
+
+    __slots__ = ("_candidates", "_looks_left", "_rooms", "_suits", "_tentative")
+
+    def __init__(self, candidates: Candidates, tentative: Tentative, rooms: PoolRooms | None) -> None:
+        self._candidates, self._tentative, self._rooms = candidates, tentative, rooms
+        self._looks_left = LOOKED_AT_MOST
+        self._suits: dict[int, list[Shape]] = {}  # shapes that each node could hold, by its index
+        for shape, nodes in candidates.items():
+            for node in nodes:
+                self._suits.setdefault(node.index, []).append(shape)
+
+    def places(self, wanted: list[tuple[int, Shape]]) -> list[Placed] | None:
+        """Return places for all these replicas, given in the order of their shapes; None if none were found."""
+        return self._rest(wanted, 0, 0) if len(wanted) <= REPLICAS_AT_MOST else None
+
+    def _rest(self, wanted: list[tuple[int, Shape]], position: int, first: int) -> list[Placed] | None:
+        """Return places for the replicas from `position` on; its own node is not before `first` in the order of its shape.
+
+        Replicas of one shape are alike, so that only one order of them is tried.
+        """
+        if position == len(wanted):
+            return []
+        number, shape = wanted[position]
+        seen: set[tuple[object, ...]] = set()
+        for order, node in enumerate(self._candidates[shape][first:], first):
+            self._looks_left -= 1
+            if self._looks_left < 0:
+                return None
+            kind = self._kind(node)
+            if kind in seen:
+                continue
+            seen.add(kind)
+            if self._rooms is not None and not self._rooms.fits(node, shape):
+                continue
+            before = self._tentative.left_on(node)
+            devices = self._tentative.put(node, shape)
+            if devices is None:
+                continue
+            if self._rooms is not None:
+                self._rooms.charge(node, shape)
+            alike = position + 1 < len(wanted) and wanted[position + 1][1] == shape
+            rest = self._rest(wanted, position + 1, order if alike else 0)
+            if rest is not None:
+                return [Placed(number, node.index, devices, shape), *rest]
+            self._tentative.touched[node.index] = before
+            if self._rooms is not None:
+                self._rooms.charge(node, shape, -1)
+        return None
+
+    def _kind(self, node: Node) -> tuple[object, ...]:
+        """Return what a node must share with another for it not to matter which of them is used."""
+        free, cpu_milli, memory_mib = self._tentative.left_on(node)
+        return (*sorted(free), cpu_milli, memory_mib, node.spec.pool, *self._suits[node.index])

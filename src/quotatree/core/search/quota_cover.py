@@ -16,24 +16,10 @@ from typing import Final
 from quotatree.core.model.job import Idle
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import GPU, ZERO, Resources
-from quotatree.core.model.unit import (
-    Unit,
-    UnitClass,
-    UnitKind,
-    companions,
-    eviction_cost,
-    total_footprint,
-)
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind, companions, eviction_cost, total_footprint
 from quotatree.core.search.eligible import Entitled
 from quotatree.core.search.knapsack import Item, Wholes, cover, cover_both
-from quotatree.core.search.trial import (
-    NOTHING,
-    Proposal,
-    Trial,
-    implied,
-    quota_freed_by,
-    with_companions,
-)
+from quotatree.core.search.trial import NOTHING, Proposal, Trial, implied, quota_freed_by, with_companions
 
 UNBOUNDED: Final = 1 << 200
 WHOLES_LOOKED_AT: Final = 64
@@ -116,7 +102,7 @@ def too_little_may_go(trial: Trial) -> bool:
 def _unprotected(trial: Trial, cls: UnitClass, entitled: Entitled) -> Iterator[Unit]:
     for bucket in cls.buckets.values():
         for *_, unit in bucket:
-            if not entitled.honours_min_runtime or unit.protected_until_ms <= trial.now_ms:
+            if not entitled.spares(unit, trial.now_ms):
                 yield unit
 
 
@@ -204,7 +190,7 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
             would_do = cheapest.setdefault(amount, []) if amount and not every_one and not demotes else None
             for k in range(len(bucket)):
                 unit = bucket[start - 1 - k][3] if interval_ms is not None else bucket[k][3]
-                if unit in gone or (entitled.honours_min_runtime and unit.protected_until_ms > now_ms):
+                if unit in gone or entitled.spares(unit, now_ms):
                     continue
                 if beyond or (would_do and len(would_do) == enough and unit.cost(now_ms) > -would_do[0]):
                     beyond += 1

@@ -93,13 +93,12 @@ def _opened(request: Request, overlay: Overlay, pool: str, short: int) -> Found 
 
 def _standing_in(request: Request, pool: str) -> list[Unit]:
     """Return the units of the root's tree in a pool that may be taken, lowest on the ladder first, then cheapest."""
-    found: list[tuple[int, int, tuple[str, int], Unit]] = []
-    for cls, entitled in request.signature.classes_in(request.state):
-        for bucket in cls.buckets.values():
-            for *_, unit in bucket:
-                protected = entitled.honours_min_runtime and unit.protected_until_ms > request.now_ms
-                if not protected and _part(request, unit, pool):
-                    found.append((entitled.rung, eviction_cost(unit, request.now_ms), unit.name, unit))
+    now_ms = request.now_ms
+    found = [
+        (entitled.rung, eviction_cost(unit, now_ms), unit.name, unit)
+        for entitled, unit in request.signature.units_in(request.state, now_ms)
+        if _part(request, unit, pool)
+    ]
     return [entry[3] for entry in sorted(found, key=lambda entry: entry[:3])]
 
 

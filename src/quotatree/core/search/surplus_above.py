@@ -64,10 +64,8 @@ def _surplus_beside(request: Request) -> list[Unit]:
     signature, now_ms = request.signature, request.now_ms
     units = [
         unit
-        for cls, entitled in signature.classes_in(request.state)
+        for entitled, unit in signature.units_in(request.state, now_ms)
         if entitled.rule is Code.SurplusGivesWay and not entitled.frees_quota
-        for bucket in cls.buckets.values()
-        for *_, unit in bucket
     ]
     found: list[Unit] = []
     for unit in sorted(units, key=lambda u: (eviction_cost(u, now_ms), -u.started_ms, u.name)):

@@ -15,13 +15,15 @@ from typing import Any, Final, NamedTuple
 
 from quotatree.core.model.effort import Effort
 from quotatree.core.model.job import Job
+from quotatree.core.model.node import Node, Share
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, companions, eviction_cost, total_footprint
-from quotatree.core.search.eligible import Protections, Signature
+from quotatree.core.search.eligible import Signature
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
+from quotatree.core.search.protections import Protections
 from quotatree.core.state import State
 
 BRANCHES: Final = 10_000
@@ -235,6 +237,17 @@ class Trial:
             allows = self.protections is None or self.protections.allow(with_companions([unit]))
             known = self._alone[unit] = allows
         return known
+
+    def available(self, node: Node) -> list[Share]:
+        """Return the shares of those units on a node that may be taken, by unit name: whichever was placed first."""
+        entitled_of, rung, now_ms = self.signature.entitled, self.rung, self.now_ms
+        found = []
+        for share in node.units.values():
+            entitled = entitled_of(share.unit.cls)
+            if entitled is not None and entitled.rung <= rung and not entitled.spares(share.unit, now_ms):
+                found.append(share)
+        found.sort(key=attrgetter("unit.name"))
+        return found
 
     def cost_of(self, unit: Unit) -> int:
         cost = self.costs.get(unit)

@@ -10,9 +10,9 @@ import pytest
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.unit import Unit, eviction_cost
-from quotatree.core.search import beginnings as module
-from quotatree.core.search.beginnings import ANYWHERE, Beginning, beginnings
-from quotatree.core.search.tally import Tally
+from quotatree.core.search import branching as module
+from quotatree.core.search.branching import ANYWHERE, Beginning, beginnings
+from quotatree.core.search.fit import Tally
 from tests.core.building import MINUTE, World, self_level
 
 UNITS = 9
