@@ -88,5 +88,5 @@ def test_too_many_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     node = world.state.nodes[0]
     shape, shares = Shape(4000, 120_000, 0), list(node.units.values())
     assert len(beginnings(node, shape, shares, 0)) == 70
-    monkeypatch.setattr(module, "MOST_BEGINNINGS", 69)
+    monkeypatch.setattr(module, "BEGINNINGS", 69)
     assert beginnings(node, shape, shares, 0) == ANYWHERE == (Beginning(0, ()),)

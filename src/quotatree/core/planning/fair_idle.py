@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import groupby, zip_longest
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from quotatree.core.model.effort import ONE_ATTEMPT
+from quotatree.core.model.effort import BORROWERS, ONE_ATTEMPT, TURNS
 from quotatree.core.model.job import Claim, Idle, Job, least_asked_for, total_request
 from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.quota_arithmetic import idle_room, weights
-from quotatree.core.model.resources import GPU, Resources
+from quotatree.core.model.resources import GPU, INFINITE, Resources
 from quotatree.core.model.tree import Tree
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
 from quotatree.core.planning.attempt_facts import idle_refusal, passes_guard
@@ -24,15 +24,6 @@ from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools, find_places
 from quotatree.core.search.trial import implied, let_stay, with_companions
 from quotatree.core.state import State
-
-UNITS_LOOKED_AT: Final = 128
-"""Most units of one branch that a search looks at, largest share and least cost first: its effort is bounded."""
-BRANCHES_KEPT: Final = 512
-"""Of so many branches it is remembered who borrows there."""
-QUOTAS_IN_TURN: Final = 8
-"""Most turns of quotas that are taken from one after the other, before all borrowers are looked at together."""
-INFINITE: Final = 1 << 62
-"""The share of a branch that has a weight of 0 and runs anything."""
 
 T = TypeVar("T")
 
@@ -178,7 +169,7 @@ def spared_in_turn(tree: Tree, request: Resources) -> Iterator[frozenset[QuotaId
         return
     resource = next((i for i in range(3) if request[i]), 0)
     turns = [_turns(Branch(top), resource) for top in tree.sharing]
-    for taken in range(1, min(max(map(len, turns), default=0), QUOTAS_IN_TURN)):
+    for taken in range(1, min(max(map(len, turns), default=0), TURNS)):
         yield frozenset(q.id for of_one in turns for turn in of_one[taken:] for q in turn)
 
 
@@ -303,7 +294,7 @@ def _from(
         return too_small
     resource = next(iter(least))
     candidates = []
-    for turn, unit in _known_borrowers(need.state, other, resource, now_ms)[:UNITS_LOOKED_AT]:
+    for turn, unit in _known_borrowers(need.state, other, resource, now_ms)[:BORROWERS]:
         left = kept(_size([unit]))
         if left is None:
             candidates.append((turn, unit))
@@ -432,7 +423,7 @@ def _known_borrowers(state: State, branch: Branch, resource: int, now_ms: int) -
     key = (branch.quota.id, branch.own, resource)
     known: tuple[object, list[tuple[int, Unit]]] | None = table.get(key)
     if known is None or known[0] != seen:
-        state.keep_indexes("borrowers", BRANCHES_KEPT)
+        state.keep_indexes("borrowers")
         known = table[key] = (seen, _borrowers(state, branch, resource, now_ms))
     return known[1]
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
+from quotatree.core.model.effort import FEW, ONE_BY_ONE
 from quotatree.core.model.job import JobId
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota
-from quotatree.core.model.wait_queue import FEW, FIFO_FROM, WaitClass, WaitQueue
-
-POSITIONS_WATCHED: Final = 64
-"""For this many first positions `balance` remembers since when the same job has held them (S3)."""
+from quotatree.core.model.wait_queue import FIFO_FROM, WaitClass, WaitQueue
 
 Passed = Callable[[WaitClass], bool]
 """A question about a class: whether every strategy passes over it, whether its failure is remembered."""
@@ -95,7 +92,7 @@ def _balance_window(
             growing.append((len(order), cls, job_id))
             continue
         order.append((cls, job_id))
-        if len(order) >= POSITIONS_WATCHED:
+        if len(order) >= ONE_BY_ONE:
             break
     before = quota.queue.stood
     stood: list[tuple[JobId, int]] = []

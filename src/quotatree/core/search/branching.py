@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from quotatree.core.model.effort import BEGINNINGS
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.resources import WHOLE_GPU
@@ -42,7 +43,7 @@ def cheapest_subset(
     used up; of what a node has, the first beginning is always looked at.
     """
     units = sorted((s.unit for s in shares), key=lambda u: (trial.cost_of(u), -u.started_ms, u.name))
-    best, branches = known, trial.request.branches
+    best, branches = known, trial.request.exact
     for number, beginning in enumerate(begin):
         if best is not None and beginning.least > best.cost:
             break
@@ -91,7 +92,7 @@ class Branching:
         if not self._could.fits(self._shape):
             return self._best
         self._offer(*self._cheapest_first())
-        branches, effort = self._trial.request.branches, self._trial.request.effort
+        branches, effort = self._trial.request.exact, self._trial.request.effort
         effort.spend(1 + len(self._units) // 2)
         decided: list[bool] = []  # whether each unit, up to the one looked at, was taken
         cost = sum(self._trial.cost_of(u) for u in self._begin)
@@ -131,7 +132,7 @@ class Branching:
             return False
         if self._now.fits(self._shape):
             if best is None or (cost, len(self._chosen)) <= (best.cost, best.jobs):
-                self._trial.request.branches.left -= len(self._chosen)  # a set is made as long as it is
+                self._trial.request.exact.left -= len(self._chosen)  # a set is made as long as it is
                 self._offer(list(self._chosen), cost)
             return False
         if position >= len(self._units):
@@ -190,10 +191,6 @@ class Branching:
         return list(chosen), sum(self._trial.cost_of(u) for u in chosen)
 
 
-MOST_BEGINNINGS: Final = 256
-"""More are not told apart: the search begins with nothing and has to find the devices itself."""
-
-
 class Beginning(NamedTuple):
     """Units to begin with, and the least that any set with them costs."""
 
@@ -223,7 +220,7 @@ def beginnings(node: Node, shape: Shape, shares: list[Share], now_ms: int) -> tu
     items.sort(key=lambda item: -item[0])
     found: list[Beginning] = []
     for number, chosen in enumerate(_just_enough(items, need)):
-        if number == MOST_BEGINNINGS:
+        if number == BEGINNINGS:
             return ANYWHERE
         least = missing.least(chosen)
         if least is not None:

@@ -9,7 +9,6 @@ each set of pools (`Room`): jobs that all ask for something else and all wait wo
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from typing import Final
 
 from quotatree.core.model.effort import ONE_LOOK
 from quotatree.core.model.job import Shape
@@ -19,8 +18,6 @@ from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.search.fit import may_use
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.state import State
-
-INDEXES_KEPT: Final = 256
 
 Ranked = tuple[int, int]  # how well one more replica fits, node
 
@@ -206,7 +203,7 @@ def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
     index: FreeIndex | None = table.pop(key, None)
     if index is None:
         index = FreeIndex(state, shape, root.tree.pools, now)
-        state.keep_indexes("free", INDEXES_KEPT)
+        state.keep_indexes("free")
     else:
         index.refresh()
     table[key] = index

@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping
 from math import gcd, inf
 from typing import Final, NamedTuple
 
+from quotatree.core.model.effort import CELLS_A_UNIT
 from quotatree.core.model.job import Job
 from quotatree.core.model.unit import Unit
 from quotatree.core.search.trial import NOTHING, Left, Proposal, propose
-
-EXACT_CELLS: Final = 60_000
-"""Largest table, in items times amounts, that is solved exactly."""
 
 Item = tuple[int, Unit]  # cost, unit
 Wholes = Mapping[Unit, int]
@@ -31,16 +29,16 @@ def grain_of(items: list[Item], wholes: Wholes, resource: int, *amounts: int) ->
 
 
 def cover(
-    items: list[Item], resource: int, amount: int, cells: Left | None = None, wholes: Wholes = NO_WHOLES
+    items: list[Item], resource: int, amount: int, exact: Left, wholes: Wholes = NO_WHOLES
 ) -> Proposal | None:
     """Return the cheapest items for `amount`; None if they are not enough or the table would be too large.
 
-    `cells`: how many cells of tables may still be filled, which those of this one are taken from.
+    `exact`: how much work may still be done; that of this table is taken from it.
     """
     if sum([unit.footprint[resource] for _, unit in items]) + sum(wholes.values()) < amount:
         return None
     grain = grain_of(items, wholes, resource, amount)
-    if not _affordable(len(items) * (amount // grain), cells):
+    if not _affordable(len(items) * (amount // grain), exact):
         return None
     table = _Table(items, wholes, resource, amount // grain, grain)
     return table.cheapest(amount // grain)
@@ -52,7 +50,7 @@ def cover_both(
     resource: int,
     least_inside: int,
     amount: int,
-    cells: Left | None = None,
+    exact: Left,
     wholes: Wholes = NO_WHOLES,
 ) -> Proposal | None:
     """Return the cheapest items for `amount` of which those inside have `least_inside`, or None as `cover` does.
@@ -61,7 +59,7 @@ def cover_both(
     """
     grain = grain_of([*inside, *beside], wholes, resource, least_inside, amount)
     least, most = least_inside // grain, max(least_inside, amount) // grain
-    if not _affordable((len(inside) + len(beside)) * most, cells):
+    if not _affordable((len(inside) + len(beside)) * most, exact):
         return None
     first = _Table(inside, wholes, resource, most, grain)
     second = _Table(beside, wholes, resource, amount // grain, grain)
@@ -81,15 +79,12 @@ def cover_both(
     return best
 
 
-def _affordable(count: int, cells: Left | None) -> bool:
-    """Return whether a table of so many cells is not too large, and take them from what may still be filled."""
-    if count > EXACT_CELLS:
+def _affordable(cells: int, exact: Left) -> bool:
+    """Return whether a table of so many cells may be filled, and take them from the work that may still be done."""
+    units = cells // CELLS_A_UNIT
+    if exact.left < max(1, units):
         return False
-    if cells is None:
-        return True
-    if cells.left < count:
-        return False
-    cells.left -= count
+    exact.left -= units
     return True
 
 

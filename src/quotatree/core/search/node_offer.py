@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from quotatree.core.model.effort import NODES_KEPT
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, slots_in
 from quotatree.core.model.policy import HIGHEST_PRIORITY
@@ -25,8 +26,6 @@ LADDER: Final = HIGHEST_PRIORITY + 1
 """Rungs of the ladder (P5): 0 for idle and surplus, then priorities 1..9."""
 TOP_RUNG: Final = LADDER - 1
 NO_REACH: Final = (0,) * LADDER
-REACHES_KEPT: Final = 1_024
-"""Nodes differ in what stands on them, but not in so many ways in how many devices that is by rung."""
 
 Row = tuple[int, int, int, int, int | None]  # rung, GPUs, cost at time 0, slope, end of growth
 Tie = tuple[int, tuple[str, int]]
@@ -197,7 +196,7 @@ def offer_of(
     return Offer(need, rows, _reach(whole_free, wanted), expires, tie)
 
 
-@lru_cache(maxsize=REACHES_KEPT)
+@lru_cache(maxsize=NODES_KEPT)
 def _reach(whole_free: tuple[int, ...], wanted: int) -> tuple[int, ...]:
     """Return by rung how many replicas of `wanted` entire devices fit on as many as are free up to it."""
     return whole_free if wanted == 1 else tuple([free // wanted for free in whole_free])

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from quotatree.core.model.effort import ONE_BY_ONE
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.resources import WHOLE_GPU
@@ -23,16 +24,12 @@ from quotatree.core.search.quota_cover import cheapest_cover
 from quotatree.core.search.slot_trial import SlotTrial
 from quotatree.core.search.trial import NOTHING, Proposal, Trial, propose, without_implied
 
-NODES_WITHOUT_GAIN: Final = 64
-TIED_NODES: Final = 16
-"""Most nodes tried that can only be as cheap as the best. Where bounds are exact the newest comes first: one would do."""
-
 
 def cheapest_for_one(trial: Trial, shape: Shape) -> Proposal | None:
     """Return the cheapest units found that make room for one replica and free its quota; None if no node can be freed.
 
     Nodes are tried in the order of their lower bounds until no other can be better. Where quota must be freed too, a
-    node's bound says little; then the search also ends after more than NODES_WITHOUT_GAIN nodes in a row without a better set.
+    node's bound says little; then the search also ends after many nodes in a row without a better set.
     """
     best = _over_nodes(trial, shape)
     if best is None or best.jobs <= 1:
@@ -73,7 +70,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
                 if bound == best.cost or (floor is not None and floor >= best.cost):
                     # This node cannot be cheaper, but it may have newer units.
                     tied += 1
-                    if tied > TIED_NODES:
+                    if tied > ONE_BY_ONE:
                         break
                     if behind:
                         continue
@@ -82,7 +79,7 @@ def _over_nodes(trial: Trial, shape: Shape) -> Proposal | None:
             if found is not None and (best is None or found < best):
                 best, fruitless = found, 0
                 request.effort.found()
-            elif complete is not None and (fruitless := fruitless + 1) > NODES_WITHOUT_GAIN:
+            elif complete is not None and (fruitless := fruitless + 1) > ONE_BY_ONE:
                 break
     return best
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from enum import Enum
-from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from quotatree.core.model.node import Node
 from quotatree.core.model.resources import GPU, WHOLE_GPU
@@ -62,10 +61,6 @@ def search(request: Request, prospect: Prospect | None = None) -> Found | NotFou
     return found
 
 
-NODES_LOOKED_AT: Final = 2
-"""Nodes, the cheapest first, of which one must do where bounds limit what may be taken together."""
-
-
 class Prospect(NamedTuple):
     """Which rungs of the ladder could help a request, in ascending order; of the state as it is."""
 
@@ -111,7 +106,7 @@ def surely_none(request: Request, prospect: Prospect) -> bool:
 
 
 def _one_node_will_do(request: Request, prospect: Prospect) -> bool:
-    """Return whether all units of one node may be taken together, and any of them that free it free the quota, too."""
+    """Return whether all units of the cheapest node may be taken together, and any of them that free it free the quota, too."""
     overlay, (rung, *_) = prospect
     ((_, shape),) = request.wanted
     trial = Trial(request, rung, overlay)
@@ -119,16 +114,12 @@ def _one_node_will_do(request: Request, prospect: Prospect) -> bool:
         return False
     index = node_view(overlay, request.signature, shape, request.root, False, request.now_ms)
     with closing(index.cheapest_first(rung, request.now_ms, request.avoid)) as stream:
-        for _, number in islice(stream, NODES_LOOKED_AT):
-            node = overlay.node(number)
-            units = [share.unit for share in items_of(trial, index, node, shape).shares]
-            if (
-                _frees_quota(request, node)
-                and not any(u.job.composite for u in units)
-                and trial.lawful(units)
-            ):
-                return True
-    return False
+        first = next(stream, None)
+    if first is None:
+        return False
+    node = overlay.node(first[1])
+    units = [share.unit for share in items_of(trial, index, node, shape).shares]
+    return _frees_quota(request, node) and not any(u.job.composite for u in units) and trial.lawful(units)
 
 
 def _frees_quota(request: Request, node: Node) -> bool:
