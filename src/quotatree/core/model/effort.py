@@ -51,7 +51,7 @@ PREVIEWED: Final = 10
 # -- what is kept ------------------------------------------------------------------------------------------------------
 
 NODES_KEPT: Final = 640_000
-"""Nodes that all indexes of one kind have together; of more, the one not used for longest goes. About 200 bytes each."""
+"""Nodes that all indexes of one kind have together; of more, the one not used for longest goes. About 300 bytes each."""
 
 
 class Work:

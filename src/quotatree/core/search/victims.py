@@ -1,7 +1,7 @@
 """Whom to take within one step of P4, by P5: lowest highest priority first, then least cost.
 
 The one way in: up the ladder with the solver that fits the request (ladder.py, solvers.py), then the ways that may be
-cheaper or the only possible ones (demotion.py, surplus_above.py, shared_pool.py), then the proof. The answer is a minimal
+cheaper or the only possible ones (other_ways.py), then the proof. The answer is a minimal
 (P8) and lawful set, or the reason why there is none; the state has only been read. Whether there is an answer is often certain before
 anything is sought: most jobs that could start are overtaken first (S8), and then nobody needs to know whom they would have taken.
 """
@@ -15,16 +15,19 @@ from typing import NamedTuple
 
 from quotatree.core.model.node import Node
 from quotatree.core.model.resources import GPU, WHOLE_GPU
-from quotatree.core.search.demotion import cheaper_by_turning_idle
 from quotatree.core.search.ladder import Found, cheapest_on_ladder, cost_without_ladder, rungs_that_could_help
 from quotatree.core.search.node_index import node_view
 from quotatree.core.search.one_replica import items_of
+from quotatree.core.search.other_ways import (
+    best_in_pools,
+    better_with_surplus_above,
+    cheaper_by_turning_idle,
+    lacking_above,
+)
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools
 from quotatree.core.search.proof import needs_proof, proved
-from quotatree.core.search.shared_pool import best_in_pools
 from quotatree.core.search.solvers import no_node_may_be_freed
-from quotatree.core.search.surplus_above import better_with_surplus_above, lacking_above
 from quotatree.core.search.trial import Request, Trial
 
 __all__ = ["Found", "NotFound", "Request", "Why", "cost_without_ladder", "search"]
