@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from quotatree.core import events as ev
+from quotatree.core.model.effort import EXACT
 from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
 from quotatree.core.model.unit import eviction_cost
 from quotatree.core.search import trial
@@ -110,7 +111,7 @@ def test_few_sets_are_tried_where_devices_and_cpu_are_short_of_alike_units(
     world.submit("big", "r", 1, cpus=108, priority=9)
     taken = [job for what, job in world.plan() if what == "Evict"]
     assert len(taken) == 12
-    assert sum(trial.EXACT - effort.left for effort in efforts) < 300
+    assert sum(EXACT - effort.left for effort in efforts) < 300
 
 
 def test_a_node_may_have_more_units_than_calls_may_nest() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
-from quotatree.core.model.effort import EXACT, FEW, ONE_ATTEMPT, ONE_BY_ONE
+from quotatree.core.model.effort import EXACT, FEW, ONE_ATTEMPT
 from quotatree.core.model.job import Shape
 from quotatree.core.model.unit import Unit
 from quotatree.core.search.slot_trial import SlotTrial
@@ -107,7 +107,7 @@ class _Few:
         """Keep the chosen units, which are enough for each shape, if all replicas fit together."""
         found = without_implied(propose(list(self._chosen), cost), self._trial.now_ms)
         if self._fits is not None:
-            self._left -= EXACT // ONE_BY_ONE
+            self._left -= 10 * ONE_ATTEMPT  # places for all replicas are looked for anew
             if not self._fits(found.units):
                 return
         self._best = found
