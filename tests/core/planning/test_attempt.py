@@ -18,8 +18,7 @@ from quotatree.core.planning.asking import attempt
 from quotatree.core.planning.outcome import Failed, alone
 from quotatree.core.planning.plan import plan
 from quotatree.core.reasons import Step
-from quotatree.core.search.certainty import Prospect
-from quotatree.core.search.victims import Found, NotFound, Request, cost_without_ladder, search
+from quotatree.core.search.victims import Found, NotFound, Prospect, Request, cost_without_ladder, search
 from tests.core.building import ALL, MINUTE, World, child, cluster, root, self_level, submit
 
 

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from quotatree.core import events as ev
+from quotatree.core.model.effort import EXACT
 from quotatree.core.model.job import JobId, JobSpec, Placed, ReplicaGroup, Shape
 from quotatree.core.model.unit import eviction_cost
 from quotatree.core.search import trial
@@ -55,7 +56,7 @@ def test_no_set_of_units_is_cheaper_p5(seed: int) -> None:
 def test_with_no_effort_left_the_set_is_still_minimal_p8(
     effort: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "BRANCHES", effort)
+    monkeypatch.setattr(trial, "EXACT", effort)
     world = crowded(Random(7), 12)
     need = 120_000 - world.state.nodes[0].free_cpu
     cpus = {job.id: job.core.footprint.cpu_milli for job in world.state.jobs.values() if job.core}
@@ -75,7 +76,7 @@ def test_what_may_be_tried_is_counted_over_all_nodes(monkeypatch: pytest.MonkeyP
             searches.append(self)
 
     monkeypatch.setattr(trial, "Left", Watched)
-    monkeypatch.setattr(trial, "BRANCHES", 500)
+    monkeypatch.setattr(trial, "EXACT", 500)
     world = World(nodes=6, gpus=4)
     world.root(24, self_level=self_level(9, 8))
     random = Random(3)
@@ -110,7 +111,7 @@ def test_few_sets_are_tried_where_devices_and_cpu_are_short_of_alike_units(
     world.submit("big", "r", 1, cpus=108, priority=9)
     taken = [job for what, job in world.plan() if what == "Evict"]
     assert len(taken) == 12
-    assert sum(trial.BRANCHES - effort.left for effort in efforts) < 300
+    assert sum(EXACT - effort.left for effort in efforts) < 300
 
 
 def test_a_node_may_have_more_units_than_calls_may_nest() -> None:

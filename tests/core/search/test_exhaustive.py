@@ -56,8 +56,8 @@ def test_with_more_candidates_than_a_few_a_local_search_inserts_it_p5(
 
 def test_the_effort_is_counted_and_what_was_known_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A3: when the steps are used up, the set of the greedy search stands."""
-    monkeypatch.setattr(exhaustive, "STEPS", 0)
-    monkeypatch.setattr(gang, "MOVES", 0)
+    monkeypatch.setattr(exhaustive, "EXACT", 0)
+    monkeypatch.setattr(gang, "ONE_BY_ONE", 0)
     world = three_nodes()
     world.submit("gang", "r", 0.5, 2, priority=9)
     assert victims(world) == ["small 0", "small 1"]

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from quotatree.core.model.effort import EXACT
 from quotatree.core.model.policy import Module
 from quotatree.core.model.resources import GPU
 from quotatree.core.model.unit import Unit
@@ -41,9 +42,9 @@ def test_a_cover_costs_as_little_as_any_set(seed: int) -> None:
     items = [(random.randint(0, 9), unit) for unit in units([random.randint(1, 5) for _ in range(7)])]
     inside, beside = items[:3], items[3:]
     least, amount = random.randint(0, 10) * 1000, random.randint(0, 20) * 1000
-    found = cover_both(inside, beside, GPU, least, amount)
+    found = cover_both(inside, beside, GPU, least, amount, Left(EXACT))
     assert (None if found is None else found.cost) == cheapest(inside, beside, least, amount)
-    found = cover(items, GPU, amount)
+    found = cover(items, GPU, amount, Left(EXACT))
     assert (None if found is None else found.cost) == cheapest([], items, 0, amount)
 
 
@@ -73,7 +74,7 @@ def test_a_core_goes_with_the_other_replicas_of_its_job_or_not_at_all_p12(seed: 
         if not any(implied(unit, [u for _, u in chosen]) for _, unit in chosen)
         and sum(wholes.get(unit, unit.footprint[GPU]) for _, unit in chosen) >= amount
     ]
-    found = cover(items, GPU, amount, wholes=wholes)
+    found = cover(items, GPU, amount, Left(EXACT), wholes)
     assert (None if found is None else found.cost) == min(
         (sum(cost for cost, _ in chosen) for chosen in lawful), default=None
     )
@@ -82,22 +83,15 @@ def test_a_core_goes_with_the_other_replicas_of_its_job_or_not_at_all_p12(seed: 
         assert sum(wholes.get(unit, unit.footprint[GPU]) for unit in found.units) >= amount
 
 
-def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    items = [(1, unit) for unit in units([1, 1])]
-    assert cover(items, GPU, 2000) is not None
-    monkeypatch.setattr(knapsack, "EXACT_CELLS", 3)
-    assert cover(items, GPU, 2000) is None
-    assert cover_both(items[:1], items[1:], GPU, 1000, 2000) is None
-
-
 def test_of_equally_cheap_sets_the_one_with_fewer_units_is_taken_p5() -> None:
     one, other, both = units([1, 1, 2])
-    found = cover([(2, one), (2, other), (4, both)], GPU, 2000)
+    found = cover([(2, one), (2, other), (4, both)], GPU, 2000, Left(EXACT))
     assert found is not None
     assert (found.cost, found.units) == (4, (both,))
 
 
-def test_what_one_search_may_fill_in_tables_is_counted_a3() -> None:
+def test_what_one_search_may_fill_in_tables_is_counted_a3(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knapsack, "CELLS_A_UNIT", 1)
     items = [(1, unit) for unit in units([1, 1])]
     cells = Left(7)
     assert cover(items, GPU, 2000, cells) is not None
@@ -105,3 +99,9 @@ def test_what_one_search_may_fill_in_tables_is_counted_a3() -> None:
     assert cover(items, GPU, 2000, cells) is None, "three are left, and a table has four"
     assert cells.left == 3
     assert cover_both(items[:1], items[1:], GPU, 1000, 2000, cells) is None
+
+
+def test_where_nothing_more_may_be_spent_no_table_is_filled_however_small_a8() -> None:
+    items = [(1, unit) for unit in units([1, 1])]
+    assert cover(items, GPU, 2000, Left(1)) is not None
+    assert cover(items, GPU, 2000, Left(0)) is None

@@ -18,11 +18,11 @@ from quotatree.core.model.rights import Work
 from quotatree.core.planning.plan import plan
 from quotatree.core.search import one_replica
 from quotatree.core.search.eligible import Signature, sibling_clauses
+from quotatree.core.search.fit import Tally, brought_by
 from quotatree.core.search.lawful_room import lawful_room
 from quotatree.core.search.node_offer import TOP_RUNG
-from quotatree.core.search.one_node import items_on
+from quotatree.core.search.one_replica import items_on
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.tally import Tally, brought_by
 from quotatree.core.search.trial import Request, Trial
 from tests.core.building import World, self_level
 

@@ -8,7 +8,7 @@ from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.policy import ChildLevel, Priorities
 from quotatree.core.search import one_replica
-from quotatree.core.search.one_node import NodeItems, cheapest_on_node, items_on
+from quotatree.core.search.one_replica import NodeItems, cheapest_on_node, items_on
 from quotatree.core.search.trial import Proposal, Trial
 from tests.core.building import ALL, World
 

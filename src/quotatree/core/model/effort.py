@@ -8,17 +8,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from quotatree.core.model.resources import INFINITE
+
 if TYPE_CHECKING:
     from quotatree.core.model.job import Job
     from quotatree.core.model.wait_queue import WaitClass
 
+# -- what is spent: units of work ------------------------------------------------------------------------------------
+
 PLAN_AT_MOST: Final = 100_000
 """What one plan may spend before it ends, about half a second; the next follows at once."""
 ONE_ATTEMPT: Final = 20
-"""What it costs to try a job, whatever it is looked for."""
+"""What it costs to ask about one job, or for places of all its replicas, whatever is found."""
 ONE_LOOK: Final = 3
 """What it costs to look at a node for an index of all nodes, at a queue for who may be tried, or at who may borrow next."""
-ENDLESS: Final = 1 << 60
+CELLS_A_UNIT: Final = 50
+"""So many cells of a table take as long as one unit."""
+EXACT: Final = 10_000
+"""What one search may spend on looking for the cheapest set; then the best that it has found stands."""
+
+# -- how much is looked at: numbers of things --------------------------------------------------------------------------
+
+FEW: Final = 24
+"""Up to so many units that may be taken for a gang or for several shapes, all their sets are looked at; the order of so many classes of one
+queue is found each time."""
+ONE_BY_ONE: Final = 64
+"""So many of a kind are looked at one by one: nodes in a row without a better set, moves of a local search, questions for places in one
+search, the units of a size that may take others along, the first places of a queue. The rest is taken alike, or not looked at."""
+BEGINNINGS: Final = 256
+"""Sets of units that free the devices on one node; if there are more, branch and bound finds them itself."""
+ORDERS: Final = 6
+"""Orders of a job's shapes in which places are looked for; of three shapes these are all."""
+PACKINGS: Final = 500
+"""Looks at a node while replicas of several shapes are packed."""
+BORROWERS: Final = 128
+"""Units of one branch of which a set is made that gives way to a smaller share (I4)."""
+TURNS: Final = 8
+"""Shares, from the largest on, whose borrowers are asked by themselves before all are (I3)."""
+PREVIEWED: Final = 10
+"""Plans in a row that a preview looks at."""
+
+# -- what is kept ------------------------------------------------------------------------------------------------------
+
+NODES_KEPT: Final = 640_000
+"""Nodes that all indexes of one kind have together; of more, the one not used for longest goes. About 300 bytes each."""
 
 
 class Work:
@@ -42,9 +75,9 @@ class Effort:
 
     __slots__ = ("_found", "_until", "_work", "thorough")
 
-    def __init__(self, work: Work | None = None, until: int = ENDLESS, *, thorough: bool = True) -> None:
+    def __init__(self, work: Work | None = None, until: int = INFINITE, *, thorough: bool = True) -> None:
         self._work, self.thorough = work or Work(), thorough
-        self._until = until if thorough else ENDLESS
+        self._until = until if thorough else INFINITE
         self._found = False
 
     def spend(self, units: int) -> None:

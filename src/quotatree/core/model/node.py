@@ -15,6 +15,7 @@ like ill ones. Where our own work leaves too little for that, the node is `crowd
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
@@ -213,29 +214,20 @@ class Node:
 
     def slots_when_empty(self, shape: Shape) -> int:
         """Return how many replicas of this shape what is usable of the node would hold if none of our jobs ran there."""
-        return _slots_in(self.usable, shape)
+        return _slots_in_all_of(self.usable, shape)
 
     def slots_when_well(self, shape: Shape) -> int:
         """Return how many replicas of this shape the node would hold if it were empty and all of it usable."""
-        return _slots_in(self.spec.size, shape)
+        return _slots_in_all_of(self.spec.size, shape)
 
     def slots(self, shape: Shape, now: bool) -> int:
         """Return how many replicas of this shape fit on the node, which is known to suit: at this moment, or by plan."""
         cpu, memory = self.free_cpu, self.free_memory
         if now and self.leavers:
             cpu, memory = self._left_beside_leavers()
-        gpu_milli = shape[0]
-        if gpu_milli >= WHOLE_GPU:
-            count = (self.whole_now if now else self.whole_free) // (gpu_milli // WHOLE_GPU)
-        elif gpu_milli:
-            count = sum([free // gpu_milli for free in self.left(now)[0]])
-        else:
-            count = 1 << 30
-        if shape[1]:
-            count = min(count, cpu // shape[1])
-        if shape[2]:
-            count = min(count, memory // shape[2])
-        return max(0, count)
+        whole = self.whole_now if now else self.whole_free
+        devices = self.left(now)[0] if 0 < shape[0] < WHOLE_GPU else ()
+        return slots_in(shape, whole, 0, devices, cpu, memory)
 
     def device_free(self, device: int, now: bool) -> int:
         free = self.free[device]
@@ -391,15 +383,23 @@ class Node:
         self._whole_now = self.whole_free if not self.leavers else None
 
 
-def _slots_in(room: Resources, shape: Shape) -> int:
-    """Return how many replicas of this shape fit into whole devices, CPU and memory."""
-    gpus, count = room.gpu_milli // WHOLE_GPU, 1 << 30
-    if shape.gpu_milli >= WHOLE_GPU:
-        count = gpus // shape.whole_gpus
-    elif shape.gpu_milli:
-        count = gpus * (WHOLE_GPU // shape.gpu_milli)
-    if shape.cpu_milli:
-        count = min(count, room.cpu_milli // shape.cpu_milli)
-    if shape.memory_mib:
-        count = min(count, room.memory_mib // shape.memory_mib)
-    return count
+def _slots_in_all_of(room: Resources, shape: Shape) -> int:
+    gpus = room.gpu_milli // WHOLE_GPU
+    return slots_in(shape, gpus, gpus, (), room.cpu_milli, room.memory_mib)
+
+
+def slots_in(
+    shape: Shape, whole: int, apart: int, devices: Iterable[int], cpu_milli: int, memory_mib: int
+) -> int:
+    """Return how many replicas of a shape fit into what is free: `whole` entire devices, and for parts of one what each of these
+    `devices` has, in milli-GPU, and `apart` entire ones that are not among them."""
+    wanted, count = shape[0], 1 << 30
+    if wanted >= WHOLE_GPU:
+        count = whole // (wanted // WHOLE_GPU)
+    elif wanted:
+        count = sum([free // wanted for free in devices]) + apart * (WHOLE_GPU // wanted)
+    if shape[1]:
+        count = min(count, cpu_milli // shape[1])
+    if shape[2]:
+        count = min(count, memory_mib // shape[2])
+    return max(0, count)

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from quotatree.core.errors import Refused
 from quotatree.core.model.quota import Quota, QuotaId
-from quotatree.core.model.resources import RESOURCE_NAMES, ZERO, Bounds, Resources, amount_text
+from quotatree.core.model.resources import INFINITE, RESOURCE_NAMES, ZERO, Bounds, Resources, amount_text
 from quotatree.core.sentences import Sentence, a_quota
 
 
@@ -332,7 +332,7 @@ def own_share_key(quota: Quota) -> int:
 def _largest_share(against: tuple[tuple[int, int], ...], used: list[int], idle: list[int]) -> int:
     worst = 0
     for i, weight in against:
-        worst = max(worst, (used[i] + idle[i]) * 1_000_000_000 // weight if weight else 1 << 62)
+        worst = max(worst, (used[i] + idle[i]) * 1_000_000_000 // weight if weight else INFINITE)
     return worst
 
 

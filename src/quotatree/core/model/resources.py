@@ -13,6 +13,8 @@ RESOURCE_NAMES: Final = ("gpu", "cpu", "memory")
 
 WHOLE_GPU: Final = 1000
 """One device, in milli-GPU."""
+INFINITE: Final = 1 << 200
+"""More than any amount, share, cost or effort."""
 
 
 class Resources(NamedTuple):

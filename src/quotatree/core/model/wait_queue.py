@@ -14,6 +14,7 @@ from enum import Enum
 from functools import partial
 from typing import Final, NamedTuple
 
+from quotatree.core.model.effort import FEW
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Phase, least_asked_for, total_request
 from quotatree.core.model.no_room import Exhausted
 from quotatree.core.model.policy import Strategy
@@ -25,8 +26,6 @@ from quotatree.core.reasons import Reason
 
 FIFO_FROM: Final = 7
 """`intelligent` treats priorities from here on as fifo; ageing stops below (S4)."""
-FEW: Final = 32
-"""The order of so many classes is found each time; that of more is kept."""
 
 
 AGAIN: Final = "again"

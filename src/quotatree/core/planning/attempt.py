@@ -40,9 +40,17 @@ from quotatree.core.planning.why import (
     why_too_little,
 )
 from quotatree.core.reasons import Code, Reason, Step, because
-from quotatree.core.search.certainty import prospect_of, surely_found, surely_none
 from quotatree.core.search.eligible import Clause
-from quotatree.core.search.victims import Found, NotFound, Request, Why, search
+from quotatree.core.search.victims import (
+    Found,
+    NotFound,
+    Request,
+    Why,
+    prospect_of,
+    search,
+    surely_found,
+    surely_none,
+)
 from quotatree.core.state import State
 
 BRIEFLY: Final = because(Code.SoughtBriefly)

@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import groupby, zip_longest
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
+from quotatree.core.model.effort import TURNS
 from quotatree.core.model.job import Job, least_asked_for, total_request
 from quotatree.core.model.quota import Quota, QuotaId
 from quotatree.core.model.quota_arithmetic import weights
-from quotatree.core.model.resources import Resources
+from quotatree.core.model.resources import INFINITE, Resources
 from quotatree.core.model.tree import Tree
 
-QUOTAS_IN_TURN: Final = 8
-"""Most turns of quotas that are taken from one after the other, before all borrowers are looked at together."""
-INFINITE: Final = 1 << 62
-"""The share of a branch that has a weight of 0 and runs anything."""
 T = TypeVar("T")
 
 
@@ -118,7 +115,7 @@ def spared_in_turn(tree: Tree, request: Resources) -> Iterator[frozenset[QuotaId
         return
     resource = next((i for i in range(3) if request[i]), 0)
     turns = [turns_of(Branch(top), resource) for top in tree.sharing]
-    for taken in range(1, min(max(map(len, turns), default=0), QUOTAS_IN_TURN)):
+    for taken in range(1, min(max(map(len, turns), default=0), TURNS)):
         yield frozenset(q.id for of_one in turns for turn in of_one[taken:] for q in turn)
 
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from quotatree.core.model.effort import ONE_ATTEMPT
+from quotatree.core.model.effort import BORROWERS, ONE_ATTEMPT
 from quotatree.core.model.job import Claim, Idle, Job, least_asked_for, total_request
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.quota_arithmetic import idle_room
-from quotatree.core.model.resources import GPU, Resources
+from quotatree.core.model.resources import GPU, INFINITE, Resources
 from quotatree.core.model.unit import Unit, UnitKind, eviction_cost
 from quotatree.core.planning.claimant import kept_nodes
-from quotatree.core.planning.fair_shares import INFINITE, Branch, branch_below, sharing_from, turns_of
+from quotatree.core.planning.fair_shares import Branch, branch_below, sharing_from, turns_of
 from quotatree.core.planning.why import idle_refusal
 from quotatree.core.reasons import Code, Reason, Step, because
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import bounded_by_pools, find_places
 from quotatree.core.search.trial import implied, let_stay, with_companions
 from quotatree.core.state import State
-
-UNITS_LOOKED_AT: Final = 128
-"""Most units of one branch that a search looks at, largest share and least cost first: its effort is bounded."""
-BRANCHES_KEPT: Final = 512
-"""Of so many branches it is remembered who borrows there."""
 
 
 class FairTake(NamedTuple):
@@ -179,7 +174,7 @@ def _from(
         return too_small
     resource = next(iter(least))
     candidates = []
-    for turn, unit in _known_borrowers(need.state, other, resource, now_ms)[:UNITS_LOOKED_AT]:
+    for turn, unit in _known_borrowers(need.state, other, resource, now_ms)[:BORROWERS]:
         left = kept(_size([unit]))
         if left is None:
             candidates.append((turn, unit))
@@ -299,7 +294,7 @@ def _known_borrowers(state: State, branch: Branch, resource: int, now_ms: int) -
     key = (branch.quota.id, branch.own, resource)
     known: tuple[object, list[tuple[int, Unit]]] | None = table.get(key)
     if known is None or known[0] != seen:
-        state.keep_indexes("borrowers", BRANCHES_KEPT)
+        state.keep_indexes("borrowers")
         known = table[key] = (seen, _borrowers(state, branch, resource, now_ms))
     return known[1]
 

@@ -7,10 +7,9 @@ waiting jobs until something is released, so "from the top" costs what has chang
 
 from __future__ import annotations
 
-from typing import Final
-
 from quotatree.core import decisions as say
 from quotatree.core.errors import EndlessPlan
+from quotatree.core.model.effort import PREVIEWED
 from quotatree.core.model.job import Claim
 from quotatree.core.model.quota import QuotaId
 from quotatree.core.model.quota_arithmetic import has_loan
@@ -25,9 +24,6 @@ from quotatree.core.planning.why import kept_for_guard
 from quotatree.core.planning.work_stack import WorkStack
 from quotatree.core.reasons import Code, Reason, because
 from quotatree.core.state import State
-
-PLANS_AT_MOST: Final = 10
-"""How many plans in a row a preview looks at."""
 
 
 def plan(state: State, now_ms: int) -> say.Plan:
@@ -53,7 +49,7 @@ def plan_through(state: State, now_ms: int) -> tuple[say.Decision, ...]:
     A job that waits in one of these plans and starts in a later one is not told that it waits.
     """
     found: list[say.Decision] = []
-    for _ in range(PLANS_AT_MOST):
+    for _ in range(PREVIEWED):
         made = plan(state, now_ms)
         started = {d.job for d in made.decisions if isinstance(d, say.PLACINGS)}
         found = [d for d in found if not isinstance(d, say.Wait) or d.job not in started]

@@ -188,7 +188,7 @@ def search_request(
         gives_way=gives_way,
         effort=claimant.effort,
     )
-    return request if claimant.effort.thorough else replace(request, branches=Left(0), cells=Left(0))
+    return request if claimant.effort.thorough else replace(request, exact=Left(0))
 
 
 def signature_of(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
+from quotatree.core.model.effort import FEW, ONE_BY_ONE
 from quotatree.core.model.job import Claim, Idle, Job, JobId, Shape, least_asked_for
 from quotatree.core.model.policy import Strategy
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import Resources
-from quotatree.core.model.wait_queue import FEW, FIFO_FROM, GUARDED, WaitClass
+from quotatree.core.model.wait_queue import FIFO_FROM, GUARDED, WaitClass
 from quotatree.core.state import State
-
-POSITIONS_WATCHED: Final = 64
-"""For this many first positions `balance` remembers since when the same job has held them (S3)."""
 
 Fails = Callable[[WaitClass], bool]
 """Whether a class is known to fail."""
@@ -102,7 +99,7 @@ def _balance_window(state: State, quota: Quota, now_ms: int, fails: Fails) -> Tr
             growing.append((len(order), cls, job_id))
             continue
         order.append((cls, job_id))
-        if len(order) >= POSITIONS_WATCHED:
+        if len(order) >= ONE_BY_ONE:
             break
     before = quota.queue.stood
     stood: list[tuple[JobId, int]] = []

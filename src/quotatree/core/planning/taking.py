@@ -20,9 +20,10 @@ from quotatree.core.planning.claimant import Claimant
 from quotatree.core.planning.steps import signature_of
 from quotatree.core.planning.why import why_taken
 from quotatree.core.reasons import Reason, Step
-from quotatree.core.search.eligible import Protections, Signature, surplus_below
+from quotatree.core.search.eligible import Signature, surplus_below
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.proof import proved
+from quotatree.core.search.protections import Protections
 from quotatree.core.search.trial import with_companions
 from quotatree.core.search.victims import Found, Request
 from quotatree.core.state.undo_log import Mark

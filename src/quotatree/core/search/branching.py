@@ -3,18 +3,24 @@
 CPU or memory may be short, protections may bind, a service may have core and surplus side by side. Sets are tried with the
 cheapest units first. What a search may try is counted: beyond that the best set found so far is returned, at least what
 taking the cheapest first and giving back what is superfluous finds.
+
+Where CPU or memory is short too, more must go than the devices alone ask for. Every set that is enough has one of some beginnings in it:
+units whose leaving gives the replica its devices. With the devices settled, the others are chosen by what they cost and bring alone,
+and what a set costs at least is known before any was made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
+from typing import Final, NamedTuple
 
+from quotatree.core.model.effort import BEGINNINGS
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
-from quotatree.core.model.unit import Unit
-from quotatree.core.search.beginnings import Beginning
-from quotatree.core.search.tally import Tally, brought_by, most_brought
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.unit import Unit, eviction_cost
+from quotatree.core.search.fit import Tally, brought_by, most_brought
 from quotatree.core.search.trial import Proposal, Trial, implied, let_stay, propose, with_companions
 
 Complete = Callable[[Proposal], Proposal | None]
@@ -37,7 +43,7 @@ def cheapest_subset(
     used up; of what a node has, the first beginning is always looked at.
     """
     units = sorted((s.unit for s in shares), key=lambda u: (trial.cost_of(u), -u.started_ms, u.name))
-    best, branches = known, trial.request.branches
+    best, branches = known, trial.request.exact
     for number, beginning in enumerate(begin):
         if best is not None and beginning.least > best.cost:
             break
@@ -86,7 +92,7 @@ class Branching:
         if not self._could.fits(self._shape):
             return self._best
         self._offer(*self._cheapest_first())
-        branches, effort = self._trial.request.branches, self._trial.request.effort
+        branches, effort = self._trial.request.exact, self._trial.request.effort
         effort.spend(1 + len(self._units) // 2)
         decided: list[bool] = []  # whether each unit, up to the one looked at, was taken
         cost = sum(self._trial.cost_of(u) for u in self._begin)
@@ -126,7 +132,7 @@ class Branching:
             return False
         if self._now.fits(self._shape):
             if best is None or (cost, len(self._chosen)) <= (best.cost, best.jobs):
-                self._trial.request.branches.left -= len(self._chosen)  # a set is made as long as it is
+                self._trial.request.exact.left -= len(self._chosen)  # a set is made as long as it is
                 self._offer(list(self._chosen), cost)
             return False
         if position >= len(self._units):
@@ -183,3 +189,115 @@ class Branching:
 
         let_stay(list(chosen), self._trial.cost_of, spare)
         return list(chosen), sum(self._trial.cost_of(u) for u in chosen)
+
+
+class Beginning(NamedTuple):
+    """Units to begin with, and the least that any set with them costs."""
+
+    least: int
+    units: tuple[Unit, ...]
+
+
+ANYWHERE: Final = (Beginning(0, ()),)
+"""Begin with nothing; nothing is known of the cost."""
+
+_Item = tuple[int, list[Share]]
+"""Devices that become free without these shares."""
+
+
+def beginnings(node: Node, shape: Shape, shares: list[Share], now_ms: int) -> tuple[Beginning, ...]:
+    """Return where a search among these shares may begin, the one whose sets may be cheapest first; none: there is no set.
+
+    Each share must be alone in its unit's job, and have entire devices or a part of one, not both.
+    """
+    costs = {share.unit: eviction_cost(share.unit, now_ms) for share in shares}
+    missing = _Missing(node, shape, shares, costs)
+    need = shape.whole_gpus - node.whole_free
+    if need <= 0:
+        least = missing.least(())
+        return () if least is None else (Beginning(least, ()),)
+    items = [(share.whole, [share]) for share in shares if share.whole] + _shared_devices(node, shares)
+    items.sort(key=lambda item: -item[0])
+    found: list[Beginning] = []
+    for number, chosen in enumerate(_just_enough(items, need)):
+        if number == BEGINNINGS:
+            return ANYWHERE
+        least = missing.least(chosen)
+        if least is not None:
+            found.append(Beginning(least, tuple(share.unit for share in chosen)))
+    found.sort(key=lambda beginning: (beginning.least, [unit.name for unit in beginning.units]))
+    return tuple(found)
+
+
+def _shared_devices(node: Node, shares: list[Share]) -> list[_Item]:
+    """Return the shared devices that are free without all their sharers among these."""
+    sharers: dict[int, list[Share]] = {}
+    for share in shares:
+        for device, _ in share.fractions:
+            sharers.setdefault(device, []).append(share)
+    return [
+        (1, some)
+        for device, some in sharers.items()
+        if node.free[device] + sum(share.fractions[0][1] for share in some) == WHOLE_GPU
+    ]
+
+
+def _just_enough(items: list[_Item], need: int) -> Iterator[list[Share]]:
+    """Yield the shares of every choice of items, largest first, that have `need` devices together but not without any one."""
+    left_from = [0] * (len(items) + 1)  # devices of all items from a position on
+    for position in reversed(range(len(items))):
+        left_from[position] = left_from[position + 1] + items[position][0]
+    chosen: list[int] = []
+    position = 0
+    while True:
+        if need > 0 and left_from[position] >= need:
+            chosen.append(position)
+            need -= items[position][0]
+            position += 1
+            continue
+        if need <= 0:
+            yield [share for k in chosen for share in items[k][1]]
+        if not chosen:
+            return
+        position = chosen.pop()
+        need += items[position][0]
+        position += 1
+
+
+class _Missing:
+    """What is missing of CPU and memory, and what it costs at least to get it from these shares."""
+
+    __slots__ = ("_amounts", "_by_cost", "_costs", "_most")
+
+    def __init__(self, node: Node, shape: Shape, shares: list[Share], costs: dict[Unit, int]) -> None:
+        self._costs = costs
+        self._by_cost = sorted((cost, unit.name, unit) for unit, cost in costs.items())
+        self._amounts = (shape.cpu_milli - node.free_cpu, shape.memory_mib - node.free_memory)
+        self._most = (
+            max((share.cpu_milli for share in shares), default=0),
+            max((share.memory_mib for share in shares), default=0),
+        )
+
+    def least(self, chosen: list[Share] | tuple[()]) -> int | None:
+        """Return what the chosen shares and as many others as must go with them at least cost; None if all are not enough."""
+        cpu, memory = self._amounts
+        cost = 0
+        gone: set[Unit] = set()
+        for share in chosen:
+            cpu -= share.cpu_milli
+            memory -= share.memory_mib
+            cost += self._costs[share.unit]
+            gone.add(share.unit)
+        more = 0
+        for amount, most in zip((cpu, memory), self._most, strict=True):
+            if amount > 0:
+                if not most:
+                    return None
+                more = max(more, -(-amount // most))
+        for others, _, unit in self._by_cost:
+            if not more:
+                break
+            if unit not in gone:
+                cost += others
+                more -= 1
+        return None if more else cost

@@ -9,19 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Final
+from itertools import accumulate, islice
 
+from quotatree.core.model.effort import EXACT, FEW, ONE_ATTEMPT
 from quotatree.core.model.job import Shape
 from quotatree.core.model.unit import Unit
 from quotatree.core.search.slot_trial import SlotTrial
 from quotatree.core.search.trial import Proposal, Trial, propose, with_companions, without_implied
-
-FEW: Final = 24
-"""Up to this many candidates are looked at so."""
-STEPS: Final = 1_000
-"""How many times, in one search, a unit is left out or put back; a look for places counts as PLACES of them."""
-PLACES: Final = 20
 
 
 def cheapest_of_few(
@@ -58,7 +52,7 @@ class _Few:
         self._bounds = [bound for slots in self._gone if (bound := _Bound.of(slots, self._units)) is not None]
         self._cheapest = list(accumulate([trial.cost_of(u) for u in reversed(self._units)], initial=0))
         self._chosen: list[Unit] = []
-        self._steps_left = STEPS
+        self._left = EXACT  # of work
         for slots in self._gone:
             slots.take_all(self._units)
 
@@ -72,13 +66,13 @@ class _Few:
 
     def _decide(self, position: int, cost: int) -> None:
         """Look at all sets of the units that were chosen, which cost so much, and of those from `position` on."""
-        if self._steps_left <= 0 or not self._may_be_better(position, cost):
+        if self._left <= 0 or not self._may_be_better(position, cost):
             return
         if position == len(self._units):
             self._offer(cost)
             return
         unit = self._units[position]
-        self._steps_left -= 1
+        self._left -= ONE_ATTEMPT
         self._trial.request.effort.spend(2 * len(self._gone))
         for slots in self._gone:
             slots.give_back(unit)
@@ -113,7 +107,7 @@ class _Few:
         """Keep the chosen units, which are enough for each shape, if all replicas fit together."""
         found = without_implied(propose(list(self._chosen), cost), self._trial.now_ms)
         if self._fits is not None:
-            self._steps_left -= PLACES
+            self._left -= 10 * ONE_ATTEMPT  # places for all replicas are looked for anew
             if not self._fits(found.units):
                 return
         self._best = found
@@ -144,17 +138,8 @@ class _Bound:
 
 def _candidates(trial: Trial) -> list[Unit] | None:
     """Return the units that may be taken up to the rung; None if there are more than FEW."""
-    found: list[Unit] = []
-    signature, off = trial.signature, trial.overlay.off
-    for cls, entitled in signature.classes_in(trial.state):
-        if entitled.rung > trial.rung:
-            continue
-        for bucket in cls.buckets.values():
-            for *_, unit in bucket:
-                protected = entitled.honours_min_runtime and unit.protected_until_ms > trial.now_ms
-                if protected or unit in off:
-                    continue
-                found.append(unit)
-                if len(found) > FEW:
-                    return None
-    return found
+    units = trial.signature.units_in(trial.state, trial.now_ms)
+    off = trial.overlay.off
+    open_ = (unit for entitled, unit in units if entitled.rung <= trial.rung and unit not in off)
+    found = list(islice(open_, FEW + 1))
+    return found if len(found) <= FEW else None

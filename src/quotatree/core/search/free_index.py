@@ -2,23 +2,22 @@
 
 One index per request shape remembers how many replicas fit on each node and keeps the nodes ordered by how well one fits
 (fragmentation.py); it follows the state by a change log, so a question costs what has changed since the last one (A4).
-Through an overlay the same index is seen with the touched nodes counted anew.
+Through an overlay the same index is seen with the touched nodes counted anew. What is free at all, whatever is asked for, is known once for
+each set of pools (`Room`): jobs that all ask for something else and all wait would otherwise look at every node once for each of them.
 """
 
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from typing import Final
 
 from quotatree.core.model.effort import ONE_LOOK
 from quotatree.core.model.job import Shape
-from quotatree.core.model.node import Node, NodeState
+from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
+from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.search.fit import may_use
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.room import room_of
 from quotatree.core.state import State
-
-INDEXES_KEPT: Final = 256
 
 Ranked = tuple[int, int]  # how well one more replica fits, node
 
@@ -27,28 +26,14 @@ class FreeIndex:
     """Slots for one shape on the nodes of some pools: those free now, or also those of replicas that are leaving."""
 
     __slots__ = (
-        "_cursor",
-        "_epoch",
-        "_heap",
-        "_nodes_version",
-        "_now",
-        "_picky",
-        "_picture",
-        "_pools",
-        "_shape",
-        "_state",
-        "_typicals",
-        "_wants_whole",
-        "racks",
-        "slots",
-        "total",
-    )
+        "_cursor", "_epoch", "_heap", "_nodes_version", "_now", "_picture", "_pools", "_shape", "_state", "_typicals", "_wants_whole",
+        "racks", "slots", "total",
+    )  # fmt: skip
 
     def __init__(self, state: State, shape: Shape, pools: frozenset[str], now: bool) -> None:
         self._state, self._shape, self._pools, self._now = state, shape, pools, now
         self._heap: list[tuple[int, int, int]] = []
         self._wants_whole = shape.whole_gpus > 0
-        self._picky = bool(shape.models or shape.labels)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -158,12 +143,7 @@ class FreeIndex:
         """Return how many replicas fit on a node; 0 if it does not suit."""
         if self._wants_whole and not node.whole_free:
             return 0
-        # What is free is never more than what was declared, so the size of the node need not be asked.
-        if node.crowded or node.state is not NodeState.READY or node.spec.pool not in self._pools:
-            return 0
-        if self._picky and not node.welcomes(self._shape):
-            return 0
-        return node.slots(self._shape, self._now)
+        return node.slots(self._shape, self._now) if may_use(node, self._shape, self._pools) else 0
 
     def rank(self, node: Node) -> int:
         """Return how badly one more replica fits on a node that has room for it: the lowest rank is best."""
@@ -223,7 +203,7 @@ def free_index(state: State, shape: Shape, root: Quota, now: bool) -> FreeIndex:
     index: FreeIndex | None = table.pop(key, None)
     if index is None:
         index = FreeIndex(state, shape, root.tree.pools, now)
-        state.keep_indexes("free", INDEXES_KEPT)
+        state.keep_indexes("free")
     else:
         index.refresh()
     table[key] = index
@@ -240,3 +220,91 @@ def free_view(overlay: Overlay, shape: Shape, root: Quota, now: bool) -> FreeInd
         view = overlay.views[key] = FreeView(free_index(overlay.state, shape, root, now), overlay)
     view.refresh()
     return view
+
+
+class Room:
+    """The nodes of some pools with anything free by plan, which is never less than what is free at this moment."""
+
+    __slots__ = ("_open", "_pools", "_seen", "_state", "_widest")
+
+    def __init__(self, state: State, pools: frozenset[str]) -> None:
+        self._state, self._pools = state, pools
+        self._open: dict[int, None] = {}  # indexes of these nodes
+        self._widest: list[tuple[int, int, int]] | None = None
+        self._seen = state.all_changes
+        self._rebuild()
+
+    def nodes_for(self, shape: Shape) -> list[Node]:
+        """Return nodes among which are all that have room for one replica; none if it is certain that no node has."""
+        nodes = self._state.nodes
+        if not shape.gpu_milli:
+            return nodes
+        wanted = shape.whole_gpus
+        widest = self._widest or self._widest_by_devices()
+        if wanted >= len(widest):
+            return []
+        device_milli, cpu_milli, memory_mib = widest[wanted]
+        if (
+            min(shape.gpu_milli, WHOLE_GPU) > device_milli
+            or shape.cpu_milli > cpu_milli
+            or shape.memory_mib > memory_mib
+        ):
+            return []
+        cpu_milli, memory_mib = shape.cpu_milli, shape.memory_mib
+        return [
+            node
+            for index in self._open
+            if (node := nodes[index]).whole_free >= wanted
+            and node.free_cpu >= cpu_milli
+            and node.free_memory >= memory_mib
+        ]
+
+    def refresh(self) -> None:
+        """Catch up with the log of changes."""
+        state, seen = self._state, self._state.all_changes
+        if seen == self._seen:
+            return
+        epoch, length, version = self._seen
+        if seen[0] != epoch or seen[2] != version or seen[1] - length > len(state.nodes):
+            self._rebuild()
+            return
+        for index in state.changes[length:]:
+            self._note(state.nodes[index])
+        self._seen, self._widest = seen, None
+
+    def _rebuild(self) -> None:
+        self._open = {}
+        for node in self._state.nodes:
+            self._note(node)
+        self._seen, self._widest = self._state.all_changes, None
+
+    def _note(self, node: Node) -> None:
+        if (node.whole_free or (node.shared and any(node.free))) and node.spec.pool in self._pools:
+            self._open[node.index] = None
+        else:
+            self._open.pop(node.index, None)
+
+    def _widest_by_devices(self) -> list[tuple[int, int, int]]:
+        """Return, for nodes with at least 0, 1, 2 … entire devices free, the most free of a device, of CPU and of memory."""
+        nodes = [self._state.nodes[index] for index in self._open]
+        most = [(0, 0, 0)] * (1 + max((node.whole_free for node in nodes), default=0))
+        for node in nodes:
+            device, cpu, memory = most[node.whole_free]
+            here = WHOLE_GPU if node.whole_free else max(node.free)
+            most[node.whole_free] = max(device, here), max(cpu, node.free_cpu), max(memory, node.free_memory)
+        for number in reversed(range(len(most) - 1)):
+            (a, b, c), (x, y, z) = most[number], most[number + 1]
+            most[number] = max(a, x), max(b, y), max(c, z)
+        self._widest = most
+        return most
+
+
+def room_of(state: State, pools: frozenset[str]) -> Room:
+    """Return what is free in these pools, brought up to date."""
+    table = state.index_table("room")
+    found: Room | None = table.get(pools)
+    if found is None:
+        found = table[pools] = Room(state, pools)
+    else:
+        found.refresh()
+    return found

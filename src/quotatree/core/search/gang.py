@@ -11,23 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from heapq import heappop, heappush
-from typing import Final
 
+from quotatree.core.model.effort import EXACT, ONE_BY_ONE
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Share
 from quotatree.core.model.unit import Unit
-from quotatree.core.search.gang_slots import Way, cheapest_way
+from quotatree.core.search.fit import brought_by
+from quotatree.core.search.knapsack import Way, cheapest_way
 from quotatree.core.search.node_index import node_view
-from quotatree.core.search.one_node import available
 from quotatree.core.search.quota_cover import cheapest_cover
 from quotatree.core.search.slot_trial import SlotTrial
-from quotatree.core.search.tally import brought_by
 from quotatree.core.search.trial import Proposal, Trial, let_stay
-
-MOVES: Final = 64
-"""Most moves of the local search."""
-LOOKS: Final = 6_000
-"""Nodes examined and units taken or given back, in all, after which the local search ends."""
 
 
 def cheapest_for_gang(trial: Trial, shape: Shape, count: int) -> Proposal | None:
@@ -262,7 +256,7 @@ class GangSearch(SlotTrial):
         found = self._shares.get(node_index)
         if found is None:
             node = self._nodes[node_index]
-            found = available(self, node) if self._usable(node_index) else []
+            found = self.available(node) if self._usable(node_index) else []
             self._shares[node_index] = found
             for share in found:
                 if self._entangled_with_core(share.unit):
@@ -299,12 +293,12 @@ class GangSearch(SlotTrial):
         for unit in best.units:
             self.take(unit)
         self.looks = 0
-        moves = MOVES
+        moves = ONE_BY_ONE
         improved = True
         while improved and moves > 0:
             improved = False
             for unit in sorted(self.taken, key=lambda u: (-self.cost_of(u), u.name)):
-                if moves <= 0 or self.looks > LOOKS:
+                if moves <= 0 or self.looks > EXACT:
                     return best
                 moves -= 1
                 found = self._try_replace(unit, best)
@@ -314,7 +308,7 @@ class GangSearch(SlotTrial):
             if improved:
                 continue
             for unit in sorted(self._large, key=lambda u: (self.cost_of(u), u.name)):
-                if moves <= 0 or self.looks > LOOKS:
+                if moves <= 0 or self.looks > EXACT:
                     return best
                 if unit in self.taken or self.cost_of(unit) >= best.cost:
                     continue

@@ -1,4 +1,4 @@
-"""The cheapest units that free at least an amount of one resource: a knapsack cover, exactly (P5).
+"""Small knapsacks, exactly (P5): the cheapest units that free an amount of one resource, or that make slots on one node.
 
 A core takes the other replicas of its job along (P12): it frees what they have, and none of them goes beside it. So of each such job
 either the whole goes, or some of those replicas, the cheapest first, since they are alike in size.
@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping
 from math import gcd, inf
 from typing import Final, NamedTuple
 
+from quotatree.core.model.effort import CELLS_A_UNIT
 from quotatree.core.model.job import Job
 from quotatree.core.model.unit import Unit
 from quotatree.core.search.trial import NOTHING, Left, Proposal, propose
-
-EXACT_CELLS: Final = 60_000
-"""Largest table, in items times amounts, that is solved exactly."""
 
 Item = tuple[int, Unit]  # cost, unit
 Wholes = Mapping[Unit, int]
@@ -31,16 +29,16 @@ def grain_of(items: list[Item], wholes: Wholes, resource: int, *amounts: int) ->
 
 
 def cover(
-    items: list[Item], resource: int, amount: int, cells: Left | None = None, wholes: Wholes = NO_WHOLES
+    items: list[Item], resource: int, amount: int, exact: Left, wholes: Wholes = NO_WHOLES
 ) -> Proposal | None:
     """Return the cheapest items for `amount`; None if they are not enough or the table would be too large.
 
-    `cells`: how many cells of tables may still be filled, which those of this one are taken from.
+    `exact`: how much work may still be done; that of this table is taken from it.
     """
     if sum([unit.footprint[resource] for _, unit in items]) + sum(wholes.values()) < amount:
         return None
     grain = grain_of(items, wholes, resource, amount)
-    if not _affordable(len(items) * (amount // grain), cells):
+    if not _affordable(len(items) * (amount // grain), exact):
         return None
     table = _Table(items, wholes, resource, amount // grain, grain)
     return table.cheapest(amount // grain)
@@ -52,7 +50,7 @@ def cover_both(
     resource: int,
     least_inside: int,
     amount: int,
-    cells: Left | None = None,
+    exact: Left,
     wholes: Wholes = NO_WHOLES,
 ) -> Proposal | None:
     """Return the cheapest items for `amount` of which those inside have `least_inside`, or None as `cover` does.
@@ -61,7 +59,7 @@ def cover_both(
     """
     grain = grain_of([*inside, *beside], wholes, resource, least_inside, amount)
     least, most = least_inside // grain, max(least_inside, amount) // grain
-    if not _affordable((len(inside) + len(beside)) * most, cells):
+    if not _affordable((len(inside) + len(beside)) * most, exact):
         return None
     first = _Table(inside, wholes, resource, most, grain)
     second = _Table(beside, wholes, resource, amount // grain, grain)
@@ -81,15 +79,12 @@ def cover_both(
     return best
 
 
-def _affordable(count: int, cells: Left | None) -> bool:
-    """Return whether a table of so many cells is not too large, and take them from what may still be filled."""
-    if count > EXACT_CELLS:
+def _affordable(cells: int, exact: Left) -> bool:
+    """Return whether a table of so many cells may be filled, and take them from the work that may still be done."""
+    units = cells // CELLS_A_UNIT
+    if exact.left < max(1, units):
         return False
-    if cells is None:
-        return True
-    if cells.left < count:
-        return False
-    cells.left -= count
+    exact.left -= units
     return True
 
 
@@ -192,3 +187,45 @@ def _choices(
             size = sum([unit.footprint[resource] for _, unit in some]) // grain
             choices.append(_Choice(size, sum([cost for cost, _ in some]), some))
         yield [choice for choice in choices if choice.size]
+
+
+class Way(NamedTuple):
+    """Units on one node without which it has `slots` more slots, and the cost they are charged with."""
+
+    charge: int
+    slots: int
+    units: list[Unit]
+
+
+def cheapest_way(
+    need: int, step: int, most: int, items: list[tuple[int, int, Unit]], total: int
+) -> Way | None:
+    """Return the cheapest items with at least `need` GPUs together, which make one slot; None if all are not enough.
+
+    Up to `most` slots, each further one of `step` GPUs, are made if that is cheaper per slot. An item is (GPUs, charge,
+    unit); `total` is the GPUs of all.
+    """
+    if most == 1:
+        if total == need:
+            return Way(sum([item[1] for item in items]), 1, [item[2] for item in items])
+        if total == len(items):
+            order = sorted(items, key=lambda item: (item[1], -item[2].started_ms, item[2].name))[:need]
+            return Way(sum(item[1] for item in order), 1, [item[2] for item in order])
+    top = need + (most - 1) * step
+    best: list[tuple[int, int, tuple[int, ...]] | None] = [(0, 0, ())] + [None] * top
+    for k, (gpus, cost, _) in enumerate(items):
+        for j in range(top, 0, -1):
+            below = best[j - gpus] if j > gpus else best[0]
+            if below is None:
+                continue
+            here = best[j]
+            if here is None or below[0] + cost <= here[0]:
+                candidate = (below[0] + cost, below[1] + 1, (*below[2], k))
+                if here is None or candidate < here:
+                    best[j] = candidate
+    found: Way | None = None
+    for slots in range(1, most + 1):
+        way = best[need + (slots - 1) * step]
+        if way is not None and (found is None or way[0] * found.slots < found.charge * slots):
+            found = Way(way[0], slots, [items[k][2] for k in way[2]])
+    return found

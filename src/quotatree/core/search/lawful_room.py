@@ -15,11 +15,10 @@ from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node, Share
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import WHOLE_GPU, Resources
-from quotatree.core.search.eligible import Protections
-from quotatree.core.search.tally import brought_by
+from quotatree.core.search.fit import brought_by
+from quotatree.core.search.protections import Protections
 from quotatree.core.search.trial import Trial
 
-ROOMS_KEPT: Final = 256
 ALL: Final = range(3)
 
 Limits = tuple[int | None, int | None, int | None]
@@ -124,7 +123,7 @@ def lawful_room(trial: Trial) -> LawfulRoom | None:
     table = trial.state.index_table("lawful")
     found: LawfulRoom | None = table.get(signature.key)
     if found is None:
-        trial.state.keep_indexes("lawful", ROOMS_KEPT)
+        trial.state.keep_indexes("lawful")
         found = table[signature.key] = LawfulRoom()
     found.refresh(trial, protections)
     return found

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final
 
+from quotatree.core.model.resources import INFINITE
 from quotatree.core.search.node_offer import Offer, Singles
-
-LATELY_MS: Final = 60_000
-"""Within this time costs grow by so little that a bound from its beginning is almost the one at its end."""
 
 
 def line_below(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[int, int]:
     """Return a line that `lower_bound` is never below from now on: its value at time 0, and its slope.
 
-    Where costs were worked out lately, as for indexes of other sizes, they are taken as they were then.
+    Costs of single devices are taken as they were when they were worked out, as for indexes of other sizes.
     """
     need, rows = offer.need, offer.rows
-    if need > 0 and isinstance(rows, Singles) and 0 <= now_ms - rows.from_ms <= LATELY_MS:
+    if need > 0 and isinstance(rows, Singles) and rows.from_ms <= now_ms:
         now_ms = rows.from_ms
         low, slope = _bound_of_singles(rows, need, top, now_ms, per_slot)
     else:
@@ -43,7 +40,7 @@ def lower_bound(offer: Offer, top: int, now_ms: int, per_slot: bool) -> tuple[in
     items: list[tuple[int, int]] = []
     all_gpus = all_costs = 0
     least: int | None = None  # lowest cost of a single item, or per GPU
-    density = 1 << 200
+    density = INFINITE
     for rung, gpus, cost, slope, end in rows:
         if rung > top:
             continue
@@ -97,8 +94,7 @@ def cover_cost(need: int, items: list[tuple[int, int]]) -> int:
         return sum([cost for _, cost in items])
     if total == len(items):
         return sum(sorted([cost for _, cost in items])[:need])
-    unreachable = 1 << 200
-    best = [0] + [unreachable] * need
+    best = [0] + [INFINITE] * need
     for gpus, cost in items:
         for j in range(need, 0, -1):
             candidate = cost + (best[j - gpus] if j > gpus else 0)

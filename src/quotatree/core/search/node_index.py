@@ -12,24 +12,19 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import closing
 from heapq import heapify, heappop, heappush
-from typing import Any, Final
+from typing import Any
 
 from quotatree.core.model.effort import ONE_LOOK
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.search.eligible import Signature
+from quotatree.core.search.fit import may_use
+from quotatree.core.search.free_index import room_of
 from quotatree.core.search.node_bound import line_below, lower_bound
 from quotatree.core.search.node_offer import LADDER, NO_OFFER, Materials, Offer, Tie, offer_of
 from quotatree.core.search.overlay import Overlay
-from quotatree.core.search.room import room_of
 from quotatree.core.state import State
-
-INDEXES_KEPT: Final = 64
-MATERIALS_KEPT: Final = 32
-NODES_KEPT: Final = 64_000
-"""Of few nodes more indexes are kept, as long as these have at most so many nodes together: plans ask for them in turn, and of more
-than are kept none would be there when it is asked for again."""
 
 Entry = tuple[int, Tie, int, int]  # A, tie, node, serial
 
@@ -132,7 +127,7 @@ class NodeIndex:
 
     def offer_on(self, node: Node, now_ms: int, materials: Materials | None = None) -> Offer:
         """Return what a node offers, NO_OFFER if it does not suit; without `materials` nothing is remembered."""
-        if node.spec.pool not in self._pools or not node.suits(self.shape):
+        if not may_use(node, self.shape, self._pools):
             return NO_OFFER
         return offer_of(node, self.shape, self.signature, now_ms, self._by_share, materials)
 
@@ -308,16 +303,12 @@ def _less(total: list[int], offers: Iterable[Offer]) -> list[int]:
     return left
 
 
-def _kept(state: State, least: int) -> int:
-    return max(least, NODES_KEPT // max(1, len(state.nodes)))
-
-
 def materials_of(state: State, signature: Signature, by_share: bool) -> Materials:
     key = (signature.key, by_share)
     table = state.index_table("materials")
     found: Materials | None = table.get(key)
     if found is None:
-        state.keep_indexes("materials", _kept(state, MATERIALS_KEPT))
+        state.keep_indexes("materials")
         found = table[key] = Materials(signature, by_share)
     return found
 
@@ -332,7 +323,7 @@ def node_index(
     if index is None:
         pools = root.tree.pools
         index = NodeIndex(state, signature, shape, pools, by_share, now_ms)
-        state.keep_indexes("victims", _kept(state, INDEXES_KEPT))
+        state.keep_indexes("victims")
     else:
         index.refresh(now_ms)
     table[key] = index

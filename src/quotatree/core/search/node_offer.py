@@ -14,8 +14,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from quotatree.core.model.effort import NODES_KEPT
 from quotatree.core.model.job import Shape
-from quotatree.core.model.node import Node
+from quotatree.core.model.node import Node, slots_in
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, companions
@@ -25,8 +26,6 @@ LADDER: Final = HIGHEST_PRIORITY + 1
 """Rungs of the ladder (P5): 0 for idle and surplus, then priorities 1..9."""
 TOP_RUNG: Final = LADDER - 1
 NO_REACH: Final = (0,) * LADDER
-REACHES_KEPT: Final = 1_024
-"""Nodes differ in what stands on them, but not in so many ways in how many devices that is by rung."""
 
 Row = tuple[int, int, int, int, int | None]  # rung, GPUs, cost at time 0, slope, end of growth
 Tie = tuple[int, tuple[str, int]]
@@ -197,7 +196,7 @@ def offer_of(
     return Offer(need, rows, _reach(whole_free, wanted), expires, tie)
 
 
-@lru_cache(maxsize=REACHES_KEPT)
+@lru_cache(maxsize=NODES_KEPT)
 def _reach(whole_free: tuple[int, ...], wanted: int) -> tuple[int, ...]:
     """Return by rung how many replicas of `wanted` entire devices fit on as many as are free up to it."""
     return whole_free if wanted == 1 else tuple([free // wanted for free in whole_free])
@@ -356,7 +355,7 @@ def _part(row: Row, pieces: int) -> Row:
 
 def _reach_in_full(node: Node, shape: Shape, by_rung: dict[int, OfRung]) -> tuple[int, ...]:
     free = list(node.free)
-    count = gone_whole = 0
+    gone_whole = 0
     free_cpu, free_memory = node.free_cpu, node.free_memory
     reach: list[int] = []
     for p in range(LADDER):
@@ -370,15 +369,6 @@ def _reach_in_full(node: Node, shape: Shape, by_rung: dict[int, OfRung]) -> tupl
         elif p:
             reach.append(reach[-1])
             continue
-        if shape.gpu_milli >= WHOLE_GPU:
-            count = (free.count(WHOLE_GPU) + gone_whole) // shape.whole_gpus
-        elif shape.gpu_milli:
-            count = sum([f // shape.gpu_milli for f in free]) + gone_whole * (WHOLE_GPU // shape.gpu_milli)
-        else:
-            count = 1 << 30
-        if shape.cpu_milli:
-            count = min(count, free_cpu // shape.cpu_milli)
-        if shape.memory_mib:
-            count = min(count, free_memory // shape.memory_mib)
-        reach.append(max(0, count))
+        whole = free.count(WHOLE_GPU) + gone_whole
+        reach.append(slots_in(shape, whole, gone_whole, free, free_cpu, free_memory))
     return tuple(reach) if reach[-1] else NO_REACH

@@ -1,26 +1,23 @@
 """Where do replicas go on free capacity, so that whole nodes stay whole (R3, P7)?
 
 Nodes come best first from the index of their shape (free_index.py). Gangs fill the smallest rack that takes them whole,
-when racks are labelled. Nothing is written: what several replicas take from one node is booked beside it.
+when racks are labelled. Replicas of several shapes fill nodes shape by shape; where no order of shapes works, they are packed replica by
+replica. Nothing is written: what several replicas take from one node is booked beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice, permutations
-from typing import Final
 
+from quotatree.core.model.effort import ORDERS, PACKINGS
 from quotatree.core.model.job import Placed, Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
 from quotatree.core.search.free_index import FreeIndex, FreeView, free_index, free_view
 from quotatree.core.search.overlay import Nodes, Overlay
-from quotatree.core.search.packing import Packing
 from quotatree.core.search.tentative import PoolRooms, Tentative, pick_devices
 from quotatree.core.state import State
-
-ORDERS_TRIED: Final = 6
-"""Number of orders of a job's shapes that are tried; the first is largest first."""
 
 Wanted = list[tuple[int, Shape]]
 """Replicas to place: index in the job, and shape."""
@@ -33,8 +30,8 @@ def find_places(
     """Return places for all replicas on free devices, or None. Largest shapes go first; other orders if that fails.
 
     `now`: on devices free at this moment; False also counts devices of replicas that are leaving. `avoid`: nodes not to
-    use. `overlay`: on devices that are free in it, instead of in the state. `packed`: if no order works for several shapes, they
-    are packed replica by replica (packing.py).
+    use. `overlay`: on devices that are free in it, instead of in the state. `packed`: if no order works, replicas of
+    several shapes are packed replica by replica.
     """
     if len(wanted) == 1 and overlay is None and not bounded_by_pools(root):  # nearly always
         return _one(state, state.nodes, free_index(state, wanted[0][1], root, now), wanted[0], now, avoid)
@@ -49,7 +46,7 @@ def find_places(
         return _one(state, overlay.nodes, free_view(overlay, shape, root, now), wanted[0], now, avoid)
     by_shape = grouped(wanted)
     for order in orders_of(by_shape):
-        found = _in_this_order(overlay, root, order, by_shape, now, avoid)
+        found = _in_this_order(overlay, root, order, now, avoid)
         if found is not None:
             return found
     return _packed(overlay, root, by_shape, now, avoid) if packed and len(by_shape) > 1 else None
@@ -82,9 +79,10 @@ def grouped(wanted: Wanted) -> dict[Shape, list[int]]:
     )
 
 
-def orders_of(shapes: Iterable[Shape]) -> Iterator[tuple[Shape, ...]]:
-    """Yield the orders in which shapes are tried: as they are, then others, as long as none works."""
-    return islice(permutations(shapes), ORDERS_TRIED)
+def orders_of(shapes: dict[Shape, list[int]]) -> Iterator[dict[Shape, list[int]]]:
+    """Yield the orders in which shapes are tried as long as none works: as they are, then others."""
+    for order in islice(permutations(shapes), ORDERS):
+        yield {shape: shapes[shape] for shape in order}
 
 
 def bounded_by_pools(root: Quota) -> bool:
@@ -100,14 +98,12 @@ def _pool_rooms(overlay: Overlay, root: Quota) -> PoolRooms | None:
 
 
 def _in_this_order(
-    overlay: Overlay, root: Quota, order: tuple[Shape, ...], by_shape: dict[Shape, list[int]], now: bool,
-    avoid: frozenset[int],
-) -> tuple[Placed, ...] | None:  # fmt: skip
+    overlay: Overlay, root: Quota, by_shape: dict[Shape, list[int]], now: bool, avoid: frozenset[int]
+) -> tuple[Placed, ...] | None:
     rooms = _pool_rooms(overlay, root)
     tentative = Tentative(overlay, now)
     placed: list[Placed] = []
-    for shape in order:
-        indexes = by_shape[shape]
+    for shape, indexes in by_shape.items():
         free = free_view(overlay, shape, root, now)
         if free.total < len(indexes) and not tentative.touched:
             return None
@@ -122,7 +118,7 @@ def _in_this_order(
 def _packed(
     overlay: Overlay, root: Quota, by_shape: dict[Shape, list[int]], now: bool, avoid: frozenset[int]
 ) -> tuple[Placed, ...] | None:
-    """Return places for replicas of several shapes that no order of filling nodes found, or None (packing.py)."""
+    """Return places for replicas of several shapes that no order of filling nodes found, or None."""
     nodes: dict[Shape, list[Node]] = {}
     for shape, indexes in by_shape.items():
         free = free_view(overlay, shape, root, now)
@@ -202,3 +198,64 @@ def _racks_first(
             if missing <= 0:
                 return order
     return order
+
+
+Candidates = dict[Shape, list[Node]]
+"""The nodes with room for one replica of each shape, best first; shapes in the order in which they are placed."""
+
+
+class Packing:
+    """The search for places of one job's replicas."""
+
+    __slots__ = ("_candidates", "_looks_left", "_rooms", "_suits", "_tentative")
+
+    def __init__(self, candidates: Candidates, tentative: Tentative, rooms: PoolRooms | None) -> None:
+        self._candidates, self._tentative, self._rooms = candidates, tentative, rooms
+        self._looks_left = PACKINGS
+        self._suits: dict[int, list[Shape]] = {}  # shapes that each node could hold, by its index
+        for shape, nodes in candidates.items():
+            for node in nodes:
+                self._suits.setdefault(node.index, []).append(shape)
+
+    def places(self, wanted: list[tuple[int, Shape]]) -> list[Placed] | None:
+        """Return places for all these replicas, given in the order of their shapes; None if none were found."""
+        return self._rest(wanted, 0, 0)
+
+    def _rest(self, wanted: list[tuple[int, Shape]], position: int, first: int) -> list[Placed] | None:
+        """Return places for the replicas from `position` on; its own node is not before `first` in the order of its shape.
+
+        Replicas of one shape are alike, so that only one order of them is tried.
+        """
+        if position == len(wanted):
+            return []
+        number, shape = wanted[position]
+        seen: set[tuple[object, ...]] = set()
+        for order, node in enumerate(self._candidates[shape][first:], first):
+            self._looks_left -= 1
+            if self._looks_left < 0:
+                return None
+            kind = self._kind(node)
+            if kind in seen:
+                continue
+            seen.add(kind)
+            if self._rooms is not None and not self._rooms.fits(node, shape):
+                continue
+            before = self._tentative.left_on(node)
+            devices = self._tentative.put(node, shape)
+            if devices is None:
+                continue
+            if self._rooms is not None:
+                self._rooms.charge(node, shape)
+            alike = position + 1 < len(wanted) and wanted[position + 1][1] == shape
+            rest = self._rest(wanted, position + 1, order if alike else 0)
+            if rest is not None:
+                return [Placed(number, node.index, devices, shape), *rest]
+            self._tentative.touched[node.index] = before
+            if self._rooms is not None:
+                self._rooms.charge(node, shape, -1)
+        return None
+
+    def _kind(self, node: Node) -> tuple[object, ...]:
+        """Return what a node must share with another for it not to matter which of them is used."""
+        free, cpu_milli, memory_mib = self._tentative.left_on(node)
+        return (*sorted(free), cpu_milli, memory_mib, node.spec.pool, *self._suits[node.index])

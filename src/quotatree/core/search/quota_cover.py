@@ -13,33 +13,14 @@ from dataclasses import replace
 from heapq import heappush, heappushpop
 from typing import Final
 
+from quotatree.core.model.effort import ONE_BY_ONE
 from quotatree.core.model.job import Idle
 from quotatree.core.model.quota import Quota
-from quotatree.core.model.resources import GPU, ZERO, Resources
-from quotatree.core.model.unit import (
-    Unit,
-    UnitClass,
-    UnitKind,
-    companions,
-    eviction_cost,
-    total_footprint,
-)
+from quotatree.core.model.resources import GPU, INFINITE, ZERO, Resources
+from quotatree.core.model.unit import Unit, UnitClass, UnitKind, companions, eviction_cost, total_footprint
 from quotatree.core.search.eligible import Entitled
 from quotatree.core.search.knapsack import Item, Wholes, cover, cover_both
-from quotatree.core.search.trial import (
-    NOTHING,
-    Proposal,
-    Trial,
-    implied,
-    quota_freed_by,
-    with_companions,
-)
-
-UNBOUNDED: Final = 1 << 200
-WHOLES_LOOKED_AT: Final = 64
-"""So many units of a bucket beyond those that could be needed are looked at for cores that take other replicas along."""
-CELLS_A_UNIT: Final = 50
-"""So many cells of a table take as long as one unit of effort (model/effort.py)."""
+from quotatree.core.search.trial import NOTHING, Proposal, Trial, implied, quota_freed_by, with_companions
 
 SCALE: Final = 840 * 840
 """Ratios are compared as integers, in units of one part in SCALE."""
@@ -116,7 +97,7 @@ def too_little_may_go(trial: Trial) -> bool:
 def _unprotected(trial: Trial, cls: UnitClass, entitled: Entitled) -> Iterator[Unit]:
     for bucket in cls.buckets.values():
         for *_, unit in bucket:
-            if not entitled.honours_min_runtime or unit.protected_until_ms <= trial.now_ms:
+            if not entitled.spares(unit, trial.now_ms):
                 yield unit
 
 
@@ -161,9 +142,9 @@ def _known_total(trial: Trial, main: int) -> int:
     """
     noted = trial.signature.quota.tree.too_little.get(_key_of_total(trial, main))
     if noted is None or trial.taken or trial.overlay.off:
-        return UNBOUNDED
+        return INFINITE
     seen, now_ms, total = noted
-    return total if seen == trial.state.all_changes and now_ms == trial.now_ms else UNBOUNDED
+    return total if seen == trial.state.all_changes and now_ms == trial.now_ms else INFINITE
 
 
 def _note_total(trial: Trial, main: int, total: int) -> None:
@@ -204,11 +185,11 @@ def _prefixes(trial: Trial, left: Resources, main: int) -> list[Item]:
             would_do = cheapest.setdefault(amount, []) if amount and not every_one and not demotes else None
             for k in range(len(bucket)):
                 unit = bucket[start - 1 - k][3] if interval_ms is not None else bucket[k][3]
-                if unit in gone or (entitled.honours_min_runtime and unit.protected_until_ms > now_ms):
+                if unit in gone or entitled.spares(unit, now_ms):
                     continue
                 if beyond or (would_do and len(would_do) == enough and unit.cost(now_ms) > -would_do[0]):
                     beyond += 1
-                    if not elastic or beyond > WHOLES_LOOKED_AT:
+                    if not elastic or beyond > ONE_BY_ONE:
                         break
                 whole = elastic and _takes_along(unit)
                 if beyond and not whole:
@@ -263,9 +244,10 @@ def _bucket_order(entry: tuple[tuple[int, int | None], object]) -> tuple[int, in
 
 def _exact_if_lawful(trial: Trial, items: list[Item], left: Resources, main: int) -> Proposal | None:
     """Solve without protections; return that only if it satisfies them."""
-    left_before = trial.request.cells.left
-    found = cover(items, main, left[main], trial.request.cells, _wholes(trial, items, main))
-    trial.request.effort.spend((left_before - trial.request.cells.left) // CELLS_A_UNIT)
+    exact = trial.request.exact
+    before = exact.left
+    found = cover(items, main, left[main], exact, _wholes(trial, items, main))
+    trial.request.effort.spend(before - exact.left)
     return None if found is None else _lawful(trial, items, left, ZERO, found)
 
 
@@ -354,7 +336,7 @@ def _cover_with_inside(trial: Trial, left: Resources, inside: Resources) -> Prop
 def _both(trial: Trial, items: list[Item], left: Resources, inside: Resources, main: int) -> Proposal | None:
     """Solve for one resource without protections; return that only if it satisfies them."""
     wholes = _wholes(trial, items, main)
-    found = cover_both(*_split(trial, items), main, inside[main], left[main], trial.request.cells, wholes)
+    found = cover_both(*_split(trial, items), main, inside[main], left[main], trial.request.exact, wholes)
     return None if found is None else _lawful(trial, items, left, inside, found)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Share
 from quotatree.core.model.unit import Unit, companions
+from quotatree.core.search.fit import Tally, may_use
 from quotatree.core.search.free_index import free_view
-from quotatree.core.search.tally import Tally
 from quotatree.core.search.trial import Trial, quota_freed_by
 
 
@@ -121,9 +121,7 @@ class SlotTrial(Trial):
         usable = self._usable_nodes.get(node_index)
         if usable is None:
             node = self._nodes[node_index]
-            usable = (
-                node_index not in self._avoid and node.spec.pool in self._pools and node.suits(self.shape)
-            )
+            usable = node_index not in self._avoid and may_use(node, self.shape, self._pools)
             self._usable_nodes[node_index] = usable
         return usable
 

@@ -49,11 +49,8 @@ def no_node_may_be_freed(trial: Trial) -> bool:
 
 def _in_some_order(trial: Trial, shapes: dict[Shape, list[int]]) -> Proposal | None:
     """Return what the first order of shapes finds that finds anything."""
-    for order in orders_of(shapes):
-        found = _several_shapes(trial, {shape: shapes[shape] for shape in order})
-        if found is not None:
-            return found
-    return None
+    found = (_several_shapes(trial, order) for order in orders_of(shapes))
+    return next((proposal for proposal in found if proposal is not None), None)
 
 
 def _fit_without(trial: Trial, units: tuple[Unit, ...]) -> bool:

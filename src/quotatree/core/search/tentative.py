@@ -5,16 +5,12 @@ Nothing is written: what was placed is booked beside the nodes.
 
 from __future__ import annotations
 
-from typing import Final
-
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.quota import Quota
-from quotatree.core.model.resources import WHOLE_GPU
+from quotatree.core.model.resources import INFINITE, WHOLE_GPU
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.state import State
-
-UNBOUNDED_MILLI: Final = 1 << 60
 
 
 class Tentative:
@@ -61,7 +57,7 @@ class PoolRooms:
         mates = (mate.root for mate in root.tree.pool_mates if mate.root is not root)
         shared = {pool for mate in mates for pool, _ in mate.spec.draws}
         for pool, bounds in root.spec.draws:
-            part = (bounds.gpu_milli or 0) if pool in shared else UNBOUNDED_MILLI
+            part = (bounds.gpu_milli or 0) if pool in shared else INFINITE
             self._left[pool] = part - overlay.pool_used(root, pool)
 
     def left(self, pool: str) -> int:

@@ -13,30 +13,24 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from quotatree.core.model.effort import Effort
+from quotatree.core.model.effort import EXACT, ONE_ATTEMPT, ONE_BY_ONE, Effort
 from quotatree.core.model.job import Job
+from quotatree.core.model.node import Node, Share
 from quotatree.core.model.policy import HIGHEST_PRIORITY
 from quotatree.core.model.quota import Quota
 from quotatree.core.model.resources import ZERO, Resources
 from quotatree.core.model.unit import Unit, UnitClass, UnitKind, companions, eviction_cost, total_footprint
-from quotatree.core.search.eligible import Protections, Signature
+from quotatree.core.search.eligible import Signature
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.placement import Wanted, find_places
+from quotatree.core.search.protections import Protections
 from quotatree.core.state import State
-
-BRANCHES: Final = 10_000
-"""Sets that branch and bound may try in one search, whatever the number of nodes and rungs."""
-CELLS: Final = 200_000
-"""Cells of tables for exact covers of a quota that one search may fill; beyond that it covers greedily (knapsack.py)."""
-PLACES: Final = 20
-"""What a look for places without some units costs, beside that of each replica (model/effort.py)."""
-PACKED: Final = 50
-"""How many times one trial asks for places in which replicas of several shapes are packed."""
 
 
 @dataclass(slots=True)
 class Left:
-    """How many more sets may be tried, or cells filled. It is counted, so that the same question always gets the same answer (A3)."""
+    """How much more work one search may do to find the cheapest set; then the best that it has found stands. It is counted, so that the
+    same question always gets the same answer (A3)."""
 
     left: int
 
@@ -66,8 +60,7 @@ class Request:
     gives_way: Signature | None = None  # units taken without a policy; None: `signature` has no others
     highest: int = HIGHEST_PRIORITY  # the highest rung that may be touched
     effort: Effort = field(default_factory=Effort)
-    branches: Left = field(default_factory=lambda: Left(BRANCHES))  # of the whole search, all rungs together
-    cells: Left = field(default_factory=lambda: Left(CELLS))  # likewise, for exact covers of a quota
+    exact: Left = field(default_factory=lambda: Left(EXACT))  # of the whole search, all rungs together
 
     @property
     def root(self) -> Quota:
@@ -236,6 +229,17 @@ class Trial:
             known = self._alone[unit] = allows
         return known
 
+    def available(self, node: Node) -> list[Share]:
+        """Return the shares of those units on a node that may be taken, by unit name: whichever was placed first."""
+        entitled_of, rung, now_ms = self.signature.entitled, self.rung, self.now_ms
+        found = []
+        for share in node.units.values():
+            entitled = entitled_of(share.unit.cls)
+            if entitled is not None and entitled.rung <= rung and not entitled.spares(share.unit, now_ms):
+                found.append(share)
+        found.sort(key=attrgetter("unit.name"))
+        return found
+
     def cost_of(self, unit: Unit) -> int:
         cost = self.costs.get(unit)
         if cost is None:
@@ -275,12 +279,12 @@ class Trial:
 class PlaceTrial(Trial):
     """A trial that is enough when all replicas have places and the quota is free; it takes units off its own overlay.
 
-    Replicas of several shapes are packed replica by replica for the first PACKED questions only.
+    Replicas of several shapes are packed replica by replica for the first questions only.
     """
 
     def __init__(self, request: Request, rung: int, overlay: Overlay) -> None:
         super().__init__(request, rung, overlay.fork())
-        self._packed_left = PACKED
+        self._packed_left = ONE_BY_ONE
 
     def _book(self, unit: Unit, sign: int) -> None:
         super()._book(unit, sign)
@@ -296,7 +300,7 @@ class PlaceTrial(Trial):
     def fits(self, wanted: Wanted | None = None) -> bool:
         """Return whether there are places for these replicas; None means all that the request wants."""
         request = self.request
-        request.effort.spend(PLACES + len(request.wanted))
+        request.effort.spend(ONE_ATTEMPT + len(request.wanted))
         self._packed_left -= 1
         places = find_places(
             self.state, request.root, request.wanted if wanted is None else wanted, now=False, avoid=request.avoid,

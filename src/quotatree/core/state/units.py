@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from quotatree.core.model.effort import NODES_KEPT
 from quotatree.core.model.job import Claim, Job, Placed
 from quotatree.core.model.policy import Module
 from quotatree.core.model.quota import Quota
@@ -213,10 +214,10 @@ class UnitChanges(ProtectionChanges, LeavingChanges, QuotaValues):
             found = self.indexes[kind] = {}
         return found
 
-    def keep_indexes(self, kind: str, most: int) -> None:
-        """Make room for one more index of a kind: where there are `most`, drop the one not used for longest."""
+    def keep_indexes(self, kind: str) -> None:
+        """Make room for one more index of a kind: where all have as many nodes as may be kept, drop the one not used for longest."""
         table = self.index_table(kind)
-        if len(table) >= most:
+        if table and (len(table) + 1) * len(self.nodes) > NODES_KEPT:
             del table[next(iter(table))]
 
     def forget_indexes(self) -> None:

@@ -10,9 +10,9 @@ import pytest
 from quotatree.core.model.job import Shape
 from quotatree.core.model.node import Node
 from quotatree.core.model.unit import Unit, eviction_cost
-from quotatree.core.search import beginnings as module
-from quotatree.core.search.beginnings import ANYWHERE, Beginning, beginnings
-from quotatree.core.search.tally import Tally
+from quotatree.core.search import branching as module
+from quotatree.core.search.branching import ANYWHERE, Beginning, beginnings
+from quotatree.core.search.fit import Tally
 from tests.core.building import MINUTE, World, self_level
 
 UNITS = 9
@@ -88,5 +88,5 @@ def test_too_many_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     node = world.state.nodes[0]
     shape, shares = Shape(4000, 120_000, 0), list(node.units.values())
     assert len(beginnings(node, shape, shares, 0)) == 70
-    monkeypatch.setattr(module, "MOST_BEGINNINGS", 69)
+    monkeypatch.setattr(module, "BEGINNINGS", 69)
     assert beginnings(node, shape, shares, 0) == ANYWHERE == (Beginning(0, ()),)

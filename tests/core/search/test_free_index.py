@@ -11,8 +11,7 @@ from quotatree.core.changes.apply import apply
 from quotatree.core.model.job import JobId, JobSpec, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
 from quotatree.core.planning.plan import plan
-from quotatree.core.search.free_index import free_index
-from quotatree.core.search.room import room_of
+from quotatree.core.search.free_index import free_index, room_of
 from quotatree.core.state import State
 from tests.core.building import cluster, root, submit
 from tests.property.walk import begin, step

@@ -6,7 +6,7 @@ import pytest
 
 from quotatree.core.model.job import Idle
 from quotatree.core.model.policy import Scope
-from quotatree.core.search import demotion
+from quotatree.core.search import other_ways
 from quotatree.core.search.quota_cover import cheapest_cover
 from quotatree.core.search.trial import Proposal, Trial
 from tests.core.building import World, self_level
@@ -32,7 +32,7 @@ def test_nobody_is_sought_where_too_few_may_be_turned_idle_i1(
         asked.append(trial.rung)
         return cheapest_cover(trial)
 
-    monkeypatch.setattr(demotion, "cheapest_cover", counted)
+    monkeypatch.setattr(other_ways, "cheapest_cover", counted)
     world = World(nodes=2)
     world.root(16)
     world.quota("a", 8, self_level=self_level(9, 3, Scope.OWN))

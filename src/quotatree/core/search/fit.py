@@ -1,15 +1,31 @@
-"""What would be free on a node without some of its units? Counted as units are added and removed; no node is copied."""
+"""The two questions to nodes: which may be used (`may_use`), and how many replicas of one shape fit on one (`slots_in`, `Tally`)?
+
+All indexes and searches are built on the answers, and know nothing else of nodes. What may come enters here:
+
+- Topology: replicas that must stand together may use the nodes of one domain. That is a part of the first question, beside the pools of the
+  root; how many fit in a domain is the sum of the second over its nodes, so whether they ever can stays a sum.
+- Groups: each group of a job is a shape and asks by itself; placement.py puts their answers together.
+- Devices: a kind or a profile of devices is one more part of a shape, and `slots_in` counts it.
+
+Quotas, rights, the ladder and holds need not know of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from quotatree.core.model.job import Shape
-from quotatree.core.model.node import Node, Share
+from quotatree.core.model.node import Node, NodeState, Share, slots_in
 from quotatree.core.model.resources import WHOLE_GPU
 from quotatree.core.model.unit import Unit, companions
 
-UNBOUNDED: int = 1 << 30
+
+def may_use(node: Node, shape: Shape, pools: Collection[str]) -> bool:
+    """Return whether a replica of the shape may stand on the node if there is room: its pool, its state, its model and its labels."""
+    # What is free is never more than what was declared, so the size of the node need not be asked.
+    if node.state is not NodeState.READY or node.crowded or node.spec.pool not in pools:
+        return False
+    return not (shape.models or shape.labels) or node.welcomes(shape)
 
 
 def brought_by(node: Node, unit: Unit) -> list[Share]:
@@ -81,15 +97,4 @@ class Tally:
 
     def slots(self, shape: Shape) -> int:
         """Return how many replicas of the shape, which suits the node, would fit."""
-        gpu_milli, cpu_milli, memory_mib = shape[:3]
-        count = UNBOUNDED
-        if gpu_milli >= WHOLE_GPU:
-            count = self._whole // (gpu_milli // WHOLE_GPU)
-        elif gpu_milli:
-            count = self._gained * (WHOLE_GPU // gpu_milli)
-            count += sum([free // gpu_milli for free in self._devices])
-        if cpu_milli:
-            count = min(count, self._cpu // cpu_milli)
-        if memory_mib:
-            count = min(count, self._memory // memory_mib)
-        return max(0, count)
+        return slots_in(shape, self._whole, self._gained, self._devices, self._cpu, self._memory)

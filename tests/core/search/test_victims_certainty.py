@@ -12,12 +12,20 @@ from quotatree.core.model.policy import ChildLevel, Priorities, Scope
 from quotatree.core.model.resources import Resources
 from quotatree.core.planning import attempt
 from quotatree.core.search import ladder, solvers
-from quotatree.core.search.certainty import Prospect, prospect_of, surely_found, surely_none
 from quotatree.core.search.node_offer import TOP_RUNG
 from quotatree.core.search.overlay import Overlay
 from quotatree.core.search.quota_cover import too_little_may_go
 from quotatree.core.search.trial import Trial
-from quotatree.core.search.victims import Found, NotFound, Request, search
+from quotatree.core.search.victims import (
+    Found,
+    NotFound,
+    Prospect,
+    Request,
+    prospect_of,
+    search,
+    surely_found,
+    surely_none,
+)
 from tests.core.building import ALL, MINUTE, World, self_level
 
 TEAMS = 4
