@@ -53,8 +53,8 @@ test-console: $(READY) ## the console in a real Chromium, against a real server;
 scenarios: $(READY) ## every scenario file, told line by line
 	$(BIN)/quotatree check $(wildcard scenarios/*.toml)
 
-pages: $(READY) ## write anew what is generated: API, roles, settings, reasons, the client's types
-	for page in openapi api client_types roles settings reasons; do $(BIN)/python -m docs.generate_$$page || exit 1; done
+pages: $(READY) ## write anew what is generated: fields, API, roles, settings, reasons, the client's types
+	for page in fields openapi api client_types roles settings reasons; do $(BIN)/python -m docs.generate_$$page || exit 1; done
 	$(BIN)/python console/build.py --types --tolerant
 	$(BIN)/python -m console.answers --stale
 

@@ -109,6 +109,7 @@ PROMISES = {
     "api/test_rights.py": "every route, by every role",
     "api/test_unavailable.py": "a store that cannot be written to, seen through HTTP",
     "api/test_writing.py": "two writers never overwrite each other",
+    "cli/test_fields.py": "every field of a noun, at every edge",
     "cli/test_help.py": "every command has help",
     "cli/test_local.py": "real jobs by the command line",
     "cli/test_mistakes.py": "the usual mistakes are told",

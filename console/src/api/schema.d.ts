@@ -3754,14 +3754,14 @@ export interface components {
                 [key: string]: components["schemas"]["AmountsOut"];
             };
             reserved: components["schemas"]["AmountsOut"];
-            weight: components["schemas"]["AmountsOut"] | null;
-            /** Fair Idle */
-            fair_idle: boolean;
             /** Strategy */
             strategy: string;
             /** Self Level */
             self_level: components["schemas"]["SelfLevelOut"][];
             child_level: components["schemas"]["ChildLevelOut"] | null;
+            weight: components["schemas"]["AmountsOut"] | null;
+            /** Fair Idle */
+            fair_idle: boolean;
             /** Lending */
             lending: boolean;
             /** Idle Limit */

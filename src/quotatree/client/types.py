@@ -1111,11 +1111,11 @@ class QuotaOut(TypedDict):
     min: AmountsOut
     draws: dict[str, AmountsOut]
     reserved: AmountsOut
-    weight: AmountsOut | None
-    fair_idle: bool
     strategy: str
     self_level: list[SelfLevelOut]
     child_level: ChildLevelOut | None
+    weight: AmountsOut | None
+    fair_idle: bool
     lending: bool
     idle_limit: float | None
     min_runtime: str | None

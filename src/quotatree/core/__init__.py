@@ -53,6 +53,7 @@ from quotatree.core.model.job import (
     least_asked_for,
 )
 from quotatree.core.model.node import GONE, Node, NodeSpec, NodeState
+from quotatree.core.model.noun_fields import Changed, NounField, ValueKind
 from quotatree.core.model.pai_words import PAI_FIELDS, in_our_words
 from quotatree.core.model.policy import (
     HIGHEST_PRIORITY,
@@ -72,7 +73,7 @@ from quotatree.core.model.policy import (
 )
 from quotatree.core.model.policy_reading import policies_in_numbers, read_child_level, read_self_level
 from quotatree.core.model.priority_names import PriorityNames, check_names, in_numbers, in_order, name_of
-from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec
+from quotatree.core.model.quota import QUOTA_FIELDS, QUOTA_SETTINGS, AmountLimit, Quota, QuotaId, QuotaSpec
 from quotatree.core.model.quota_arithmetic import has_loan, loan
 from quotatree.core.model.resources import GPU, UNBOUNDED, WHOLE_GPU, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.unit import (
@@ -134,6 +135,8 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "SelfLevels", "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY",
     "check_priorities", "parse_modules", "parse_priorities", "parse_strategy", "read_self_level", "read_child_level",
     "in_our_words", "PAI_FIELDS", "PriorityNames", "check_names", "in_numbers", "in_order", "name_of", "policies_in_numbers",
+    # What the fields of a noun are.
+    "QUOTA_FIELDS", "QUOTA_SETTINGS", "NounField", "ValueKind", "Changed",
     # Nodes and amounts.
     "GONE", "Node", "NodeSpec", "NodeState", "Resources", "Bounds", "ZERO", "UNBOUNDED", "GPU", "WHOLE_GPU", "amount_text",
     # What an eviction takes, and what it costs.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from quotatree.core import (
     PAI_FIELDS,
+    QUOTA_SETTINGS,
     Bounds,
     Priorities,
     QuotaId,
     QuotaSpec,
     Refused,
     Resources,
+    ValueKind,
     in_our_words,
     parse_priorities,
     parse_strategy,
@@ -37,18 +39,17 @@ from quotatree.scenario.table import Table
 
 _POLICIES: Final = ("strategy", "self_level", "child_level")
 
-# Fields that may also be changed later (Q6): name in the file, name in QuotaSpec, reader.
-_CHANGEABLE: Final[tuple[tuple[str, str, Callable[[object], object]], ...]] = (
-    ("reserved", "reserved", lambda value: Resources(as_gpu_milli(value))),
-    ("weight", "weight", as_amounts),
-    ("fair_idle", "fair_idle", as_flag),
-    ("lending", "lending", as_flag),
-    ("idle_limit", "idle_limit_milli", as_gpu_milli),
-    ("min_runtime", "min_runtime_ms", as_duration_ms),
-    ("preemption_delay", "preemption_delay_ms", as_duration_ms),
-    ("description", "description", as_text),
-    ("labels", "labels", as_labels),
-)
+_READERS: Final[Mapping[ValueKind, Callable[[object], object]]] = {
+    ValueKind.FLAG: as_flag,
+    ValueKind.GPUS: as_gpu_milli,
+    ValueKind.DURATION: as_duration_ms,
+    ValueKind.RESOURCES: lambda value: Resources(*(amount or 0 for amount in as_amounts(value))),
+    ValueKind.BOUNDS: as_amounts,
+    ValueKind.TITLE: as_text,
+    ValueKind.TEXT: as_text,
+    ValueKind.LABELS: as_labels,
+}
+"""How a setting is read, by what it holds; strategy and policies are read together."""
 
 
 def read_quotas(top: Table, name: str) -> list[Setup]:
@@ -101,11 +102,13 @@ def read_draws(table: Table) -> tuple[tuple[str, Bounds], ...]:
 def read_quota_changes(table: Table) -> QuotaChanges:
     """The fields of QuotaSpec that the table names, with their new values; `with_changes` applies them."""
     found: list[tuple[str, Any]] = []
-    for field, name, read in _CHANGEABLE:
-        if table.has(field):
-            found.append((name, table.need(field, read)))
-        else:
-            table.take(field, read, None)
+    for one in QUOTA_SETTINGS:
+        if one.kind not in _READERS:
+            continue
+        there = table.has(one.name)
+        value = table.take(one.name, _READERS[one.kind], None)
+        if there:
+            found.append((one.attribute, value))
     return (*found, *_policies(table))
 
 
