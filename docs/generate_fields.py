@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Final
 
 from quotatree.access.roles import Action
-from quotatree.core import QUOTA_FIELDS, QUOTA_SETTINGS, Changed, NounField, ValueKind
+from quotatree.api.models.noun_fields import SHOWN
+from quotatree.core import (
+    JOB_FIELDS,
+    JOB_SETTINGS,
+    QUOTA_FIELDS,
+    QUOTA_SETTINGS,
+    Changed,
+    NounField,
+    ValueKind,
+)
 from quotatree.kubernetes_edge.resources import resource_word
 from quotatree.manifest.quota_settings import DEFAULTS
 
@@ -45,10 +54,22 @@ Amounts are tables such as `{gpus: 8, cpu: 64, memory: 512Gi}`, durations texts 
 
 CHANGED: Final[Mapping[Changed, str]] = {
     Changed.NEVER: "never",
+    Changed.WAITING: f"while it waits, by `{Action.SET_PRIORITY.value}`",
+    Changed.RESIZE: f"at any time, by `{Action.RESIZE_JOB.value}`",
     Changed.SCALING: f"at any time, by `{Action.SCALE_QUOTA.value}`",
     Changed.UPDATE: f"at any time, by `{Action.UPDATE_QUOTA.value}`",
 }
 """When a field may be changed, and with which right."""
+JOB_HEAD: Final = """
+## Fields of a job
+
+A request also says `name`, `on_hold`, `autoscale` and `program`: how to find the job, whether it waits for its
+release, what a service's replicas follow, and what the engine runs. The planner does not look at these.
+
+| field | holds | default | meaning | changed |
+|---|---|---|---|---|
+"""
+
 START: Final = "                # Written by docs/generate_fields.py, up to admins; do not edit.\n"
 END: Final = "                admins:\n"
 POLICIES: Final = (ValueKind.STRATEGY, ValueKind.SELF_LEVEL, ValueKind.CHILD_LEVEL)
@@ -78,7 +99,24 @@ def page() -> str:
         f"| {one.meaning} ({one.rule}) | {CHANGED[one.changed]} |\n"
         for one in QUOTA_FIELDS
     ]
-    return HEAD + "".join(rows)
+    jobs = [
+        f"| `{one.name}` | {_holds(one)} | {_job_default(one)} | {one.meaning} ({one.rule}) "
+        f"| {CHANGED[one.changed]} |\n"
+        for one in JOB_FIELDS
+    ]
+    return HEAD + "".join(rows) + JOB_HEAD + "".join(jobs)
+
+
+def _holds(one: NounField) -> str:
+    if one.kind is not ValueKind.CHOICE:
+        return one.kind.value
+    return ", ".join(f"`{word.value}`" for word in type(one.default))
+
+
+def _job_default(one: NounField) -> str:
+    if one not in JOB_SETTINGS:
+        return "required"
+    return one.unset if one.optional else f"`{_word(SHOWN[one.kind].show(one.default))}`"
 
 
 def _resource(one: NounField) -> str:
@@ -88,11 +126,13 @@ def _resource(one: NounField) -> str:
 def _default(one: NounField) -> str:
     """Return the default as a file writes it; of what is not a setting, and of what is empty, in words."""
     value = DEFAULTS.get(one.name)
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    if value in (None, "", {}):
+    if value is None or value in ("", {}):
         return one.unset
-    return f"`{value}`"
+    return f"`{_word(value)}`"
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def with_settings(text: str) -> str:

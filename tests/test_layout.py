@@ -46,6 +46,8 @@ THROUGH = {
     "control/world.py": "control/test_walks.py",
     "core/changes/quotas.py": "core/test_errors.py",
     "core/model/job.py": "core/test_errors.py",
+    "core/model/job_request.py": "cli/test_fields.py",
+    "core/model/noun_fields.py": "cli/test_fields.py",
     "core/model/quota.py": "core/model/test_quota_arithmetic.py",
     "core/quota_figures.py": "property/test_promises.py",
     "core/reasons.py": "docs/test_reference.py",

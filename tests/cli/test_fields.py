@@ -1,4 +1,4 @@
-"""Every setting of a quota, at every edge: one entry in `QuotaSpec` is enough, and none is dropped in silence (Q6).
+"""Every field of a quota and of a job, at every edge: one entry is enough, and none is dropped in silence (Q6).
 
 The values are said by kind, so a new setting of a known kind is tested here without another line.
 """
@@ -15,6 +15,7 @@ import yaml
 from quotatree.client.errors import ApiError
 from quotatree.codec.snapshot_file import read_snapshot_text
 from quotatree.core import (
+    JOB_SETTINGS,
     QUOTA_FIELDS,
     QUOTA_SETTINGS,
     UNBOUNDED,
@@ -31,6 +32,7 @@ from quotatree.core import (
 from quotatree.core import Settings as CoreSettings
 from quotatree.kubernetes_edge.resources import declared_quota, resource_word
 from quotatree.scenario.errors import ScenarioError
+from quotatree.scenario.load_jobs import read_jobs
 from quotatree.scenario.load_quota import read_quota
 from quotatree.scenario.table import Table
 from tests.cli.conftest import Cli
@@ -50,6 +52,9 @@ EXAMPLES = {
     ValueKind.DURATION: Example("90s", "1m30s", "90 s"),
     ValueKind.RESOURCES: Example({"gpus": 1}, {"gpus": 1, "cpu": 0, "memory": "0Gi"}, "1 GPU"),
     ValueKind.BOUNDS: Example({"gpus": 3, "cpu": 4}, {"gpus": 3, "cpu": 4}, "3 GPU, 4 CPU"),
+    ValueKind.REPLICAS: Example(2, 2, ""),
+    ValueKind.COUNT: Example(3, 3, ""),
+    ValueKind.PRIORITY: Example(3, 3, ""),
     ValueKind.TITLE: Example("a title", "a title", "a title"),
     ValueKind.TEXT: Example("some words", "some words", "some words"),
     ValueKind.LABELS: Example({"team": "red"}, {"team": "red"}, "team=red"),
@@ -71,6 +76,9 @@ NEGATIVE: dict[ValueKind, Any] = {
 def example(one: NounField) -> Example:
     if one.kind is ValueKind.FLAG:
         return Example(not one.default, not one.default, "off" if one.default else "on")
+    if one.kind is ValueKind.CHOICE:
+        other = next(word.value for word in type(one.default) if word is not one.default)
+        return Example(other, other, "")
     return EXAMPLES[one.kind]
 
 
@@ -175,3 +183,41 @@ def test_a_field_that_no_update_may_change_is_refused_by_one(lab: Cli):
         if one.changed is not Changed.UPDATE:
             with lab.serving.client() as client, pytest.raises(ApiError, match=one.name):
                 client.quotas.update("lab", {one.name: "x"})  # type: ignore[misc]  # none of its keys
+
+
+# -- jobs ----------------------------------------------------------------------------------------------------------
+
+
+def job_asking(cli: Cli, **more: Any) -> Any:
+    """A job on hold, as it is answered."""
+    group = {"replicas": 2, "gpus": 1}
+    body: Any = {"workspace": "vision", "quota": "vision", "groups": [group], "on_hold": True, **more}
+    with cli.serving.client("ann") as client:
+        return client.jobs.get(client.jobs.submit(body)["id"])
+
+
+@pytest.mark.parametrize("one", JOB_SETTINGS, ids=by_name)
+def test_what_a_job_asks_for_is_answered_stored_exported_and_said_so_in_a_story(cli: Cli, one: NounField):
+    said, shown, _ = example(one)
+    assert job_asking(cli)[one.name] == (None if one.optional else job_default(one)) != shown
+    found = job_asking(cli, **{one.name: said})
+    assert found[one.name] == shown
+    with cli.serving.client() as client:
+        exported, _ = read_snapshot_text(json.dumps(client.snapshot()))
+    stored = cli.serving.store.load(CoreSettings()).snapshot
+    kept = [job.spec for state in (stored, exported) for job in state.jobs if job.spec.id == found["id"]]
+    table = Table("story", {"quota": "vision", "gpus": 1, "replicas": 2, one.name: said})
+    (told,) = read_jobs(table, ["a"], 0)
+    assert [one.of(spec) for spec in kept] == [one.of(told.spec)] * 2
+    assert one.of(told.spec) != one.default
+
+
+def job_default(one: NounField) -> Any:
+    return {"module": "DLC", "idle": "never", "grace": "30s"}.get(one.name, one.default)
+
+
+def test_a_field_of_a_job_that_is_in_no_table_is_refused(cli: Cli):
+    with pytest.raises(ApiError, match="never_heard_of"):
+        job_asking(cli, never_heard_of=1)
+    with pytest.raises(ScenarioError, match="never_heard_of is not a field here"):
+        read_jobs(Table("story", {"quota": "a", "gpus": 1, "never_heard_of": 1}), ["a"], 0)

@@ -2756,15 +2756,15 @@ export interface components {
             running_replicas: number;
             /** Groups */
             groups: components["schemas"]["GroupOut"][];
+            autoscale: components["schemas"]["AutoscaleOut"] | null;
             /** Min Replicas */
             min_replicas: number | null;
             /** Max Replicas */
             max_replicas: number | null;
-            autoscale: components["schemas"]["AutoscaleOut"] | null;
             /** Idle */
             idle: string;
             /** Grace */
-            grace: string | null;
+            grace: string;
             /** Checkpoint Interval */
             checkpoint_interval: string | null;
             /** Max Preemptions */

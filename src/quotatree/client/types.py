@@ -544,11 +544,11 @@ class JobOut(TypedDict):
     most_replicas: int
     running_replicas: int
     groups: list[GroupOut]
+    autoscale: AutoscaleOut | None
     min_replicas: int | None
     max_replicas: int | None
-    autoscale: AutoscaleOut | None
     idle: str
-    grace: str | None
+    grace: str
     checkpoint_interval: str | None
     max_preemptions: int | None
     requeue: bool

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from quotatree.core import (
     PAI_FIELDS,
@@ -13,8 +13,6 @@ from quotatree.core import (
     QuotaId,
     QuotaSpec,
     Refused,
-    Resources,
-    ValueKind,
     in_our_words,
     parse_priorities,
     parse_strategy,
@@ -24,32 +22,17 @@ from quotatree.core import (
 from quotatree.core.events import QuotaCreated
 from quotatree.scenario.amounts import (
     Unreadable,
-    as_amounts,
     as_cpu_milli,
-    as_duration_ms,
-    as_flag,
     as_gpu_milli,
-    as_labels,
     as_memory_mib,
     as_text,
 )
 from quotatree.scenario.errors import RuleBroken
 from quotatree.scenario.model import QuotaChanges, Setup, with_changes
+from quotatree.scenario.noun_fields import read_fields
 from quotatree.scenario.table import Table
 
 _POLICIES: Final = ("strategy", "self_level", "child_level")
-
-_READERS: Final[Mapping[ValueKind, Callable[[object], object]]] = {
-    ValueKind.FLAG: as_flag,
-    ValueKind.GPUS: as_gpu_milli,
-    ValueKind.DURATION: as_duration_ms,
-    ValueKind.RESOURCES: lambda value: Resources(*(amount or 0 for amount in as_amounts(value))),
-    ValueKind.BOUNDS: as_amounts,
-    ValueKind.TITLE: as_text,
-    ValueKind.TEXT: as_text,
-    ValueKind.LABELS: as_labels,
-}
-"""How a setting is read, by what it holds; strategy and policies are read together."""
 
 
 def read_quotas(top: Table, name: str) -> list[Setup]:
@@ -101,14 +84,7 @@ def read_draws(table: Table) -> tuple[tuple[str, Bounds], ...]:
 
 def read_quota_changes(table: Table) -> QuotaChanges:
     """The fields of QuotaSpec that the table names, with their new values; `with_changes` applies them."""
-    found: list[tuple[str, Any]] = []
-    for one in QUOTA_SETTINGS:
-        if one.kind not in _READERS:
-            continue
-        there = table.has(one.name)
-        value = table.take(one.name, _READERS[one.kind], None)
-        if there:
-            found.append((one.attribute, value))
+    found = tuple(read_fields(table, QUOTA_SETTINGS).items())
     return (*found, *_policies(table))
 
 

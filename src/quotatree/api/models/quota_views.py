@@ -10,9 +10,9 @@ from typing import Final, cast
 from typing_extensions import TypedDict
 
 from quotatree.access.redaction import Reader
+from quotatree.api.models.noun_fields import AmountsOut, fields_shown, shown, shows
 from quotatree.api.models.policies import names_in_policies
-from quotatree.api.models.quota_settings import AmountsOut, settings_out, shown, shows_settings
-from quotatree.core import PriorityNames, QuotaId, QuotaReport, QuotaSpec
+from quotatree.core import QUOTA_SETTINGS, PriorityNames, QuotaId, QuotaReport, QuotaSpec
 
 EMPTY: Final[PriorityNames] = MappingProxyType({})
 
@@ -45,7 +45,7 @@ class UsageOut(TypedDict):
     free: AmountsOut
 
 
-@shows_settings(before="shrinking")
+@shows(QUOTA_SETTINGS, before="shrinking")
 class QuotaOut(TypedDict):
     """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
 
@@ -115,7 +115,7 @@ def quota_out(
         "version": version,
         "min": shown(report.desired),
         "draws": {pool: shown(drawn) for pool, drawn in spec.draws},
-        **settings_out(spec),
+        **fields_shown(spec, QUOTA_SETTINGS),
         "shrinking": shrinking,
         "usage": usage_out(report),
         "allowed": list(allowed),

@@ -8,21 +8,21 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from quotatree.api.models.fields import Amounts, Body, Name
+from quotatree.api.models.noun_fields import fields_said, takes
 from quotatree.api.models.policies import PolicyFields
-from quotatree.api.models.quota_settings import settings_said, takes_settings
-from quotatree.core import UNBOUNDED, Bounds, QuotaId, QuotaSpec
+from quotatree.core import QUOTA_SETTINGS, UNBOUNDED, Bounds, QuotaId, QuotaSpec
 from quotatree.core.events import ScaleMode
 
 ModeName = Literal["refuse", "lazy", "reclaim"]
 Draws = Annotated[dict[Name, Amounts], Field(max_length=100)]
 
 
-@takes_settings
+@takes(QUOTA_SETTINGS)
 class QuotaChange(PolicyFields):
     """What may be changed after creation; what is left out stays as it is, and null takes a setting away (Q6)."""
 
     def applied_to(self, spec: QuotaSpec) -> QuotaSpec:
-        return replace(spec, **settings_said(self), **self.policies_of(spec))
+        return replace(spec, **fields_said(self, QUOTA_SETTINGS), **self.policies_of(spec))
 
 
 class QuotaIn(QuotaChange):

@@ -1,6 +1,7 @@
 """What is a field of a noun, so that every edge can read it: its name, what it holds, its default, rule and meaning?
 
-A field is said once, as metadata of a field of the core's own dataclass (`QuotaSpec`). The models of the API, files
+A field is said once, as metadata of a field of the core's own dataclass (`QuotaSpec`,
+`JobRequest`). The models of the API, files
 for `apply`, stories, Kubernetes resources, the history and the reference page follow from these tables. An edge says
 how it reads and shows each kind of value, and no field by name.
 """
@@ -32,12 +33,19 @@ class ValueKind(Enum):
     STRATEGY = "strategy"
     SELF_LEVEL = "self-level policies"
     CHILD_LEVEL = "child-level policy"
+    CHOICE = "one word of several"
+    PRIORITY = "priority, or its name"
+    REPLICAS = "number of replicas"
+    COUNT = "number"
+    GROUPS = "groups of replicas"
 
 
 class Changed(Enum):
     """By which act a field may be changed after creation."""
 
     NEVER = "never"
+    WAITING = "while it waits"
+    RESIZE = "resize"
     SCALING = "scaling"
     UPDATE = "update"
 
