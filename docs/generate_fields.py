@@ -109,7 +109,7 @@ def page() -> str:
 
 def _holds(one: NounField) -> str:
     if one.kind is not ValueKind.CHOICE:
-        return one.kind.value
+        return str(one.kind.value)
     return ", ".join(f"`{word.value}`" for word in type(one.default))
 
 
