@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TYPES := src/quotatree/client/types.py
 
 # One more than there are cores: some tests wait for processes, clocks and servers.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
@@ -22,39 +23,39 @@ help: ## show this help
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(READY) ## make .venv with the pinned tools and this package in it, and the console
+setup: $(READY) $(TYPES) ## make .venv with the pinned tools and this package in it, and the console
 	@$(BIN)/python console/build.py --tolerant
 
 console: $(READY) ## build the console if its sources have changed
 	@$(BIN)/python console/build.py
 
-check: $(READY) ## lint, formatting, types and the layering of the packages
+check: $(READY) $(TYPES) ## lint, formatting, types and the layering of the packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(wildcard src tests benchmarks exact requirements)
 	$(BIN)/lint-imports --no-logo
 
-test: $(READY) ## all tests, every scenario among them; QUOTATREE_TESTS=deep takes a longer look
+test: $(READY) $(TYPES) ## all tests, every scenario among them; QUOTATREE_TESTS=deep takes a longer look
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-kubernetes: $(READY) ## the stories on a real Kubernetes control plane, built once (needs Go; 5 to 20 minutes)
+test-kubernetes: $(READY) $(TYPES) ## the stories on a real Kubernetes control plane, built once (needs Go; 5 to 20 minutes)
 	$(BIN)/python -m tests.kubernetes.binary
 	$(BIN)/pytest -rs -n 2 --dist loadfile tests/kubernetes $(ARGS)
 
-test-prometheus: $(READY) ## dashboard and alert rules on a real Prometheus, built once (needs Go; 4 to 9 minutes)
+test-prometheus: $(READY) $(TYPES) ## dashboard and alert rules on a real Prometheus, built once (needs Go; 4 to 9 minutes)
 	$(BIN)/python -m tests.prometheus.binary
 	$(BIN)/pytest -rs tests/prometheus $(ARGS)
 
-test-console: $(READY) ## the console in a real Chromium, against a real server; pictures of every page go to test-console/
+test-console: $(READY) $(TYPES) ## the console in a real Chromium, against a real server; pictures of every page go to test-console/
 	@$(BIN)/python console/build.py
 	@$(BIN)/python console/chromium.py
 	$(BIN)/pytest -rs -s tests/console_browser $(ARGS)
 
-scenarios: $(READY) ## every scenario file, told line by line
+scenarios: $(READY) $(TYPES) ## every scenario file, told line by line
 	$(BIN)/quotatree check $(wildcard scenarios/*.toml)
 
-pages: $(READY) ## write anew what is generated: API, roles, settings, reasons, the client's types
-	for page in openapi api client_types roles settings reasons; do $(BIN)/python -m docs.generate_$$page || exit 1; done
+pages: $(READY) ## write anew what is generated: fields, API, roles, settings, reasons, the client's types
+	for page in fields openapi api client_types roles settings reasons; do $(BIN)/python -m docs.generate_$$page || exit 1; done
 	$(BIN)/python console/build.py --types --tolerant
 	$(BIN)/python -m console.answers --stale
 
@@ -69,23 +70,23 @@ pictures: $(READY) ## take the pictures of the console anew for the README and t
 dashboard: $(READY) ## draw the picture of the dashboard anew for the docs, from a real Prometheus (needs Go; 4 minutes)
 	$(BIN)/python -m docs.draw_dashboard
 
-bench: $(READY) ## the benchmarks, printed beside their budgets
+bench: $(READY) $(TYPES) ## the benchmarks, printed beside their budgets
 	$(BIN)/python -m benchmarks $(ARGS)
 
-bench-local: $(READY) ## what real processes cost: start, eviction, memory, services
+bench-local: $(READY) $(TYPES) ## what real processes cost: start, eviction, memory, services
 	$(BIN)/python -m benchmarks.local $(ARGS)
 
-bench-sim: $(READY) ## replay real traces and write docs/explanation/results.md
+bench-sim: $(READY) $(TYPES) ## replay real traces and write docs/explanation/results.md
 	$(BIN)/python -m benchmarks.sim --write $(ARGS)
 
-bench-server: $(READY) ## 15,000 jobs through the whole server in real time, and growth
+bench-server: $(READY) $(TYPES) ## 15,000 jobs through the whole server in real time, and growth
 	$(BIN)/python -m benchmarks.server $(ARGS)
 
-bench-kubernetes: $(READY) ## preemption on 1,000 played nodes, beside kube-scheduler's own (needs Go)
+bench-kubernetes: $(READY) $(TYPES) ## preemption on 1,000 played nodes, beside kube-scheduler's own (needs Go)
 	$(BIN)/python -m tests.kubernetes.binary
 	$(BIN)/python -m benchmarks.kubernetes $(ARGS)
 
-demo: $(READY) ## the 128-GPU example with real processes, in a minute
+demo: $(READY) $(TYPES) ## the 128-GPU example with real processes, in a minute
 	@$(BIN)/python console/build.py --tolerant
 	@$(BIN)/quotatree demo
 
@@ -101,7 +102,7 @@ lock: ## pin all dependencies anew, with hashes, in requirements/dev.txt and uv.
 	rm -rf $(LOCK_VENV)
 
 clean: ## remove .venv, caches and build results
-	rm -rf $(VENV) $(LOCK_VENV) build dist console/node_modules src/quotatree/console_files .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOCK_VENV) build dist console/node_modules src/quotatree/console_files $(TYPES) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find $(wildcard src tests benchmarks exact) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is remade only when what it was made from has changed. A virtual environment without a working pip
@@ -111,6 +112,10 @@ $(READY): pyproject.toml requirements/dev.txt requirements/uv.txt requirements/i
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python requirements/install.py
 	@touch $@
+
+# Git does not keep it. An editable install has written it; this follows a description that has changed since.
+$(TYPES): docs/reference/openapi.json docs/generate_client_types.py | $(READY)
+	$(BIN)/python docs/generate_client_types.py
 
 define pin
 env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND="make lock" $(LOCK_VENV)/bin/pip-compile --quiet --upgrade \

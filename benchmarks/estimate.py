@@ -19,7 +19,7 @@ from quotatree.core import JobId, JobSpec, Phase, Strategy, UnitKind, snapshot
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.sim.brain import CoreBrain
-from quotatree.sim.durations import Durations, Kind
+from quotatree.sim.durations import Durations, RunKind
 from quotatree.sim.estimate import Estimate, Question, estimate
 from quotatree.sim.replay import Replay
 from quotatree.sim.setup import Setup
@@ -71,7 +71,7 @@ class AskingBrain(CoreBrain):
             spec = self.state.jobs[event.job].spec
             ran_ms = self._ran.pop(event.job, 0) + now_ms - self._since.pop(event.job)
             size = sum(group.replicas * group.shape.gpu_milli for group in spec.groups)
-            self._durations.learn(Kind(self._owners[spec.id], spec.quota, spec.module.value, size), ran_ms)
+            self._durations.learn(RunKind(self._owners[spec.id], spec.quota, spec.module.value, size), ran_ms)
         return decided
 
     def plan(self, now_ms: int) -> say.Plan:

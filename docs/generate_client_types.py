@@ -1,6 +1,9 @@
 """Writes src/quotatree/client/types.py from docs/reference/openapi.json: what is sent and answered, as typed dictionaries.
 
-python docs/generate_client_types.py
+    python docs/generate_client_types.py
+
+Every build does it, an editable install too, and `make` does it anew when the description has changed. It needs the
+standard library only.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from quotatree.access.roles import TABLE, Action, Kind, Role
+from quotatree.access.roles import TABLE, Action, Role, TargetKind
 
 PAGE: Final = Path(__file__).parent / "reference" / "roles.md"
 
@@ -42,30 +42,30 @@ something missing would get. Who may see it and lacks the right is told which ro
 """
 
 HEADINGS: Final = {
-    Kind.PLATFORM: ("The platform", "Towards the platform everybody who is quota admin of any quota holds that role."),
-    Kind.QUOTA: (
+    TargetKind.PLATFORM: ("The platform", "Towards the platform everybody who is quota admin of any quota holds that role."),
+    TargetKind.QUOTA: (
         "Quotas",
         (
             "Members of a workspace hold their roles towards the quotas bound to it: they see these with their figures. Of the "
             "quotas above they read the names and the figures that explain a wait; of others nothing."
         ),
     ),
-    Kind.BINDING: (
+    TargetKind.BINDING: (
         "Binding a workspace to a quota",
         (
             "Both sides must be visible. Once a binding stands, the admin of the quota knows of the workspace, though not what "
             "is in it."
         ),
     ),
-    Kind.WORKSPACE: ("Workspaces", "Nothing of a workspace is visible to anybody else."),
-    Kind.JOB: (
+    TargetKind.WORKSPACE: ("Workspaces", "Nothing of a workspace is visible to anybody else."),
+    TargetKind.JOB: (
         "Jobs",
         (
             "Of other teams' jobs a reader sees, in explanations, previews and the ledger, the priority, the size and the level "
             "of the quota: `[job of priority 7, 8 GPU, level 3]`."
         ),
     ),
-    Kind.USER: ("Users", "A user's name is known to those who share a workspace with them; their account is not."),
+    TargetKind.USER: ("Users", "A user's name is known to those who share a workspace with them; their account is not."),
 }  # fmt: skip
 
 MEANS: Final = {

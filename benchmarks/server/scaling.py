@@ -27,6 +27,7 @@ from quotatree.core import (
     Claim,
     JobId,
     JobRecord,
+    JobRequest,
     JobSpec,
     NodeSpec,
     Phase,
@@ -140,7 +141,8 @@ QUESTIONS: Final[dict[str, Callable[[Standing, int], None]]] = {
 
 
 def _job(quota: str) -> do.SubmitJob:
-    return do.SubmitJob(actor="root", workspace="bench", quota=quota, groups=ONE_GPU, name="job")
+    asked = JobRequest(JobId(""), quota, ONE_GPU, 0, workspace="bench")
+    return do.SubmitJob(actor="root", asked=asked, name="job")
 
 
 def _standing(stack: ExitStack, finished: int, waiting: int) -> Standing:

@@ -12,14 +12,13 @@ from quotatree.access.check import (
     OnBinding,
     OnJob,
     OnQuota,
-    OnUser,
     OnWorkspace,
     Target,
     may,
     path_of,
 )
 from quotatree.access.directory import Directory
-from quotatree.access.roles import TABLE, Action, Kind
+from quotatree.access.roles import TABLE, Action, TargetKind
 from quotatree.access.values import TokenInfo
 from tests.access.teams import PEOPLE, TREE, company
 
@@ -33,7 +32,7 @@ def allowed_one_by_one(directory: Directory, actor: str, target: Target) -> set[
 
 
 def without_bindings(actions: list[str]) -> set[str]:
-    return {one for one in actions if TABLE[Action(one)].kind is not Kind.BINDING}
+    return {one for one in actions if TABLE[Action(one)].kind is not TargetKind.BINDING}
 
 
 def directories() -> list[Directory]:
@@ -61,8 +60,6 @@ def test_it_is_what_each_request_would_be_allowed(actor: str):
             for owner in PEOPLE:
                 job = OnJob("dlc-1", workspace, owner)
                 assert set(found.on_job(workspace, owner)) == allowed_one_by_one(directory, actor, job)
-        for user in PEOPLE:
-            assert set(found.on_user(user)) == allowed_one_by_one(directory, actor, OnUser(user))
 
 
 @pytest.mark.parametrize("actor", PEOPLE)
@@ -83,7 +80,7 @@ def test_a_read_only_token_is_allowed_reads_only():
     found = Allowed(company(), "ruth", token)
     told = (
         *found.on_platform(), *found.on_quota(("root",)), *found.on_workspace("vision"),
-        *found.on_job("vision", "ruth"), *found.on_user("ruth"),
+        *found.on_job("vision", "ruth"),
     )  # fmt: skip
     assert told
     assert all(Action(one).reads for one in told)

@@ -25,7 +25,7 @@ from quotatree.access.check import (
     workspaces_with_visible_jobs,
 )
 from quotatree.access.errors import Forbidden, NotFound
-from quotatree.access.roles import TABLE, WORKSPACE_ROLES, Action, Kind, Role
+from quotatree.access.roles import TABLE, WORKSPACE_ROLES, Action, Role, TargetKind
 from quotatree.access.values import TokenInfo, User
 from tests.access.teams import PEOPLE, TREE, company
 
@@ -268,5 +268,5 @@ def test_an_action_is_only_asked_of_the_kind_of_thing_it_is_done_to():
 
 def test_every_action_has_a_row_and_the_platform_admin_has_every_right():
     assert set(TABLE) == set(Action)
-    assert {row.kind for row in TABLE.values()} == set(Kind)
+    assert {row.kind for row in TABLE.values()} == set(TargetKind)
     assert all(Role.PLATFORM_ADMIN in row.needed for row in TABLE.values())

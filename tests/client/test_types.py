@@ -7,4 +7,4 @@ from docs import generate_client_types
 
 def test_types_are_those_of_the_description():
     written = generate_client_types.MODULE.read_text(encoding="utf-8")
-    assert written == generate_client_types.module(), "run python docs/generate_client_types.py"
+    assert written == generate_client_types.module(), "run make setup"

@@ -20,7 +20,7 @@ TABLES: dict[type, tuple[Any, Any]] = {
     r.RunRow: (t.RUNS, read_rows.run_row),
     r.PlacementRow: (t.PLACEMENTS, read_rows.placement_row),
     r.UsageRow: (t.USAGE, read_rows.usage_row),
-    r.LossRow: (t.LOSSES, read_rows.loss_row),
+    r.LossRow: (t.LOSSES, lambda row: r.LossRow(**row)),
     r.DecisionRow: (t.DECISIONS, read_rows.decision_row),
     r.PreemptionRow: (t.PREEMPTIONS, read_rows.preemption_row),
     r.VictimRow: (t.VICTIMS, read_rows.victim_row),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from quotatree.control.commands import values as do
 from quotatree.control.commands.values import Command
 from quotatree.control.loop import Controller, Mode
 from quotatree.control.world import SYSTEM, World
-from quotatree.core.model.job import Job, JobId, ReplicaGroup, Shape
+from quotatree.core.model.job import Job, JobId, JobRequest, ReplicaGroup, Shape
 from quotatree.core.model.node import NodeSpec
 from quotatree.core.model.policy import ChildLevel, Module, Priorities, Scope, SelfLevel, SelfLevels
 from quotatree.core.model.quota import QuotaId, QuotaSpec
@@ -137,13 +137,13 @@ def submission(
     program: dict[str, Any] = {"leaves_after": leaves_after}
     if seconds is not None:
         program["seconds"] = seconds
-    return do.SubmitJob(
-        **{
-            "actor": "ann",
-            "workspace": "vision",
-            "quota": "a",
-            "groups": (ReplicaGroup(replicas, Shape(gpus * 1000, 0, 0)),),
-            "program": program,
-            **changes,
-        }
-    )
+    asked: dict[str, Any] = {
+        "workspace": "vision",
+        "quota": "a",
+        "groups": (ReplicaGroup(replicas, Shape(gpus * 1000, 0, 0)),),
+    }
+    rest: dict[str, Any] = {"actor": "ann", "program": program}
+    request = {one.name for one in fields(JobRequest)}
+    for name, value in changes.items():
+        (asked if name in request else rest)[name] = value
+    return do.SubmitJob(asked=JobRequest(id=JobId(""), submitted_ms=0, **asked), **rest)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from quotatree.control.commands import values as do
-from quotatree.control.figure_history import FigureHistory, KeptFigures, samples_now
+from quotatree.control.figure_history import FigureHistory, KeptFigures, job_counts, samples_of
 from quotatree.core.model.quota import QuotaId
 from quotatree.store.errors import LeaseLost
 from quotatree.store.samples import FIGURES, Amounts, Sample, Span
@@ -61,7 +61,7 @@ def test_what_is_written_is_what_the_quota_shows(tmp_path: Path):
     server.submit(gpus=3, seconds=None)
     server.submit(gpus=4, seconds=None)  # waits: 3 + 4 is more than the 4 of `a`
     server.pass_time(90)
-    found = samples_now(server.world, server.now_ms)
+    found = samples_of(job_counts(server.world, server.now_ms))(server.world, server.now_ms)
     assert dict(zip(FIGURES, gpu(found["a"]).sums, strict=True)) == {
         "min": 4000, "used": 3000, "own": 3000, "loan": 0, "squeezed": 0, "reserved": 0, "idle_lent": 0,
         "idle_borrowed": 0, "queued": 4000, "free": 1000,

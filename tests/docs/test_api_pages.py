@@ -1,6 +1,8 @@
-"""The pages about the API are what the application is: its description, its routes, its settings."""
+"""The pages about the API are what the application is: its description, its routes, its fields, its settings."""
 
-from docs import generate_api, generate_openapi, generate_settings
+import yaml
+
+from docs import generate_api, generate_fields, generate_openapi, generate_settings
 from quotatree.api.problems import PROBLEMS
 from quotatree.api.settings import SETTINGS
 
@@ -30,3 +32,15 @@ def test_every_problem_that_a_route_may_answer_with_has_a_status_of_the_table():
 def test_the_page_of_settings_is_up_to_date():
     assert generate_settings.PAGE.read_text(encoding="utf-8") == generate_settings.page()
     assert {setting.key.rpartition(".")[0] for setting in SETTINGS} == set(generate_settings.TITLES)
+
+
+def test_the_page_of_fields_and_the_schema_of_the_resource_are_up_to_date():
+    assert generate_fields.PAGE.read_text(encoding="utf-8") == generate_fields.page()
+    for file in (generate_fields.CRD, generate_fields.MANIFESTS):
+        text = file.read_text(encoding="utf-8")
+        assert text == generate_fields.with_settings(text), "run make pages"
+
+
+def test_the_manifests_carry_the_definition_of_the_resource_as_it_is():
+    definition = yaml.safe_load(generate_fields.CRD.read_text(encoding="utf-8"))
+    assert definition in yaml.safe_load_all(generate_fields.MANIFESTS.read_text(encoding="utf-8"))

@@ -19,6 +19,7 @@ from quotatree.scenario.table import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 CLI_DOC = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+FIELDS_DOC = (ROOT / "docs/reference/fields.md").read_text(encoding="utf-8")
 SCENARIO_DOC = (ROOT / "docs/reference/scenario.md").read_text(encoding="utf-8")
 
 # Which sections of scenario.md describe the fields of which tables of a file.
@@ -151,6 +152,7 @@ def test_every_field_of_a_scenario_file_is_described_in_its_section(known_fields
     words = {heading: code_words(section(SCENARIO_DOC, heading)) for heading in SECTIONS.values()}
     for kind, heading in ALSO.items():
         words[SECTIONS[kind]] |= words[heading]
+    words["Quotas"] |= code_words(section(FIELDS_DOC, "Fields of a quota"))
     # The tables themselves are named where they are described.
     words[SECTIONS[""]] |= {kind for kind in SECTIONS if f"[[{kind}]]" in SCENARIO_DOC}
     missing = sorted((heading, name) for heading, name in known_fields if name not in words[heading])

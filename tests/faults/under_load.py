@@ -27,7 +27,7 @@ import structlog
 from quotatree.control.commands import values as do
 from quotatree.control.loop import Controller
 from quotatree.core.events import ScaleMode
-from quotatree.core.model.job import ReplicaGroup, Shape
+from quotatree.core.model.job import JobId, JobRequest, ReplicaGroup, Shape
 from quotatree.core.model.resources import Bounds
 from tests.faults.local_world import local_wish, open_local_server
 from tests.faults.world import QUOTAS, open_server
@@ -39,10 +39,10 @@ Wish = Callable[[random.Random], dict[str, Any]]
 
 def submit(key: str, wish: dict[str, Any]) -> do.SubmitJob:
     group = ReplicaGroup(wish["replicas"], Shape(wish["gpus"] * 1000, 0, 0))
-    return do.SubmitJob(
-        actor="root", key=key, workspace="w", quota=wish["quota"], groups=(group,), priority=wish["priority"], grace_ms=200,
-        program=wish["program"], on_hold=wish["on_hold"],
-    )  # fmt: skip
+    asked = JobRequest(
+        JobId(""), wish["quota"], (group,), 0, workspace="w", priority=wish["priority"], grace_ms=200
+    )
+    return do.SubmitJob(actor="root", key=key, asked=asked, program=wish["program"], on_hold=wish["on_hold"])
 
 
 def wish_of(dice: random.Random) -> dict[str, Any]:

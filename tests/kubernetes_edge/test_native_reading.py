@@ -20,7 +20,8 @@ def test_a_job_says_what_a_submit_needs():
     command = JobIn.model_validate({**found.body, "workspace": "v", "program": found.program}).command(
         "v.team"
     )
-    assert (command.groups[0].shape[:3], command.grace_ms, command.priority) == ((2000, 4000, 8192), 5_000, 3)
+    wanted = command.asked
+    assert (wanted.groups[0].shape[:3], wanted.grace_ms, wanted.priority) == ((2000, 4000, 8192), 5_000, 3)
 
 
 def test_a_node_selector_is_asked_of_nodes():
@@ -41,12 +42,13 @@ def test_annotations_say_the_rest():
     found = asked(job(notes={f"quotatree.io/{name}": value for name, value in notes.items()}))
     body: dict[str, Any] = {**found.body, "workspace": "v"}
     command = JobIn.model_validate(body).command("v.team")
-    assert (command.module.value, command.idle.value, command.checkpoint_interval_ms) == (
+    wanted = command.asked
+    assert (wanted.module.value, wanted.idle.value, wanted.checkpoint_interval_ms) == (
         "EAS",
         "allow",
         600_000,
     )
-    assert (command.max_preemptions, command.requeue, command.on_hold, found.on_hold) == (3, True, True, True)
+    assert (wanted.max_preemptions, wanted.requeue, command.on_hold, found.on_hold) == (3, True, True, True)
 
 
 @pytest.mark.parametrize(("said", "meant"), [("", 1), ("7", 7), ("production", "production")])

@@ -16,6 +16,7 @@ from quotatree.api.models.workspaces import CentreIn, MemberIn, WorkspaceIn
 from quotatree.core import Refused
 from quotatree.manifest.checking import NODE, POOL, QUOTA, USER, WORKSPACE
 from quotatree.manifest.errors import WrongManifest
+from quotatree.manifest.quota_settings import DEFAULTS
 from quotatree.manifest.reading import manifest_of
 from quotatree.manifest.steps import Step, steps_to
 from tests.profiles import by_profile
@@ -27,19 +28,8 @@ VISION: dict[str, Any] = {
     "parent": "company",
     "min": {"gpus": 8},
     "draws": {},
-    "strategy": "intelligent",
+    **DEFAULTS,
     "self_level": [],
-    "child_level": None,
-    "reserved": {},
-    "weight": None,
-    "fair_idle": False,
-    "lending": True,
-    "idle_limit": None,
-    "min_runtime": None,
-    "preemption_delay": None,
-    "name": "",
-    "description": "",
-    "labels": {},
 }
 COMPANY = {**VISION, "id": "company", "parent": None, "draws": {"default": {"gpus": 16}}, "min": {"gpus": 16}}
 BINDING = {

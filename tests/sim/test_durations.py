@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quotatree.sim.durations import FEW, GROUPS, Durations, Kind, Typical, left_ms
+from quotatree.sim.durations import FEW, GROUPS, Durations, RunKind, Typical, left_ms
 
-ANN = Kind("ann", "a", "DLC", 8000)
+ANN = RunKind("ann", "a", "DLC", 8000)
 
 
 def test_the_closest_group_with_enough_jobs_is_taken():
@@ -12,7 +12,7 @@ def test_the_closest_group_with_enough_jobs_is_taken():
     assert known.typical(ANN) == Typical([100, 101, 102, 103, 104], 0)
     other_quota = ANN._replace(quota="b")
     assert GROUPS[known.typical(other_quota).group] == "the same user and size"  # type: ignore[union-attr]
-    stranger = Kind("bob", "c", "DLC", 1000)
+    stranger = RunKind("bob", "c", "DLC", 1000)
     assert GROUPS[known.typical(stranger).group] == "the whole tree"  # type: ignore[union-attr]
     known.learn(stranger, 7)
     assert known.typical(stranger).group == len(GROUPS) - 1  # type: ignore[union-attr]  # one is too few

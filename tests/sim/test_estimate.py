@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quotatree.core import JobId, Module, State, snapshot
-from quotatree.sim.durations import Durations, Kind
+from quotatree.sim.durations import Durations, RunKind
 from quotatree.sim.estimate import Question, estimate
 from tests.sim.waiting import HOUR_MS, submit, world
 
 
 def durations(*ran_ms: int, owner: str = "ann") -> Durations:
-    return Durations((Kind(owner, "q", "DLC", 8000), ran) for ran in ran_ms)
+    return Durations((RunKind(owner, "q", "DLC", 8000), ran) for ran in ran_ms)
 
 
 def asked(state: State, job: JobId, now_ms: int, known: Durations) -> Question:

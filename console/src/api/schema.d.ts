@@ -2756,15 +2756,15 @@ export interface components {
             running_replicas: number;
             /** Groups */
             groups: components["schemas"]["GroupOut"][];
+            autoscale: components["schemas"]["AutoscaleOut"] | null;
             /** Min Replicas */
             min_replicas: number | null;
             /** Max Replicas */
             max_replicas: number | null;
-            autoscale: components["schemas"]["AutoscaleOut"] | null;
             /** Idle */
             idle: string;
             /** Grace */
-            grace: string | null;
+            grace: string;
             /** Checkpoint Interval */
             checkpoint_interval: string | null;
             /** Max Preemptions */
@@ -3754,14 +3754,14 @@ export interface components {
                 [key: string]: components["schemas"]["AmountsOut"];
             };
             reserved: components["schemas"]["AmountsOut"];
-            weight: components["schemas"]["AmountsOut"] | null;
-            /** Fair Idle */
-            fair_idle: boolean;
             /** Strategy */
             strategy: string;
             /** Self Level */
             self_level: components["schemas"]["SelfLevelOut"][];
             child_level: components["schemas"]["ChildLevelOut"] | null;
+            weight: components["schemas"]["AmountsOut"] | null;
+            /** Fair Idle */
+            fair_idle: boolean;
             /** Lending */
             lending: boolean;
             /** Idle Limit */

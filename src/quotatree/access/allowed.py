@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from quotatree.access.check import PLATFORM, OnUser, may, roles_on
+from quotatree.access.check import PLATFORM, roles_on
 from quotatree.access.directory import Directory
-from quotatree.access.roles import TABLE, Action, Grant, Kind, Role
+from quotatree.access.roles import TABLE, Action, Grant, Role, TargetKind
 from quotatree.access.values import TokenInfo
 
-_ACTIONS: Final = {kind: tuple(action for action in Action if TABLE[action].kind is kind) for kind in Kind}
+_ACTIONS: Final = {
+    kind: tuple(action for action in Action if TABLE[action].kind is kind) for kind in TargetKind
+}
 
 
 class Allowed:
@@ -40,7 +42,7 @@ class Allowed:
         self._jobs: dict[tuple[str, bool], list[str]] = {}
 
     def on_platform(self) -> list[str]:
-        return self._names(_ACTIONS[Kind.PLATFORM], self._platform)
+        return self._names(_ACTIONS[TargetKind.PLATFORM], self._platform)
 
     def on_quota(self, path: tuple[str, ...]) -> list[str]:
         """Actions on the quota that the path begins with; binding it counts if some workspace could be bound or freed."""
@@ -50,15 +52,15 @@ class Allowed:
         if not self._admin_of.isdisjoint(path):
             held |= {Role.QUOTA_ADMIN}
         below = not self._admin_of.isdisjoint(path[1:])
-        own = self._names(_ACTIONS[Kind.QUOTA], held, below=below)
-        return own + self._names(_ACTIONS[Kind.BINDING], held & {Role.PLATFORM_ADMIN, Role.QUOTA_ADMIN})
+        own = self._names(_ACTIONS[TargetKind.QUOTA], held, below=below)
+        return own + self._names(_ACTIONS[TargetKind.BINDING], held & {Role.PLATFORM_ADMIN, Role.QUOTA_ADMIN})
 
     def on_workspace(self, workspace: str) -> list[str]:
         """Actions on a workspace; binding counts by the roles that are held in it."""
         if workspace not in self._directory.workspaces:
             return []
         held = self._everywhere | self._in.get(workspace, frozenset())
-        return self._names((*_ACTIONS[Kind.WORKSPACE], *_ACTIONS[Kind.BINDING]), held)
+        return self._names((*_ACTIONS[TargetKind.WORKSPACE], *_ACTIONS[TargetKind.BINDING]), held)
 
     def on_job(self, workspace: str, owner: str) -> list[str]:
         key = workspace, owner == self._actor
@@ -66,13 +68,9 @@ class Allowed:
             found: list[str] = []
             if workspace in self._directory.workspaces:
                 held = self._everywhere | self._in.get(workspace, frozenset())
-                found = self._names(_ACTIONS[Kind.JOB], held, own=owner == self._actor)
+                found = self._names(_ACTIONS[TargetKind.JOB], held, own=owner == self._actor)
             self._jobs[key] = found
         return self._jobs[key]
-
-    def on_user(self, user: str) -> list[str]:
-        actions = [one for one in _ACTIONS[Kind.USER] if may(self._directory, self._actor, one, OnUser(user))]
-        return [one.value for one in actions if one.reads or not self._reads_only]
 
     def _names(
         self, actions: Iterable[Action], held: Iterable[Role], *, own: bool = False, below: bool = False

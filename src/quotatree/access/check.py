@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from quotatree.access.directory import Directory
 from quotatree.access.errors import Forbidden, NotFound
-from quotatree.access.roles import TABLE, Action, Grant, Kind, Role
+from quotatree.access.roles import TABLE, Action, Grant, Role, TargetKind
 from quotatree.access.values import QuotaAdmin, TokenInfo
 
 Tree = Mapping[str, str | None]
@@ -20,7 +20,7 @@ Tree = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class OnPlatform:
-    kind = Kind.PLATFORM
+    kind = TargetKind.PLATFORM
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +28,20 @@ class OnQuota:
     """A quota as a target. `path` starts with it and ends with its root; to create a child it is the future parent's."""
 
     path: tuple[str, ...]
-    kind = Kind.QUOTA
+    kind = TargetKind.QUOTA
 
 
 @dataclass(frozen=True, slots=True)
 class OnBinding:
     workspace: str
     path: tuple[str, ...]
-    kind = Kind.BINDING
+    kind = TargetKind.BINDING
 
 
 @dataclass(frozen=True, slots=True)
 class OnWorkspace:
     workspace: str
-    kind = Kind.WORKSPACE
+    kind = TargetKind.WORKSPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class OnJob:
     job: str
     workspace: str
     owner: str
-    kind = Kind.JOB
+    kind = TargetKind.JOB
 
 
 @dataclass(frozen=True, slots=True)
 class OnUser:
     user: str
-    kind = Kind.USER
+    kind = TargetKind.USER
 
 
 Target = OnPlatform | OnQuota | OnBinding | OnWorkspace | OnJob | OnUser

@@ -26,7 +26,7 @@ from quotatree.access.directory import Directory
 from quotatree.access.roles import Role
 from quotatree.core import GPU, Code, Explanation, Exposure, Help, JobId, Reason, Refused, amount_text
 from quotatree.core import decisions as say
-from quotatree.core.sentences import Kind, Named, Sentence
+from quotatree.core.sentences import Named, NameKind, Sentence
 
 HIDDEN: Final = "[hidden]"
 JOB_FACTS: Final = frozenset({"preemptor", "head", "stays"})
@@ -41,8 +41,8 @@ PLAIN_FACTS: Final = frozenset(
 """Facts whose values are figures or words of our own, so that they cannot contain a name."""
 
 EVENT_NAMES: Final = {
-    "quota": Kind.QUOTA, "parent": Kind.QUOTA, "source": Kind.QUOTA, "target": Kind.QUOTA, "job": Kind.JOB,
-    "by": Kind.USER,
+    "quota": NameKind.QUOTA, "parent": NameKind.QUOTA, "source": NameKind.QUOTA, "target": NameKind.QUOTA, "job": NameKind.JOB,
+    "by": NameKind.USER,
 }  # fmt: skip
 """Keys of the bodies of events whose values are names."""
 
@@ -194,15 +194,15 @@ class Reader:
 
     def _name(self, named: Named) -> str:
         kind, name = named
-        if kind is Kind.JOB:
+        if kind is NameKind.JOB:
             return self.job(name)
-        if kind is Kind.QUOTA:
+        if kind is NameKind.QUOTA:
             return self.quota(name)
-        if kind is Kind.USER:
+        if kind is NameKind.USER:
             return (
                 name if name in self.users or name.startswith("(") else HIDDEN
             )  # "(server)" is no user (E1)
-        workspace = name.partition("/")[0] if kind is Kind.SUBJECT else name
+        workspace = name.partition("/")[0] if kind is NameKind.SUBJECT else name
         return name if workspace in self.workspaces else HIDDEN
 
     def _fact(self, key: str, value: str, of_visible: bool) -> str:
@@ -213,7 +213,7 @@ class Reader:
         if key in QUOTA_FACTS:
             return self.quota(value)
         if key in ("workspace", "subject"):
-            return self._name(Named(Kind(key), value))
+            return self._name(Named(NameKind(key), value))
         return HIDDEN
 
     def _victim(self, victim: say.VictimCost) -> say.VictimCost:

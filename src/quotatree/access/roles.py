@@ -34,7 +34,7 @@ class Grant(Enum):
     BELOW = "below"  # quotas below the one they are admin of, not that one itself
 
 
-class Kind(Enum):
+class TargetKind(Enum):
     """The kind of target that an action has."""
 
     PLATFORM = "platform"
@@ -111,7 +111,7 @@ class Action(Enum):
 class Row(NamedTuple):
     """The kind of target of one action and its grants, in the order of Role."""
 
-    kind: Kind
+    kind: TargetKind
     grants: tuple[Grant, ...]
 
     def of(self, role: Role) -> Grant:
@@ -126,7 +126,7 @@ class Row(NamedTuple):
 _COLUMN: Final = {role: column for column, role in enumerate(Role)}
 
 
-def _row(kind: Kind, grants: str) -> Row:
+def _row(kind: TargetKind, grants: str) -> Row:
     found = tuple(Grant(word) for word in grants.split())
     if len(found) != len(Role):
         raise ValueError(f"{grants!r}: a row has {len(Role)} columns")
@@ -136,59 +136,59 @@ def _row(kind: Kind, grants: str) -> Row:
 # fmt: off
 TABLE: Final[dict[Action, Row]] = {
     #                                                 platform  quota  owner  admin  operator  developer  viewer  user
-    Action.SEE_POOLS:           _row(Kind.PLATFORM,  "yes       yes    -      -      -         -          -       yes"),
-    Action.SEE_NODES:           _row(Kind.PLATFORM,  "yes       yes    -      -      -         -          -       -"),
-    Action.MANAGE_NODES:        _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
-    Action.CREATE_ROOT_QUOTA:   _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
-    Action.CREATE_WORKSPACE:    _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
-    Action.MANAGE_USERS:        _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
-    Action.SEE_AUDIT:           _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
-    Action.SEE_METRICS:         _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
-    Action.NAME_PRIORITIES:     _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
-    Action.OPERATE:             _row(Kind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.SEE_POOLS:           _row(TargetKind.PLATFORM,  "yes       yes    -      -      -         -          -       yes"),
+    Action.SEE_NODES:           _row(TargetKind.PLATFORM,  "yes       yes    -      -      -         -          -       -"),
+    Action.MANAGE_NODES:        _row(TargetKind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.CREATE_ROOT_QUOTA:   _row(TargetKind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.CREATE_WORKSPACE:    _row(TargetKind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.MANAGE_USERS:        _row(TargetKind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.SEE_AUDIT:           _row(TargetKind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.SEE_METRICS:         _row(TargetKind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.NAME_PRIORITIES:     _row(TargetKind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
+    Action.OPERATE:             _row(TargetKind.PLATFORM,  "yes       -      -      -      -         -          -       -"),
 
-    Action.SEE_QUOTA:           _row(Kind.QUOTA,     "yes       yes    yes    yes    yes       yes        yes     -"),
-    Action.SEE_LEDGER:          _row(Kind.QUOTA,     "yes       yes    yes    yes    yes       yes        yes     -"),
-    Action.SEE_QUOTA_ADMINS:    _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
-    Action.CREATE_CHILD_QUOTA:  _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
-    Action.UPDATE_QUOTA:        _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
-    Action.SCALE_QUOTA:         _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
-    Action.DELETE_QUOTA:        _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
-    Action.RETURN_LOAN:         _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
-    Action.SIMULATE:            _row(Kind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
-    Action.APPOINT_QUOTA_ADMIN: _row(Kind.QUOTA,     "yes       below  -      -      -         -          -       -"),
+    Action.SEE_QUOTA:           _row(TargetKind.QUOTA,     "yes       yes    yes    yes    yes       yes        yes     -"),
+    Action.SEE_LEDGER:          _row(TargetKind.QUOTA,     "yes       yes    yes    yes    yes       yes        yes     -"),
+    Action.SEE_QUOTA_ADMINS:    _row(TargetKind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
+    Action.CREATE_CHILD_QUOTA:  _row(TargetKind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
+    Action.UPDATE_QUOTA:        _row(TargetKind.QUOTA,     "yes       below  -      -      -         -          -       -"),
+    Action.SCALE_QUOTA:         _row(TargetKind.QUOTA,     "yes       below  -      -      -         -          -       -"),
+    Action.DELETE_QUOTA:        _row(TargetKind.QUOTA,     "yes       below  -      -      -         -          -       -"),
+    Action.RETURN_LOAN:         _row(TargetKind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
+    Action.SIMULATE:            _row(TargetKind.QUOTA,     "yes       yes    -      -      -         -          -       -"),
+    Action.APPOINT_QUOTA_ADMIN: _row(TargetKind.QUOTA,     "yes       below  -      -      -         -          -       -"),
 
-    Action.BIND_QUOTA:          _row(Kind.BINDING,   "yes       yes    -      -      -         -          -       -"),
-    Action.UNBIND_QUOTA:        _row(Kind.BINDING,   "yes       yes    yes    -      -         -          -       -"),
+    Action.BIND_QUOTA:          _row(TargetKind.BINDING,   "yes       yes    -      -      -         -          -       -"),
+    Action.UNBIND_QUOTA:        _row(TargetKind.BINDING,   "yes       yes    yes    -      -         -          -       -"),
 
-    Action.SEE_WORKSPACE:       _row(Kind.WORKSPACE, "yes       -      yes    yes    yes       yes        yes     -"),
-    Action.SEE_WORKSPACE_AUDIT: _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
-    Action.UPDATE_WORKSPACE:    _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
-    Action.DELETE_WORKSPACE:    _row(Kind.WORKSPACE, "yes       -      yes    -      -         -          -       -"),
-    Action.MANAGE_MEMBERS:      _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
-    Action.MANAGE_OWNERS:       _row(Kind.WORKSPACE, "yes       -      yes    -      -         -          -       -"),
-    Action.SET_CENTRE:          _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
-    Action.MANAGE_WEBHOOKS:     _row(Kind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
-    Action.SUBMIT_JOB:          _row(Kind.WORKSPACE, "yes       -      yes    yes    yes       yes        -       -"),
+    Action.SEE_WORKSPACE:       _row(TargetKind.WORKSPACE, "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.SEE_WORKSPACE_AUDIT: _row(TargetKind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.UPDATE_WORKSPACE:    _row(TargetKind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.DELETE_WORKSPACE:    _row(TargetKind.WORKSPACE, "yes       -      yes    -      -         -          -       -"),
+    Action.MANAGE_MEMBERS:      _row(TargetKind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.MANAGE_OWNERS:       _row(TargetKind.WORKSPACE, "yes       -      yes    -      -         -          -       -"),
+    Action.SET_CENTRE:          _row(TargetKind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.MANAGE_WEBHOOKS:     _row(TargetKind.WORKSPACE, "yes       -      yes    yes    -         -          -       -"),
+    Action.SUBMIT_JOB:          _row(TargetKind.WORKSPACE, "yes       -      yes    yes    yes       yes        -       -"),
 
-    Action.SEE_JOB:             _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
-    Action.EXPLAIN_JOB:         _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
-    Action.SEE_EXPOSURE:        _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
-    Action.SEE_ENDPOINT:        _row(Kind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
-    Action.SEE_LOGS:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
-    Action.OPEN_JOB:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
-    Action.CANCEL_JOB:          _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
-    Action.STOP_JOB:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
-    Action.HOLD_JOB:            _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
-    Action.RESIZE_JOB:          _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
-    Action.RESTART_JOB:         _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
-    Action.CHECKPOINT_JOB:      _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
-    Action.SET_PRIORITY:        _row(Kind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.SEE_JOB:             _row(TargetKind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.EXPLAIN_JOB:         _row(TargetKind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.SEE_EXPOSURE:        _row(TargetKind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.SEE_ENDPOINT:        _row(TargetKind.JOB,       "yes       -      yes    yes    yes       yes        yes     -"),
+    Action.SEE_LOGS:            _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.OPEN_JOB:            _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.CANCEL_JOB:          _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.STOP_JOB:            _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.HOLD_JOB:            _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.RESIZE_JOB:          _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.RESTART_JOB:         _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.CHECKPOINT_JOB:      _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
+    Action.SET_PRIORITY:        _row(TargetKind.JOB,       "yes       -      yes    yes    yes       own        -       -"),
 
-    Action.SEE_USER:            _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
-    Action.UPDATE_USER:         _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
-    Action.CHANGE_PASSWORD:     _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
-    Action.SEE_TOKENS:          _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
-    Action.MANAGE_TOKENS:       _row(Kind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.SEE_USER:            _row(TargetKind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.UPDATE_USER:         _row(TargetKind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.CHANGE_PASSWORD:     _row(TargetKind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.SEE_TOKENS:          _row(TargetKind.USER,      "yes       -      -      -      -         -          -       own"),
+    Action.MANAGE_TOKENS:       _row(TargetKind.USER,      "yes       -      -      -      -         -          -       own"),
 }
 # fmt: on

@@ -11,17 +11,16 @@ from quotatree.access.check import OnJob, OnWorkspace, check
 from quotatree.access.directory import Directory
 from quotatree.access.errors import Forbidden
 from quotatree.access.roles import Action
-from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, AmountLimit, Module, Refused
+from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, AmountLimit, JobRequest, Refused
 from quotatree.core.sentences import Sentence, a_quota, a_user, a_workspace
 
 
-def check_submit(
-    directory: Directory, actor: str, workspace: str, quota: str, module: Module, priority: int
-) -> None:
+def check_submit(directory: Directory, actor: str, asked: JobRequest) -> None:
     """Check the right to submit (W2), the binding (W1), the centre's modules and roles (W3), and the ceiling (W4).
 
     A quota that is not bound is refused in the same words whether it exists or not.
     """
+    workspace, quota, module = asked.workspace, asked.quota, asked.module
     check(directory, actor, Action.SUBMIT_JOB, OnWorkspace(workspace))
     bound = directory.workspace(workspace).quotas
     if quota not in bound:
@@ -43,7 +42,7 @@ def check_submit(
         needed = tuple(sorted(role.value for role in centre.roles))
         message = f"{workspace} lets only these roles submit to {quota}: {', '.join(needed)}"
         raise Forbidden(Action.SUBMIT_JOB.value, needed, message)
-    _check_ceiling(directory, actor, workspace, quota, priority)
+    _check_ceiling(directory, actor, workspace, quota, asked.priority)
 
 
 def check_priority(directory: Directory, actor: str, job: OnJob, quota: str, priority: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from quotatree.codec import decode
 from quotatree.core import JobId, JobRecord, JobSpec, NodeRecord, PoolRecord, QuotaRecord, Settings, Snapshot
-from quotatree.sim.durations import Durations, Kind
+from quotatree.sim.durations import Durations, RunKind
 from quotatree.sim.estimate import SECONDS, Question, estimate
 from quotatree.store.estimating import Material
 
@@ -54,7 +54,7 @@ def estimated(work: Work, seconds: float = SECONDS) -> dict[str, Any]:
         tuple(sorted(quotas, key=lambda record: record.order)),
         tuple(decode(JobRecord, json.loads(one)) for one in known.jobs),
     )
-    durations = Durations((Kind(*one[:4]), one.ran_ms) for one in known.finished)
+    durations = Durations((RunKind(*one[:4]), one.ran_ms) for one in known.finished)
 
     def longest_run_ms(spec: JobSpec) -> int | None:
         return work.longest_run_ms.get((spec.workspace, spec.quota, spec.module.value))

@@ -28,32 +28,32 @@ NO_PAGE: Final = "Not Found"
 """What the framework says of an address that it does not know."""
 
 
-class Kind(NamedTuple):
+class ProblemKind(NamedTuple):
     status: int
     title: str
 
 
 PROBLEMS: Final = {
-    "Malformed": Kind(400, "The request cannot be read"),
-    "BadCursor": Kind(400, "The cursor belongs to no page of this list"),
-    "Unauthenticated": Kind(401, "Who are you?"),
-    "Forbidden": Kind(403, "You may not do this"),
-    "NotFound": Kind(404, "There is no such thing, or it is not for you"),
-    "MethodNotAllowed": Kind(405, "This cannot be done here"),
-    "Conflict": Kind(409, "Somebody else changed it first"),
-    "KeyReused": Kind(409, "The idempotency key belongs to another request"),
-    "PreconditionFailed": Kind(412, "It is not the version you have read"),
-    "TooLarge": Kind(413, "The body is too large"),
-    "UnsupportedMediaType": Kind(415, "The body must be JSON"),
-    "Invalid": Kind(422, "A field is not what it must be"),
-    "Refused": Kind(422, "A rule forbids it"),
-    "PreconditionRequired": Kind(428, "Say which version you have read"),
-    "TooMany": Kind(429, "Too many at once"),
-    "TooManyFailures": Kind(429, "Too many failed logins"),
-    "LoginPending": Kind(400, "The login is not confirmed yet"),
-    "Fault": Kind(500, "A bug of ours; nothing was changed"),
-    "ProviderFailed": Kind(502, "The identity provider does not answer as it should"),
-    "Unavailable": Kind(503, "Nothing can be written now"),
+    "Malformed": ProblemKind(400, "The request cannot be read"),
+    "BadCursor": ProblemKind(400, "The cursor belongs to no page of this list"),
+    "Unauthenticated": ProblemKind(401, "Who are you?"),
+    "Forbidden": ProblemKind(403, "You may not do this"),
+    "NotFound": ProblemKind(404, "There is no such thing, or it is not for you"),
+    "MethodNotAllowed": ProblemKind(405, "This cannot be done here"),
+    "Conflict": ProblemKind(409, "Somebody else changed it first"),
+    "KeyReused": ProblemKind(409, "The idempotency key belongs to another request"),
+    "PreconditionFailed": ProblemKind(412, "It is not the version you have read"),
+    "TooLarge": ProblemKind(413, "The body is too large"),
+    "UnsupportedMediaType": ProblemKind(415, "The body must be JSON"),
+    "Invalid": ProblemKind(422, "A field is not what it must be"),
+    "Refused": ProblemKind(422, "A rule forbids it"),
+    "PreconditionRequired": ProblemKind(428, "Say which version you have read"),
+    "TooMany": ProblemKind(429, "Too many at once"),
+    "TooManyFailures": ProblemKind(429, "Too many failed logins"),
+    "LoginPending": ProblemKind(400, "The login is not confirmed yet"),
+    "Fault": ProblemKind(500, "A bug of ours; nothing was changed"),
+    "ProviderFailed": ProblemKind(502, "The identity provider does not answer as it should"),
+    "Unavailable": ProblemKind(503, "Nothing can be written now"),
 }
 """By code. The code is stable; titles are for people."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from quotatree.control.deadlines import Deadline, Kind
+from quotatree.control.deadlines import Deadline, DeadlineKind
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
 from quotatree.core import Autoscale, Demand, Job, Move, Phase, Sample, next_move, with_sample
@@ -27,7 +27,7 @@ def follow_demand(turn: Turn, job: Job, deadline: Deadline) -> None:
     if auto is None or run is None or job.phase is not Phase.RUNNING or run.started_ms != deadline.since_ms:
         return
     next_ms = (turn.now_ms // LOOK_MS + 1) * LOOK_MS
-    turn.world.deadlines.add(Deadline(next_ms, job.id, Kind.DEMAND, deadline.since_ms))
+    turn.world.deadlines.add(Deadline(next_ms, job.id, DeadlineKind.DEMAND, deadline.since_ms))
     known = _seen(turn, job, auto)
     move = None if known is None else next_move(auto, job.spec.wanted_replicas, known)
     if move is not None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from quotatree.core import JobId
 
 
-class Kind(Enum):
+class DeadlineKind(Enum):
     LONGEST_RUN = "longest run"
     LONGEST_WAIT = "longest wait"
     GRACE = "grace"
@@ -26,7 +26,7 @@ class Deadline(NamedTuple):
 
     at_ms: int
     job: JobId
-    kind: Kind
+    kind: DeadlineKind
     since_ms: int
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from quotatree.control.deadlines import Deadline, Kind
+from quotatree.control.deadlines import Deadline, DeadlineKind
 from quotatree.control.turn import Turn
 from quotatree.control.world import World
 from quotatree.core import FINAL_PHASES, GPU_SECOND, Job, JobId, Phase, UnitKind
@@ -71,9 +71,9 @@ def watch_run(world: World, job: Job) -> None:
     since_ms = world.runs[job.id].started_ms
     limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_run(job.spec.module)
     if limit_ms is not None:
-        world.deadlines.add(Deadline(since_ms + limit_ms, job.id, Kind.LONGEST_RUN, since_ms))
+        world.deadlines.add(Deadline(since_ms + limit_ms, job.id, DeadlineKind.LONGEST_RUN, since_ms))
     if world.cards[job.id].autoscale is not None:
-        world.deadlines.add(Deadline(since_ms, job.id, Kind.DEMAND, since_ms))
+        world.deadlines.add(Deadline(since_ms, job.id, DeadlineKind.DEMAND, since_ms))
 
 
 def _watch_wait(world: World, job: Job) -> None:
@@ -83,7 +83,7 @@ def _watch_wait(world: World, job: Job) -> None:
     limit_ms = world.directory.centre(job.spec.workspace, job.spec.quota).longest_wait(job.spec.module)
     if limit_ms is not None and world.cards[job.id].late_ms != job.queued_ms:
         since_ms = job.queued_ms
-        world.deadlines.add(Deadline(since_ms + limit_ms, job.id, Kind.LONGEST_WAIT, since_ms))
+        world.deadlines.add(Deadline(since_ms + limit_ms, job.id, DeadlineKind.LONGEST_WAIT, since_ms))
 
 
 def watch(world: World, job: Job) -> None:
@@ -187,7 +187,7 @@ def _stop_replicas(turn: Turn, job_id: JobId, run: int, replicas: tuple[int, ...
 
 def overdue(job_id: JobId, now_ms: int, grace_ms: int) -> Deadline:
     """Deadline by which replicas stopped now should be gone: their grace, and OVERDUE_MS more for the engine."""
-    return Deadline(now_ms + grace_ms + OVERDUE_MS, job_id, Kind.GRACE, now_ms)
+    return Deadline(now_ms + grace_ms + OVERDUE_MS, job_id, DeadlineKind.GRACE, now_ms)
 
 
 def _claim(turn: Turn, decision: say.Demote | say.Promote) -> None:

@@ -143,11 +143,6 @@ class FigureHistory:
         return (Span.MINUTE.start_of(now_ms) + Span.MINUTE - now_ms) / 1000 + 0.5
 
 
-def samples_now(world: World, now_ms: int) -> dict[str, Sample]:
-    """The figures of all quotas at this moment, as samples of one minute."""
-    return samples_of(job_counts(world, now_ms))(world, now_ms)
-
-
 def job_counts(world: World, now_ms: int) -> dict[str, Sums]:
     """JOB_FIGURES of every quota itself."""
     return counts_of(world.state, job_totals(world.state), now_ms)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from quotatree.control.autoscaling import follow_demand
-from quotatree.control.deadlines import Deadline, Kind
+from quotatree.control.deadlines import Deadline, DeadlineKind
 from quotatree.control.decision_effects import overdue
 from quotatree.control.turn import Turn
 from quotatree.control.world import SYSTEM
@@ -19,11 +19,11 @@ def meet(turn: Turn, deadline: Deadline) -> None:
     job = turn.state.jobs.get(deadline.job)
     if job is None:
         return
-    if deadline.kind is Kind.LONGEST_RUN:
+    if deadline.kind is DeadlineKind.LONGEST_RUN:
         _longest_run(turn, job, deadline)
-    elif deadline.kind is Kind.LONGEST_WAIT:
+    elif deadline.kind is DeadlineKind.LONGEST_WAIT:
         _longest_wait(turn, job, deadline)
-    elif deadline.kind is Kind.DEMAND:
+    elif deadline.kind is DeadlineKind.DEMAND:
         follow_demand(turn, job, deadline)
     else:
         _grace(turn, job, deadline)
@@ -36,9 +36,9 @@ def meet_what_is_due(turn: Turn, workspace: str, quota: str) -> None:
         if job.spec.workspace != workspace:
             continue
         if job.phase is Phase.RUNNING and run is not None:
-            meet(turn, Deadline(turn.now_ms, job.id, Kind.LONGEST_RUN, run.started_ms))
+            meet(turn, Deadline(turn.now_ms, job.id, DeadlineKind.LONGEST_RUN, run.started_ms))
         elif job.phase is Phase.WAITING:
-            meet(turn, Deadline(turn.now_ms, job.id, Kind.LONGEST_WAIT, job.queued_ms))
+            meet(turn, Deadline(turn.now_ms, job.id, DeadlineKind.LONGEST_WAIT, job.queued_ms))
 
 
 def _longest_run(turn: Turn, job: Job, deadline: Deadline) -> None:

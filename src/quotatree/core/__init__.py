@@ -45,6 +45,7 @@ from quotatree.core.model.job import (
     Idle,
     Job,
     JobId,
+    JobRequest,
     JobSpec,
     Phase,
     Placed,
@@ -52,7 +53,9 @@ from quotatree.core.model.job import (
     Shape,
     least_asked_for,
 )
+from quotatree.core.model.job_request import JOB_FIELDS, JOB_SETTINGS
 from quotatree.core.model.node import GONE, Node, NodeSpec, NodeState
+from quotatree.core.model.noun_fields import Changed, NounField, ValueKind
 from quotatree.core.model.pai_words import PAI_FIELDS, in_our_words
 from quotatree.core.model.policy import (
     HIGHEST_PRIORITY,
@@ -72,7 +75,7 @@ from quotatree.core.model.policy import (
 )
 from quotatree.core.model.policy_reading import policies_in_numbers, read_child_level, read_self_level
 from quotatree.core.model.priority_names import PriorityNames, check_names, in_numbers, in_order, name_of
-from quotatree.core.model.quota import AmountLimit, Quota, QuotaId, QuotaSpec
+from quotatree.core.model.quota import QUOTA_FIELDS, QUOTA_SETTINGS, AmountLimit, Quota, QuotaId, QuotaSpec
 from quotatree.core.model.quota_arithmetic import has_loan, loan
 from quotatree.core.model.resources import GPU, UNBOUNDED, WHOLE_GPU, ZERO, Bounds, Resources, amount_text
 from quotatree.core.model.unit import (
@@ -125,7 +128,7 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     # What can go wrong.
     "QuotaTreeError", "Refused", "Defect",
     # Jobs.
-    "Job", "JobId", "JobSpec", "ReplicaGroup", "Shape", "Placed", "Phase", "FINAL_PHASES", "Claim", "Idle",
+    "Job", "JobId", "JobRequest", "JobSpec", "ReplicaGroup", "Shape", "Placed", "Phase", "FINAL_PHASES", "Claim", "Idle",
     "DEFAULT_GRACE_MS", "least_asked_for", "resized_spec",
     # Services that follow demand.
     "Autoscale", "Demand", "Sample", "Move", "DOWN_AFTER_MS", "MOST_TARGET", "check_autoscale", "with_sample", "next_move",
@@ -134,6 +137,8 @@ __all__ = [  # noqa: RUF022 — by purpose, not by letter
     "SelfLevels", "ChildLevel", "Strategy", "STRATEGY_ALIASES", "LOWEST_PRIORITY", "HIGHEST_PRIORITY",
     "check_priorities", "parse_modules", "parse_priorities", "parse_strategy", "read_self_level", "read_child_level",
     "in_our_words", "PAI_FIELDS", "PriorityNames", "check_names", "in_numbers", "in_order", "name_of", "policies_in_numbers",
+    # What the fields of a noun are.
+    "JOB_FIELDS", "JOB_SETTINGS", "QUOTA_FIELDS", "QUOTA_SETTINGS", "NounField", "ValueKind", "Changed",
     # Nodes and amounts.
     "GONE", "Node", "NodeSpec", "NodeState", "Resources", "Bounds", "ZERO", "UNBOUNDED", "GPU", "WHOLE_GPU", "amount_text",
     # What an eviction takes, and what it costs.

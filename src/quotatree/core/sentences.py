@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class Kind(Enum):
+class NameKind(Enum):
     """What a name in a sentence is the name of."""
 
     JOB = "job"
@@ -22,7 +22,7 @@ class Kind(Enum):
 
 
 class Named(NamedTuple):
-    kind: Kind
+    kind: NameKind
     name: str
 
 
@@ -55,23 +55,23 @@ class Sentence(str):
 
 
 def a_job(job: str) -> Named:
-    return Named(Kind.JOB, job)
+    return Named(NameKind.JOB, job)
 
 
 def a_quota(quota: str) -> Named:
-    return Named(Kind.QUOTA, quota)
+    return Named(NameKind.QUOTA, quota)
 
 
 def a_workspace(workspace: str) -> Named:
-    return Named(Kind.WORKSPACE, workspace)
+    return Named(NameKind.WORKSPACE, workspace)
 
 
 def a_user(user: str) -> Named:
-    return Named(Kind.USER, user)
+    return Named(NameKind.USER, user)
 
 
 def a_subject(subject: str) -> Named:
-    return Named(Kind.SUBJECT, subject)
+    return Named(NameKind.SUBJECT, subject)
 
 
 def _plain(part: Part) -> str:

@@ -13,7 +13,7 @@ from quotatree.control.commands import values as do
 from quotatree.control.commands.sizes import altered_spec
 from quotatree.control.errors import Unavailable
 from quotatree.control.world import RESOURCES, World
-from quotatree.core import Code, JobId, JobSpec, Phase, QuotaTreeError
+from quotatree.core import Code, JobId, JobRequest, JobSpec, Phase, QuotaTreeError
 from quotatree.engines.kubernetes.adopted_plan import REQUEST
 from quotatree.engines.kubernetes.native import FIELD
 
@@ -53,12 +53,12 @@ def follow(loop: Loop, job: JobId, command: Callable[[], do.SubmitJob], held: bo
         return ""
     told = ""
     try:
-        asked = command()
-        if not _alike(planned, asked):
+        found = command()
+        if not _alike(planned, found):
             if planned.runs:
                 return LATER
-            loop.do(do.AlterJob(actor=asked.actor, job=job, asked=asked))
-            told = f"planned anew: it asks for {_words(asked)}"
+            loop.do(do.AlterJob(actor=found.actor, job=job, asked=found.asked, program=found.program))
+            told = f"planned anew: it asks for {_words(found.asked)}"
     except (QuotaTreeError, WrongAsk) as error:
         if not isinstance(error, Unavailable) and planned.phase in (Phase.WAITING, Phase.HELD):
             loop.do(do.HoldJob(actor=RESOURCES, job=job, wrong=str(error)))
@@ -98,9 +98,9 @@ def _planned(job: JobId) -> Callable[[World], Planned | None]:
     return query
 
 
-def _alike(planned: Planned, asked: do.SubmitJob) -> bool:
-    spec, now = planned.spec, altered_spec(planned.spec, asked)
-    request = asked.program[FIELD].get(REQUEST, "")
+def _alike(planned: Planned, found: do.SubmitJob) -> bool:
+    spec, now = planned.spec, altered_spec(planned.spec, found.asked)
+    request = found.program[FIELD].get(REQUEST, "")
     return planned.request in ("", request) and _of(spec) == _of(now)
 
 
@@ -110,7 +110,7 @@ def _of(spec: JobSpec) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _words(asked: do.SubmitJob) -> str:
+def _words(asked: JobRequest) -> str:
     groups = (
         f"{group.replicas} pod{'s' * (group.replicas != 1)} with {group.shape.gpu_milli / 1000:g} GPU"
         for group in asked.groups

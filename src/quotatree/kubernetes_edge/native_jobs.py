@@ -228,7 +228,7 @@ class NativeJobs:
         self._jobs[asked.uid] = job
         known.changes.clear()
         self._write.annotate(asked, {adopted.JOB: job})
-        where = f"quota {asked.quota} at priority {command.priority}"
+        where = f"quota {asked.quota} at priority {command.asked.priority}"
         self._events.tell(_subject(asked), "Queued", f"queued in {where} as {job}")
 
     def _submitted(self, command: do.SubmitJob, account: str) -> str:

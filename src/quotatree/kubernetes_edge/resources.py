@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from quotatree.manifest.reading import QUOTA_FIELDS
+
 GROUP: Final = "quotatree.io"
 VERSION: Final = "v1alpha1"
 FINALIZER: Final = f"{GROUP}/quotatree"
@@ -17,12 +19,16 @@ ON_DELETE: Final = f"{GROUP}/on-delete"
 QUOTA: Final = "quota"
 WORKSPACE: Final = "workspace"
 
+
+def resource_word(field: str) -> str:
+    """Return what a field of a quota is called in a resource: minRuntime. `name` is a word of Kubernetes itself."""
+    first, *rest = field.split("_")
+    return "displayName" if field == "name" else first + "".join(word.capitalize() for word in rest)
+
+
 _QUOTA_WORDS: Final = {
-    "parent": "parent", "min": "min", "draws": "draws", "strategy": "strategy", "selfLevel": "self_level",
-    "childLevel": "child_level", "reserved": "reserved", "weight": "weight", "fairIdle": "fair_idle", "lending": "lending",
-    "idleLimit": "idle_limit", "minRuntime": "min_runtime", "preemptionDelay": "preemption_delay", "displayName": "name",
-    "description": "description", "labels": "labels", "admins": "admins",
-}  # fmt: skip
+    resource_word(field): field for field in QUOTA_FIELDS if field not in ("id", "children")
+}
 _CENTRE_WORDS: Final = {
     "modules": "modules", "roles": "roles", "amounts": "amounts", "ceilings": "ceilings",
     "longestRun": "longest_run", "longestWait": "longest_wait",

@@ -25,6 +25,15 @@ def milliseconds(value: object) -> int:
         raise WrongManifest(f"{value}: {error}") from None
 
 
+def plain(size: Mapping[str, Any]) -> dict[str, float]:
+    """Return the amounts that are named as numbers, memory in MiB: 64Gi and 65536Mi compare as equal."""
+    return {
+        name: mib(value) if name == "memory" else float(value)
+        for name, value in size.items()
+        if value is not None
+    }
+
+
 def amount(of: Mapping[str, Any]) -> str:
     """An amount as text, without what it does not bound: 8 GPU, 16 CPU, 64Gi."""
     parts = []

@@ -11,17 +11,12 @@ from typing import Any, Final
 
 from quotatree.access.centre import check_who
 from quotatree.access.roles import SUBMITTING_ROLES, WORKSPACE_ROLES
-from quotatree.core import STRATEGY_ALIASES, Module, Refused, Strategy, read_child_level, read_self_level
+from quotatree.core import Module, Refused, read_child_level, read_self_level
+from quotatree.manifest import quota_settings
 from quotatree.manifest import shapes as shape
 from quotatree.manifest.errors import WrongManifest
 from quotatree.manifest.reading import Manifest
 from quotatree.manifest.shapes import Check, Wrong
-from quotatree.scenario.limits import (
-    bounded_cpu_milli,
-    bounded_duration_ms,
-    bounded_gpu_milli,
-    bounded_memory_mib,
-)
 
 
 def _who(value: Any) -> None:
@@ -34,16 +29,11 @@ def _times(value: Any) -> None:
     if isinstance(value, dict):
         _TIMES_OF_MODULES(value)
     else:
-        _DURATION(value)
+        shape.duration(value)
 
 
-_GPUS: Final = shape.read_by(bounded_gpu_milli)
-_CPU: Final = shape.read_by(bounded_cpu_milli)
-_MEMORY: Final = shape.read_by(bounded_memory_mib)
-_DURATION: Final = shape.read_by(bounded_duration_ms)
-_LABELS: Final = shape.table_of(shape.text(253, 1), shape.text(253), "{rack: r1}")
 _MODULE: Final = shape.one_of(*(module.value for module in Module))
-_TIMES_OF_MODULES: Final = shape.table_of(_MODULE, _DURATION, "{DLC: 2d}", least=1)
+_TIMES_OF_MODULES: Final = shape.table_of(_MODULE, shape.duration, "{DLC: 2d}", least=1)
 
 POOL: Final[Mapping[str, Check]] = {"name": shape.name, "mixed": shape.flag}
 NODE: Final[Mapping[str, Check]] = {
@@ -51,9 +41,9 @@ NODE: Final[Mapping[str, Check]] = {
     "pool": shape.name,
     "model": shape.text(253, 1),
     "gpus": shape.whole(0, 64),
-    "cpu": _CPU,
-    "memory": _MEMORY,
-    "labels": _LABELS,
+    "cpu": shape.cpu,
+    "memory": shape.memory,
+    "labels": shape.labels,
 }
 USER: Final[Mapping[str, Check]] = {
     "name": shape.name,
@@ -66,17 +56,7 @@ QUOTA: Final[Mapping[str, Check]] = {
     "parent": shape.or_none(shape.name),
     "min": shape.or_none(shape.amounts),
     "draws": shape.table_of(shape.name, shape.amounts, "{default: {gpus: 8}}", most=100),
-    "strategy": shape.one_of(*(one.value for one in Strategy), *STRATEGY_ALIASES),
-    "reserved": shape.or_none(shape.amounts),
-    "weight": shape.or_none(shape.amounts),
-    "fair_idle": shape.flag,
-    "lending": shape.flag,
-    "idle_limit": shape.or_none(_GPUS),
-    "min_runtime": shape.or_none(_DURATION),
-    "preemption_delay": shape.or_none(_DURATION),
-    "name": shape.text(253),
-    "description": shape.text(1000),
-    "labels": _LABELS,
+    **quota_settings.checks(),
     "admins": shape.list_of(shape.name, "[ann, ben]"),
 }
 CENTRE: Final = shape.table(
@@ -86,7 +66,7 @@ CENTRE: Final = shape.table(
             shape.one_of(*(role.value for role in SUBMITTING_ROLES)), "[owner, developer]", 1, 4
         ),
         "amounts": shape.list_of(
-            shape.table({"who": _who, "priorities": shape.priorities, "gpus": _GPUS}, ("who", "priorities", "gpus")),
+            shape.table({"who": _who, "priorities": shape.priorities, "gpus": shape.gpus}, ("who", "priorities", "gpus")),
             '[{who: "user:ann", priorities: 4-9, gpus: 16}]',
             most=200,
         ),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from quotatree.core import PAI_FIELDS
+from quotatree.core import QUOTA_FIELDS as QUOTA_TABLE
 from quotatree.manifest.errors import WrongManifest
 from quotatree.manifest.shapes import shown
 
@@ -18,10 +19,7 @@ ALL_SECTIONS: Final = ("priorities", *SECTIONS)
 NODE_FIELDS: Final = ("name", "count", "pool", "model", "gpus", "cpu", "memory", "labels")
 POOL_FIELDS: Final = ("name", "mixed")
 USER_FIELDS: Final = ("name", "display", "email", "platform_admin")
-QUOTA_FIELDS: Final = (
-    "id", "parent", "min", "draws", "strategy", "self_level", "child_level", "reserved", "weight", "fair_idle",
-    "lending", "idle_limit", "min_runtime", "preemption_delay", "name", "description", "labels", "admins", "children",
-)  # fmt: skip
+QUOTA_FIELDS: Final = (*(one.name for one in QUOTA_TABLE), "admins", "children")
 WORKSPACE_FIELDS: Final = ("id", "description", "members", "quotas")
 
 

@@ -12,7 +12,12 @@ from typing import Any, Final
 from quotatree.access.names import check_name
 from quotatree.core import HIGHEST_PRIORITY, LOWEST_PRIORITY, Refused, parse_priorities
 from quotatree.scenario.amounts import Unreadable, as_flag
-from quotatree.scenario.limits import bounded_cpu_milli, bounded_gpu_milli, bounded_memory_mib
+from quotatree.scenario.limits import (
+    bounded_cpu_milli,
+    bounded_duration_ms,
+    bounded_gpu_milli,
+    bounded_memory_mib,
+)
 
 Check = Callable[[Any], None]
 LONGEST_SHOWN: Final = 60
@@ -64,6 +69,10 @@ def name(value: Any) -> None:
 
 
 flag: Final = read_by(as_flag)
+gpus: Final = read_by(bounded_gpu_milli)
+cpu: Final = read_by(bounded_cpu_milli)
+memory: Final = read_by(bounded_memory_mib)
+duration: Final = read_by(bounded_duration_ms)
 
 
 def whole(least: int, most: int) -> Check:
@@ -170,8 +179,9 @@ def _inside(place: str, check: Check, value: Any) -> None:
 
 _AMOUNTS: Final = table(
     {
-        "gpus": or_none(read_by(bounded_gpu_milli)),
-        "cpu": or_none(read_by(bounded_cpu_milli)),
-        "memory": or_none(read_by(bounded_memory_mib)),
+        "gpus": or_none(gpus),
+        "cpu": or_none(cpu),
+        "memory": or_none(memory),
     }
 )
+labels: Final = table_of(text(253, 1), text(253), "{rack: r1}")

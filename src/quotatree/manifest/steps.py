@@ -10,29 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from quotatree.core import parse_strategy, read_child_level, read_self_level
-from quotatree.manifest.amounts import amount, mib, milliseconds
+from quotatree.core import QUOTA_SETTINGS, NounField
+from quotatree.manifest.amounts import amount, mib, milliseconds, plain
 from quotatree.manifest.checking import check
 from quotatree.manifest.errors import WrongManifest
 from quotatree.manifest.in_numbers import in_numbers
+from quotatree.manifest.quota_settings import DEFAULTS, POLICIES, is_changed
 from quotatree.manifest.reading import Manifest
 from quotatree.manifest.target import Target, Tenancy
 
-DEFAULTS: Final[Mapping[str, Any]] = {
-    "strategy": "intelligent",
-    "self_level": None,
-    "child_level": None,
-    "reserved": {},
-    "weight": None,
-    "fair_idle": False,
-    "lending": True,
-    "idle_limit": None,
-    "min_runtime": None,
-    "preemption_delay": None,
-    "name": "",
-    "description": "",
-    "labels": {},
-}
 ALL_MODULES: Final = ["DLC", "DSW", "EAS"]
 CENTRE: Final[Mapping[str, Any]] = {
     "modules": ALL_MODULES,
@@ -194,16 +180,7 @@ def _sizes(sizes: Mapping[str, Any]) -> str:
 
 
 def _same_sizes(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return {k: _plain(v) for k, v in one.items()} == {k: _plain(v) for k, v in other.items()}
-
-
-def _plain(size: Mapping[str, Any]) -> dict[str, float]:
-    """The amounts as numbers, memory in MiB, so that 64Gi and 65536Mi compare as equal."""
-    return {
-        key: mib(value) if key == "memory" else float(value)
-        for key, value in size.items()
-        if value is not None
-    }
+    return {k: plain(v) for k, v in one.items()} == {k: plain(v) for k, v in other.items()}
 
 
 def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,8 +194,11 @@ def _lower(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 
 def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]:
-    wanted = {key: _declared(key, quota.get(key, usual), now[key]) for key, usual in DEFAULTS.items()}
-    change = {key: value for key, value in wanted.items() if _is_changed(key, value, now[key])}
+    change: dict[str, Any] = {}
+    for one in QUOTA_SETTINGS:
+        value = _declared(one, quota.get(one.name, DEFAULTS[one.name]), now[one.name])
+        if is_changed(one, value, now[one.name]):
+            change[one.name] = value
     if change:
         yield Step(
             _changed("quota", now["id"], now, change),
@@ -227,12 +207,12 @@ def _updated(client: Tenancy, now: Any, quota: dict[str, Any]) -> Iterator[Step]
         )
 
 
-def _declared(key: str, value: Any, before: Any) -> Any:
+def _declared(setting: NounField, value: Any, before: Any) -> Any:
     """The value of a field. A file says the whole quota, so settings without a switch are on, also where the policy there is off."""
-    if key not in ("self_level", "child_level") or not _is_off(before):
+    if setting.kind not in POLICIES or not _is_off(before):
         return value
     if isinstance(value, list):
-        return [_declared(key, one, before) for one in value]
+        return [_declared(setting, one, before) for one in value]
     return {**value, "enabled": value.get("enabled", True)} if isinstance(value, dict) else value
 
 
@@ -316,17 +296,11 @@ def _bindings(client: Tenancy, name: str, now: Any, wanted: dict[str, Any]) -> I
 
 
 def _canonical(key: str, value: Any) -> Any:
-    """The value in one spelling, for comparing: 5 and "5", "90s" and "1m30s", modules in any order, defaults written out."""
+    """A field of a centre in one spelling, for comparing: 5 and "5", "90s" and "1m30s", modules in any order, defaults written out."""
     if key in ("longest_run", "longest_wait") and isinstance(value, Mapping):
         return {module: milliseconds(time) for module, time in sorted(value.items())}
-    if key in ("min_runtime", "preemption_delay", "longest_run", "longest_wait"):
+    if key in ("longest_run", "longest_wait"):
         return None if value is None else milliseconds(value)
-    if key == "reserved":
-        return {name: number for name, number in _plain(value or {}).items() if number}
-    if key == "weight":
-        return _plain(value or {})
-    if key == "strategy":
-        return parse_strategy(value).value
     if key in ("modules", "roles"):
         return sorted(value)
     if key in ("high", "low", "priorities"):
@@ -335,17 +309,6 @@ def _canonical(key: str, value: Any) -> Any:
     if key in ("amounts", "ceilings"):
         return [{name: _canonical(name, one) for name, one in entry.items()} for entry in value]
     return value
-
-
-def _is_changed(key: str, value: Any, before: Any) -> bool:
-    """True if the file says something else of a quota than what is there. A policy's switch alone keeps its settings."""
-    if key == "self_level":
-        policies = read_self_level(before)
-        return read_self_level(value, policies) != policies
-    if key == "child_level":
-        policy = read_child_level(before)
-        return read_child_level(value, policy) != policy
-    return bool(_canonical(key, value) != _canonical(key, before))
 
 
 def _changed(kind: str, name: str, before: Any, change: Mapping[str, Any]) -> str:

@@ -8,14 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from quotatree.core import (
-    DEFAULT_GRACE_MS,
-    LOWEST_PRIORITY,
+    JOB_SETTINGS,
     WHOLE_GPU,
     Claim,
-    Idle,
     JobId,
     JobSpec,
-    Module,
     NodeSpec,
     Placed,
     Refused,
@@ -33,13 +30,13 @@ from quotatree.scenario.amounts import (
     as_labels,
     as_memory_mib,
     as_moment_ms,
-    as_priority,
     as_text,
     as_texts,
     one_of,
 )
 from quotatree.scenario.errors import RuleBroken
 from quotatree.scenario.model import Behaviour, DeclaredJob, Setup
+from quotatree.scenario.noun_fields import read_fields
 from quotatree.scenario.table import Table
 
 _PLACE: Final = re.compile(r"(.+?)(?::(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*))?")
@@ -113,17 +110,9 @@ def read_jobs(table: Table, ids: list[str], submitted_ms: int) -> list[DeclaredJ
             quota=table.need("quota", as_text),
             groups=groups,
             submitted_ms=table.take("submitted", as_moment_ms, submitted_ms),
-            module=table.take("module", one_of(Module), Module.DLC),
-            priority=table.take("priority", as_priority, LOWEST_PRIORITY),
             workspace=table.take("workspace", as_text, "default"),
-            min_replicas=table.take("min_replicas", as_count, None),
-            max_replicas=table.take("max_replicas", as_count, None),
-            idle=table.take("idle", one_of(Idle), Idle.NEVER),
-            grace_ms=table.take("grace", as_duration_ms, DEFAULT_GRACE_MS),
-            checkpoint_interval_ms=table.take("checkpoint_interval", as_duration_ms, None),
-            max_preemptions=table.take("max_preemptions", as_count, None),
-            requeue=table.take("requeue", as_flag, False),
             subjects=table.take("subjects", as_texts, ()),
+            **read_fields(table, JOB_SETTINGS),
         )
     except Refused as why:
         raise RuleBroken(table.where, why) from None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from quotatree.core import (
     PAI_FIELDS,
+    QUOTA_SETTINGS,
     Bounds,
     Priorities,
     QuotaId,
     QuotaSpec,
     Refused,
-    Resources,
     in_our_words,
     parse_priorities,
     parse_strategy,
@@ -22,33 +22,17 @@ from quotatree.core import (
 from quotatree.core.events import QuotaCreated
 from quotatree.scenario.amounts import (
     Unreadable,
-    as_amounts,
     as_cpu_milli,
-    as_duration_ms,
-    as_flag,
     as_gpu_milli,
-    as_labels,
     as_memory_mib,
     as_text,
 )
 from quotatree.scenario.errors import RuleBroken
 from quotatree.scenario.model import QuotaChanges, Setup, with_changes
+from quotatree.scenario.noun_fields import read_fields
 from quotatree.scenario.table import Table
 
 _POLICIES: Final = ("strategy", "self_level", "child_level")
-
-# Fields that may also be changed later (Q6): name in the file, name in QuotaSpec, reader.
-_CHANGEABLE: Final[tuple[tuple[str, str, Callable[[object], object]], ...]] = (
-    ("reserved", "reserved", lambda value: Resources(as_gpu_milli(value))),
-    ("weight", "weight", as_amounts),
-    ("fair_idle", "fair_idle", as_flag),
-    ("lending", "lending", as_flag),
-    ("idle_limit", "idle_limit_milli", as_gpu_milli),
-    ("min_runtime", "min_runtime_ms", as_duration_ms),
-    ("preemption_delay", "preemption_delay_ms", as_duration_ms),
-    ("description", "description", as_text),
-    ("labels", "labels", as_labels),
-)
 
 
 def read_quotas(top: Table, name: str) -> list[Setup]:
@@ -100,12 +84,7 @@ def read_draws(table: Table) -> tuple[tuple[str, Bounds], ...]:
 
 def read_quota_changes(table: Table) -> QuotaChanges:
     """The fields of QuotaSpec that the table names, with their new values; `with_changes` applies them."""
-    found: list[tuple[str, Any]] = []
-    for field, name, read in _CHANGEABLE:
-        if table.has(field):
-            found.append((name, table.need(field, read)))
-        else:
-            table.take(field, read, None)
+    found = tuple(read_fields(table, QUOTA_SETTINGS).items())
     return (*found, *_policies(table))
 
 

@@ -21,7 +21,7 @@ GROUPS: Final = (
 )
 
 
-class Kind(NamedTuple):
+class RunKind(NamedTuple):
     """What durations go by."""
 
     owner: str
@@ -40,18 +40,18 @@ class Typical(NamedTuple):
 class Durations:
     """What is known of finished jobs. Jobs of other modules never count: a notebook says nothing about training."""
 
-    def __init__(self, finished: Iterable[tuple[Kind, int]] = ()) -> None:
+    def __init__(self, finished: Iterable[tuple[RunKind, int]] = ()) -> None:
         self._known: dict[tuple[object, ...], list[int]] = {}
         self.count = 0
         for kind, ran_ms in finished:
             self.learn(kind, ran_ms)
 
-    def learn(self, kind: Kind, ran_ms: int) -> None:
+    def learn(self, kind: RunKind, ran_ms: int) -> None:
         self.count += 1
         for key in _keys(kind):
             insort(self._known.setdefault(key, []), ran_ms)
 
-    def typical(self, kind: Kind) -> Typical | None:
+    def typical(self, kind: RunKind) -> Typical | None:
         """The closest group with at least FEW finished jobs; None if not even the widest has so many."""
         for group, key in enumerate(_keys(kind)):
             found = self._known.get(key, ())
@@ -71,7 +71,7 @@ def left_ms(typical: Typical, ran_ms: int, share: float) -> int:
     return max(1, longer[min(len(longer) - 1, int(share * len(longer)))] - ran_ms)
 
 
-def _keys(kind: Kind) -> list[tuple[object, ...]]:
+def _keys(kind: RunKind) -> list[tuple[object, ...]]:
     """The groups a job is in, in the order of GROUPS. Sizes are alike from one power of two to the next."""
     size = -(-kind.gpu_milli // WHOLE_GPU).bit_length() if kind.gpu_milli >= WHOLE_GPU else kind.gpu_milli > 0
     return [

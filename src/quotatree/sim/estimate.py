@@ -13,7 +13,7 @@ from time import process_time
 from typing import Final
 
 from quotatree.core import Job, JobId, JobSpec, Module, Snapshot, restore
-from quotatree.sim.durations import FEW, GROUPS, Durations, Kind, left_ms
+from quotatree.sim.durations import FEW, GROUPS, Durations, RunKind, left_ms
 from quotatree.sim.forward import Forward, Played
 
 LIKELY: Final = 0.5
@@ -68,7 +68,7 @@ def _play(asked: Question, share: float, groups: dict[JobId, int | None], deadli
         if spec.module is Module.EAS:
             return bound
         size = sum(group.replicas * group.shape.gpu_milli for group in spec.groups)
-        kind = Kind(asked.owners.get(spec.id, ""), spec.quota, spec.module.value, size)
+        kind = RunKind(asked.owners.get(spec.id, ""), spec.quota, spec.module.value, size)
         typical = asked.durations.typical(kind)
         groups[spec.id] = None if typical is None else typical.group
         if typical is None:

@@ -58,10 +58,6 @@ def usage_row(row: RowMapping) -> r.UsageRow:
     return r.UsageRow(**row)
 
 
-def loss_row(row: RowMapping) -> r.LossRow:
-    return r.LossRow(**row)
-
-
 def decision_row(row: RowMapping) -> r.DecisionRow:
     return r.DecisionRow(**_with_body(row))
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from quotatree.api.models.fields import priority_name
 from quotatree.api.models.job_views import PlaceOut
-from quotatree.api.models.quota_views import AmountsOut, shown
+from quotatree.api.models.noun_fields import AmountsOut, shown
 from quotatree.api.models.reasons import ReasonOut, reason_out
 from quotatree.codec import tag_of
 from quotatree.core import GPU_SECOND

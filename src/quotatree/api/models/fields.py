@@ -145,6 +145,7 @@ Priority = Annotated[
 ]
 ReplicaCount = Annotated[int, Field(ge=1, le=100_000)]
 Name = Annotated[str, StringConstraints(pattern=WHOLE_NAME, max_length=63), Field(examples=["vision"])]
+Title = Annotated[str, StringConstraints(max_length=253)]
 Line = Annotated[str, StringConstraints(max_length=1000)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=253)]
 Labels = dict[Label, Annotated[str, StringConstraints(max_length=253)]]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from typing_extensions import TypedDict
 
 from quotatree.access.allowed import Allowed
 from quotatree.access.redaction import Reader
 from quotatree.api.models.fields import PRIORITY_NAMES, memory_text, number, span
+from quotatree.api.models.noun_fields import fields_shown, shows
 from quotatree.api.models.reasons import ReasonOut, reason_out
 from quotatree.control.program_secrets import shown
-from quotatree.core import Autoscale, Code, Reason, ReplicaGroup, because, name_of
+from quotatree.core import JOB_SETTINGS, Autoscale, Code, Reason, ReplicaGroup, because, name_of
 from quotatree.store.rows import JobRow
 
 
@@ -39,6 +40,7 @@ class GroupOut(TypedDict):
     labels: dict[str, str]
 
 
+@shows(JOB_SETTINGS, before="preempted")
 class JobOut(TypedDict):
     """`core_replicas`, `replicas`, `most_replicas`: what it insists on, wants and can use (P12); `min_replicas` and
     `max_replicas` are what its owner said of it. `reason` and its code say why it waits now, or how many replicas run of those that it wants; `position` is its place in the queue of its quota, where it was asked for; `ending`
@@ -69,14 +71,7 @@ class JobOut(TypedDict):
     most_replicas: int
     running_replicas: int
     groups: list[GroupOut]
-    min_replicas: int | None
-    max_replicas: int | None
     autoscale: AutoscaleOut | None
-    idle: str
-    grace: str | None
-    checkpoint_interval: str | None
-    max_preemptions: int | None
-    requeue: bool
     preempted: int
     preempted_by: str | None
     places: list[PlaceOut]
@@ -109,14 +104,12 @@ def job_out(
         for standing, surplus in ((core, False), *((s.places, s.surplus) for s in record.extras))
         for place in standing
     ]
-    return {
+    found = {
         "id": row.id,
         "name": card.name,
         "workspace": row.workspace,
         "quota": row.quota,
         "owner": row.owner,
-        "module": spec.module.value,
-        "priority": row.priority,
         "priority_name": name_of(row.priority, PRIORITY_NAMES.get({})),
         "phase": row.phase,
         "reason_code": row.reason_code if told is None else told.code.name,
@@ -135,20 +128,16 @@ def job_out(
         "most_replicas": spec.most_replicas,
         "running_replicas": len(places),
         "groups": [_group_out(group) for group in spec.groups],
-        "min_replicas": spec.min_replicas,
-        "max_replicas": spec.max_replicas,
         "autoscale": _autoscale_out(card.autoscale),
-        "idle": spec.idle.value,
-        "grace": span(spec.grace_ms),
-        "checkpoint_interval": span(spec.checkpoint_interval_ms),
-        "max_preemptions": spec.max_preemptions,
-        "requeue": spec.requeue,
+        **fields_shown(spec, JOB_SETTINGS),
+        "priority": row.priority,
         "preempted": len(record.preempted_ms),
         "preempted_by": None if record.preempted_by is None else reads.job(record.preempted_by),
         "places": places,
         "program": shown(card.program),
         "allowed": allowed.on_job(row.workspace, row.owner),
     }
+    return cast(JobOut, found)  # the checker does not know the fields of the table
 
 
 def _told(row: JobRow, reads: Reader, waits_for: Reason | None) -> Reason | None:

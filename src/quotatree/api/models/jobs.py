@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     Field,
@@ -23,21 +23,21 @@ from quotatree.api.models.fields import (
     Label,
     Labels,
     Memory,
-    ModuleName,
     Name,
     Priority,
     ReplicaCount,
 )
+from quotatree.api.models.noun_fields import fields_said, takes
 from quotatree.api.problems import Problem
 from quotatree.control.commands.values import ResizeJob, SubmitJob
 from quotatree.control.program_secrets import FIELD, sealed
 from quotatree.core import (
-    DEFAULT_GRACE_MS,
     DOWN_AFTER_MS,
+    JOB_SETTINGS,
     MOST_TARGET,
     Autoscale,
-    Idle,
-    Module,
+    JobId,
+    JobRequest,
     ReplicaGroup,
     Shape,
 )
@@ -91,25 +91,20 @@ class AutoscaleIn(Body):
         return Autoscale(self.min, self.max, self.target, self.down_after)
 
 
-class JobIn(Body):
-    """A job to be queued. `program` is what the engine runs, in its own words; what stands in it under `secrets` is never
-    shown again. With `autoscale`, a service starts with `autoscale.min` replicas unless it says more."""
-
+@takes(JOB_SETTINGS)
+class _JobSettings(Body):
     workspace: Name
     quota: Name
     groups: Annotated[
         list[GroupIn], Field(min_length=1, max_length=100, examples=[[{"replicas": 2, "gpus": 8}]])
     ]
     name: Annotated[str, StringConstraints(pattern=JOB_LABEL)] = ""
-    module: ModuleName = "DLC"
-    priority: Priority = 1
-    min_replicas: ReplicaCount | None = None
-    max_replicas: ReplicaCount | None = None
-    idle: Literal["never", "allow", "only"] = "never"
-    grace: Duration = Field(default=DEFAULT_GRACE_MS, json_schema_extra={"default": "30s"})
-    checkpoint_interval: Duration | None = None
-    max_preemptions: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-    requeue: bool = False
+
+
+class JobIn(_JobSettings):
+    """A job to be queued. `program` is what the engine runs, in its own words; what stands in it under `secrets` is never
+    shown again. With `autoscale`, a service starts with `autoscale.min` replicas unless it says more."""
+
     on_hold: bool = False
     autoscale: AutoscaleIn | None = None
     program: dict[str, Any] = Field(default={}, examples=[{"seconds": 60}])
@@ -134,22 +129,19 @@ class JobIn(Body):
         return program
 
     def command(self, actor: str, key: str | None = None) -> SubmitJob:
+        asked = JobRequest(
+            id=JobId(""),
+            quota=self.quota,
+            groups=tuple(self._group(group) for group in self.groups),
+            submitted_ms=0,
+            workspace=self.workspace,
+            **fields_said(self, JOB_SETTINGS),
+        )
         return SubmitJob(
             actor=actor,
             key=key,
-            workspace=self.workspace,
-            quota=self.quota,
-            groups=tuple(self._group(group) for group in self.groups),
+            asked=asked,
             name=self.name,
-            module=Module(self.module),
-            priority=self.priority,
-            min_replicas=self.min_replicas,
-            max_replicas=self.max_replicas,
-            idle=Idle(self.idle),
-            grace_ms=self.grace,
-            checkpoint_interval_ms=self.checkpoint_interval,
-            max_preemptions=self.max_preemptions,
-            requeue=self.requeue,
             on_hold=self.on_hold,
             program=sealed(self.program),
             autoscale=None if self.autoscale is None else self.autoscale.value(),

@@ -170,8 +170,8 @@ class PoliciesOut(TypedDict):
 def policies_out(spec: QuotaSpec) -> PoliciesOut:
     return {
         "strategy": spec.strategy.value,
-        "self_level": [_self_level_out(policy) for policy in spec.self_level],
-        "child_level": None if spec.child_level is None else _child_level_out(spec.child_level),
+        "self_level": self_levels_out(spec.self_level),
+        "child_level": None if spec.child_level is None else child_level_out(spec.child_level),
     }
 
 
@@ -193,6 +193,10 @@ def module_names(modules: frozenset[Module]) -> list[str]:
     return sorted(module.value for module in modules)
 
 
+def self_levels_out(policies: SelfLevels) -> list[SelfLevelOut]:
+    return [_self_level_out(policy) for policy in policies]
+
+
 def _self_level_out(policy: SelfLevel) -> SelfLevelOut:
     rest: SelfLevelOut = {
         "modules": module_names(policy.modules),
@@ -204,7 +208,7 @@ def _self_level_out(policy: SelfLevel) -> SelfLevelOut:
     return {"high": str(policy.high), "low": str(policy.low), **rest}
 
 
-def _child_level_out(policy: ChildLevel) -> ChildLevelOut:
+def child_level_out(policy: ChildLevel) -> ChildLevelOut:
     return {
         "priorities": str(policy.priorities),
         "modules": module_names(policy.modules),

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Final, NotRequired, cast
+from typing import Final, cast
 
 from typing_extensions import TypedDict
 
 from quotatree.access.redaction import Reader
-from quotatree.api.models.fields import amounts, number, span
-from quotatree.api.models.policies import ChildLevelOut, SelfLevelOut, names_in_policies, policies_out
-from quotatree.core import PriorityNames, QuotaId, QuotaReport, QuotaSpec
+from quotatree.api.models.noun_fields import AmountsOut, fields_shown, shown, shows
+from quotatree.api.models.policies import names_in_policies
+from quotatree.core import QUOTA_SETTINGS, PriorityNames, QuotaId, QuotaReport, QuotaSpec
 
 EMPTY: Final[PriorityNames] = MappingProxyType({})
-
-
-class AmountsOut(TypedDict):
-    gpus: NotRequired[float]
-    cpu: NotRequired[float]
-    memory: NotRequired[str]
 
 
 class StoodOn(TypedDict):
@@ -51,6 +45,7 @@ class UsageOut(TypedDict):
     free: AmountsOut
 
 
+@shows(QUOTA_SETTINGS, before="shrinking")
 class QuotaOut(TypedDict):
     """`min` is what is desired; `usage.actual` follows it (Q5). `weight` is null where it is the min (S6).
 
@@ -65,19 +60,6 @@ class QuotaOut(TypedDict):
     version: int
     min: AmountsOut
     draws: dict[str, AmountsOut]
-    reserved: AmountsOut
-    weight: AmountsOut | None
-    fair_idle: bool
-    strategy: str
-    self_level: list[SelfLevelOut]
-    child_level: ChildLevelOut | None
-    lending: bool
-    idle_limit: float | None
-    min_runtime: str | None
-    preemption_delay: str | None
-    name: str
-    description: str
-    labels: dict[str, str]
     shrinking: bool
     usage: UsageOut
     allowed: list[str]
@@ -126,31 +108,21 @@ def quota_out(
     workspaces: Sequence[str] = (),
     names: PriorityNames = EMPTY,
 ) -> QuotaOut:
-    limit = spec.idle_limit_milli
-    return {
+    found = {
         "id": spec.id,
         "parent": spec.parent,
         "depth": report.depth,
         "version": version,
         "min": shown(report.desired),
         "draws": {pool: shown(drawn) for pool, drawn in spec.draws},
-        "reserved": shown(spec.reserved),
-        "weight": None if spec.weight is None else shown(spec.weight),
-        "fair_idle": spec.fair_idle,
-        **policies_out(spec),
-        "lending": spec.lending,
-        "idle_limit": None if limit is None else number(limit),
-        "min_runtime": span(spec.min_runtime_ms),
-        "preemption_delay": span(spec.preemption_delay_ms),
-        "name": spec.name,
-        "description": spec.description,
-        "labels": dict(spec.labels),
+        **fields_shown(spec, QUOTA_SETTINGS),
         "shrinking": shrinking,
         "usage": usage_out(report),
         "allowed": list(allowed),
         "workspaces": list(workspaces),
         "priority_names": names_in_policies(spec, names),
     }
+    return cast(QuotaOut, found)  # the checker does not know the settings of the table
 
 
 def quota_stub(spec: QuotaSpec, report: QuotaReport) -> QuotaStub:
@@ -179,10 +151,6 @@ def usage_out(report: QuotaReport) -> UsageOut:
         "queued_jobs": report.queued_jobs,
         "free": shown(report.free),
     }
-
-
-def shown(of: Any) -> AmountsOut:
-    return cast(AmountsOut, amounts(of))  # a dict built field by field is no TypedDict to the checker
 
 
 def masked(report: QuotaReport, reads: Reader) -> QuotaReport:

@@ -3,57 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from quotatree.api.models.fields import Amounts, Body, Duration, Gpus, Labels, Line, Name
+from quotatree.api.models.fields import Amounts, Body, Name
+from quotatree.api.models.noun_fields import fields_said, takes
 from quotatree.api.models.policies import PolicyFields
-from quotatree.core import UNBOUNDED, ZERO, Bounds, QuotaId, QuotaSpec
+from quotatree.core import QUOTA_SETTINGS, UNBOUNDED, Bounds, QuotaId, QuotaSpec
 from quotatree.core.events import ScaleMode
 
 ModeName = Literal["refuse", "lazy", "reclaim"]
 Draws = Annotated[dict[Name, Amounts], Field(max_length=100)]
 
 
+@takes(QUOTA_SETTINGS)
 class QuotaChange(PolicyFields):
     """What may be changed after creation; what is left out stays as it is, and null takes a setting away (Q6)."""
 
-    reserved: Amounts | None = None
-    weight: Amounts | None = None
-    fair_idle: bool = False
-    lending: bool = True
-    idle_limit: Gpus | None = None
-    min_runtime: Duration | None = None
-    preemption_delay: Duration | None = None
-    name: Annotated[str, Field(max_length=253)] = ""
-    description: Line = ""
-    labels: Labels = Field(default={})
-
     def applied_to(self, spec: QuotaSpec) -> QuotaSpec:
-        given = self.model_fields_set
-        changes: dict[str, Any] = {
-            "reserved": ZERO if self.reserved is None else self.reserved.resources(),
-            "weight": None if self.weight is None else _weight(self.weight.bounds()),
-            "fair_idle": self.fair_idle,
-            "lending": self.lending,
-            "idle_limit": self.idle_limit,
-            "min_runtime": self.min_runtime,
-            "preemption_delay": self.preemption_delay,
-            "name": self.name,
-            "description": self.description,
-            "labels": tuple(sorted(self.labels.items())),
-        }
-        changed = {FIELDS.get(name, name): value for name, value in changes.items() if name in given}
-        return replace(spec, **changed, **self.policies_of(spec))
-
-
-FIELDS = {
-    "idle_limit": "idle_limit_milli",
-    "min_runtime": "min_runtime_ms",
-    "preemption_delay": "preemption_delay_ms",
-}
-"""Names of the core's fields that end in their unit, by their names in requests."""
+        return replace(spec, **fields_said(self, QUOTA_SETTINGS), **self.policies_of(spec))
 
 
 class QuotaIn(QuotaChange):
@@ -95,11 +64,6 @@ class TransferIn(Body):
     target: Name
     amount: Amounts
     mode: ModeName = "refuse"
-
-
-def _weight(said: Bounds) -> Bounds | None:
-    """The weight that is said; None, which is the min, if no resource is named."""
-    return None if said == UNBOUNDED else said
 
 
 def draws_of(draws: dict[str, Amounts]) -> tuple[tuple[str, Bounds], ...]:

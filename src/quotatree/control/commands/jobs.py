@@ -72,32 +72,17 @@ def submit_many(turn: Turn, command: do.SubmitJobs) -> Answer:
     return Answer(items=tuple(items))
 
 
-def _checked_spec(turn: Turn, asked: do.SubmitJob) -> JobSpec:
+def _checked_spec(turn: Turn, command: do.SubmitJob) -> JobSpec:
     """The job as the core sees it, with a new id; raises unless rights, rules (W1-W4) and the engine let it in."""
-    directory = turn.directory
-    check_submit(directory, asked.actor, asked.workspace, asked.quota, asked.module, asked.priority)
-    if asked.name and not _NAME.fullmatch(asked.name):
-        raise Refused("name", asked.name, "E1", "must be lower-case letters, digits, - and . (63 at most)")
-    spec = JobSpec(
-        id=new_id(asked.module),
-        quota=asked.quota,
-        groups=asked.groups,
-        submitted_ms=turn.now_ms,
-        module=asked.module,
-        priority=asked.priority,
-        workspace=asked.workspace,
-        min_replicas=asked.min_replicas,
-        max_replicas=asked.max_replicas,
-        idle=asked.idle,
-        grace_ms=asked.grace_ms,
-        checkpoint_interval_ms=asked.checkpoint_interval_ms,
-        max_preemptions=asked.max_preemptions,
-        requeue=asked.requeue,
-        subjects=subjects_of(directory, asked.actor, asked.workspace),
-    )
-    check_engine(turn, spec, asked.program)
-    if asked.autoscale is not None:
-        check_demand(turn, asked.autoscale, spec, asked.program)
+    directory, actor, asked = turn.directory, command.actor, command.asked
+    check_submit(directory, actor, asked)
+    if command.name and not _NAME.fullmatch(command.name):
+        raise Refused("name", command.name, "E1", "must be lower-case letters, digits, - and . (63 at most)")
+    subjects = subjects_of(directory, actor, asked.workspace)
+    spec = JobSpec.of(asked, id=new_id(asked.module), submitted_ms=turn.now_ms, subjects=subjects)
+    check_engine(turn, spec, command.program)
+    if command.autoscale is not None:
+        check_demand(turn, command.autoscale, spec, command.program)
     return spec
 
 

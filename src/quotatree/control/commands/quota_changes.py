@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypedDict
 
-from quotatree.core import Bounds, ChildLevel, Module, QuotaSpec, Resources, SelfLevel, amount_text
+from quotatree.core import (
+    QUOTA_SETTINGS,
+    Bounds,
+    ChildLevel,
+    Module,
+    NounField,
+    QuotaSpec,
+    Resources,
+    SelfLevel,
+    ValueKind,
+    amount_text,
+)
 
 NOTHING: Final = "none"
 
@@ -21,7 +32,7 @@ class Change(TypedDict):
 def settings_changed(before: QuotaSpec, after: QuotaSpec) -> list[Change]:
     """The settings that an update has changed (Q6)."""
     return _changes(
-        (name, words(getattr(before, field)), words(getattr(after, field))) for name, field, words in SETTINGS
+        (one.name, _told(one, one.of(before)), _told(one, one.of(after))) for one in QUOTA_SETTINGS
     )
 
 
@@ -39,40 +50,16 @@ def _changes(found: Any) -> list[Change]:
     return [{"what": what, "before": old, "after": new} for what, old, new in found if old != new]
 
 
+def _told(setting: NounField, value: Any) -> str:
+    return setting.unset if value is None else WORDS[setting.kind](value)
+
+
 def _bounds(of: Bounds) -> str:
     return ", ".join(amount_text(i, amount) for i, amount in enumerate(of) if amount is not None) or NOTHING
 
 
-def _weight(of: Bounds | None) -> str:
-    return "its min" if of is None else _bounds(of)
-
-
 def _resources(of: Resources) -> str:
     return ", ".join(amount_text(i, amount) for i, amount in enumerate(of) if amount) or NOTHING
-
-
-def _gpus(milli: int | None) -> str:
-    return NOTHING if milli is None else amount_text(0, milli)
-
-
-def _span(ms: int | None) -> str:
-    return NOTHING if ms is None else f"{ms / 1000:g} s"
-
-
-def _switch(on: bool) -> str:
-    return "on" if on else "off"
-
-
-def _text(text: str) -> str:
-    return text or NOTHING
-
-
-def _labels(labels: tuple[tuple[str, str], ...]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in labels) or NOTHING
-
-
-def _self_level(policies: Any) -> str:
-    return "; ".join(_self_words(policy) for policy in policies) or NOTHING
 
 
 def _self_words(policy: SelfLevel) -> str:
@@ -80,8 +67,8 @@ def _self_words(policy: SelfLevel) -> str:
     return f"{pair} {_modules(policy.modules)} in {policy.scope.value}{_off(policy.off)}"
 
 
-def _child_level(policy: ChildLevel | None) -> str:
-    return NOTHING if policy is None else f"{policy.priorities} {_modules(policy.modules)}{_off(policy.off)}"
+def _child_level(policy: ChildLevel) -> str:
+    return f"{policy.priorities} {_modules(policy.modules)}{_off(policy.off)}"
 
 
 def _modules(modules: frozenset[Module]) -> str:
@@ -92,19 +79,17 @@ def _off(off: bool) -> str:
     return " (off)" if off else ""
 
 
-SETTINGS: Final[tuple[tuple[str, str, Callable[[Any], str]], ...]] = (
-    ("name", "name", _text),
-    ("description", "description", _text),
-    ("labels", "labels", _labels),
-    ("strategy", "strategy", lambda strategy: str(strategy.value)),
-    ("self_level", "self_level", _self_level),
-    ("child_level", "child_level", _child_level),
-    ("reserved", "reserved", _resources),
-    ("weight", "weight", _weight),
-    ("fair_idle", "fair_idle", _switch),
-    ("lending", "lending", _switch),
-    ("idle_limit", "idle_limit_milli", _gpus),
-    ("min_runtime", "min_runtime_ms", _span),
-    ("preemption_delay", "preemption_delay_ms", _span),
-)
-"""What an update may change: the API's name, the core's, and how its value is told."""
+WORDS: Final[Mapping[ValueKind, Callable[[Any], str]]] = {
+    ValueKind.FLAG: lambda on: "on" if on else "off",
+    ValueKind.GPUS: lambda milli: amount_text(0, milli),
+    ValueKind.DURATION: lambda ms: f"{ms / 1000:g} s",
+    ValueKind.RESOURCES: _resources,
+    ValueKind.BOUNDS: _bounds,
+    ValueKind.TITLE: lambda text: text or NOTHING,
+    ValueKind.TEXT: lambda text: text or NOTHING,
+    ValueKind.LABELS: lambda labels: ", ".join(f"{name}={value}" for name, value in labels) or NOTHING,
+    ValueKind.STRATEGY: lambda strategy: str(strategy.value),
+    ValueKind.SELF_LEVEL: lambda policies: "; ".join(map(_self_words, policies)) or NOTHING,
+    ValueKind.CHILD_LEVEL: _child_level,
+}
+"""How a value of each kind is told."""

@@ -10,11 +10,11 @@ from quotatree.access.names import check_name
 from quotatree.access.roles import Action
 from quotatree.control.commands import values as do
 from quotatree.control.commands.ownership import check_labels, check_owner, owned
-from quotatree.control.commands.quota_changes import SETTINGS, settings_changed, size_changed
+from quotatree.control.commands.quota_changes import settings_changed, size_changed
 from quotatree.control.commands.values import Answer
 from quotatree.control.turn import Turn
 from quotatree.control.world import RESOURCES
-from quotatree.core import Bounds, QuotaSpec, Refused
+from quotatree.core import QUOTA_SETTINGS, Bounds, QuotaSpec, Refused
 from quotatree.core import events as ev
 from quotatree.core.sentences import Sentence, a_job
 
@@ -42,7 +42,7 @@ def update(turn: Turn, command: do.UpdateQuota) -> Answer:
     if command.spec.parent not in (None, before.parent):
         raise Refused("parent", command.spec.parent, "Q1", "fixed after creation")
     spec = replace(command.spec, parent=before.parent)
-    changed = [field for _, field, _ in SETTINGS if getattr(before, field) != getattr(spec, field)]
+    changed = [one.attribute for one in QUOTA_SETTINGS if one.of(before) != one.of(spec)]
     if not changed:
         return _as_before(turn, quota_id)
     turn.apply(ev.QuotaUpdated(spec))

@@ -11,7 +11,7 @@ from quotatree.control.commands.jobs import allowed, check_demand, check_engine,
 from quotatree.control.commands.values import Answer
 from quotatree.control.decision_effects import watch_run
 from quotatree.control.turn import Turn
-from quotatree.core import Autoscale, Job, JobSpec, Phase, check_autoscale, resized_spec
+from quotatree.core import Autoscale, Job, JobRequest, JobSpec, Phase, check_autoscale, resized_spec
 from quotatree.core import events as ev
 from quotatree.core.sentences import Sentence, a_job
 
@@ -35,15 +35,15 @@ def resize(turn: Turn, command: do.ResizeJob) -> Answer:
 def alter(turn: Turn, command: do.AlterJob) -> Answer:
     job = allowed(turn, command, Action.RESIZE_JOB)
     spec = altered_spec(job.spec, command.asked)
-    check_engine(turn, spec, command.asked.program)
+    check_engine(turn, spec, command.program)
     before = _size(job)
     turn.apply(ev.JobAltered(spec))
-    turn.change_card(job.id, program=command.asked.program)
+    turn.change_card(job.id, program=command.program)
     turn.tell("job.altered", {"before": before, "after": _size(job)}, job=job.id)
     return done(turn, command, "job.alter", job, before=before, after=_size(job))
 
 
-def altered_spec(spec: JobSpec, asked: do.SubmitJob) -> JobSpec:
+def altered_spec(spec: JobSpec, asked: JobRequest) -> JobSpec:
     """What a job asks for if it asks for this; its quota, priority, owner and submit time stay."""
     return replace(
         spec,

@@ -15,18 +15,14 @@ from quotatree.access.roles import Role
 from quotatree.access.values import SessionInfo, TokenInfo, User
 from quotatree.control.errors import Problem
 from quotatree.core import (
-    DEFAULT_GRACE_MS,
-    LOWEST_PRIORITY,
     UNBOUNDED,
     Autoscale,
     Bounds,
-    Idle,
-    Module,
+    JobRequest,
     NodeSpec,
     NodeState,
     PriorityNames,
     QuotaSpec,
-    ReplicaGroup,
 )
 from quotatree.core.events import ScaleMode
 
@@ -65,21 +61,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitJob(Command):
-    """A job as its owner writes it, not checked yet: rights come first, and then the core's own checks of a `JobSpec`."""
+    """A job as its owner asks for it, not checked yet: rights come first, and then the core's own checks of a `JobSpec`."""
 
-    workspace: str
-    quota: str
-    groups: tuple[ReplicaGroup, ...]
+    asked: JobRequest
     name: str = ""
-    module: Module = Module.DLC
-    priority: int = LOWEST_PRIORITY
-    min_replicas: int | None = None
-    max_replicas: int | None = None
-    idle: Idle = Idle.NEVER
-    grace_ms: int = DEFAULT_GRACE_MS
-    checkpoint_interval_ms: int | None = None
-    max_preemptions: int | None = None
-    requeue: bool = False
     on_hold: bool = False
     program: Mapping[str, Any] = field(default_factory=dict)
     autoscale: Autoscale | None = None
@@ -142,7 +127,8 @@ class ResizeJob(JobCommand):
 class AlterJob(JobCommand):
     """Replace what a job asks for that does not run: groups, sizes, grace, checkpoints, and its program. It keeps its submit time."""
 
-    asked: SubmitJob
+    asked: JobRequest
+    program: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

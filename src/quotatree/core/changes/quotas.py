@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from quotatree.core import decisions as say
 from quotatree.core import events as ev
 from quotatree.core.errors import Refused
-from quotatree.core.model.quota import MAX_CHILDREN, MAX_DEPTH, Quota, QuotaId, QuotaSpec
+from quotatree.core.model.noun_fields import NounField, ValueKind
+from quotatree.core.model.quota import MAX_CHILDREN, MAX_DEPTH, QUOTA_SETTINGS, Quota, QuotaId, QuotaSpec
 from quotatree.core.model.quota_arithmetic import check_children_fit, inherited_ms
 from quotatree.core.model.resources import RESOURCE_NAMES, WHOLE_GPU, Bounds, Resources, amount_text
 from quotatree.core.model.tree import Tree
@@ -77,16 +79,20 @@ def check_amounts(spec: QuotaSpec, bounds: Bounds) -> None:
             raise Refused(
                 f"reserved.{RESOURCE_NAMES[i]}", amount_text(i, reserved), "Q8", f"must be 0 to {top}"
             )
-    for i, weight in enumerate(spec.weight or ()):
-        if weight is not None and weight < 0:
-            raise Refused(f"weight.{RESOURCE_NAMES[i]}", weight, "S6", "must not be negative")
-    for name, value, rule in (
-        ("idle_limit", spec.idle_limit_milli, "I2"),
-        ("min_runtime", spec.min_runtime_ms, "P11"),
-        ("preemption_delay", spec.preemption_delay_ms, "P11"),
-    ):
-        if value is not None and value < 0:
-            raise Refused(name, value, rule, "must not be negative")
+    for setting in QUOTA_SETTINGS:
+        _check_setting(setting, setting.of(spec))
+
+
+def _check_setting(setting: NounField, value: Any) -> None:
+    """Raise Refused for a negative amount or time. Which values are none at all, the edges know."""
+    amounts: dict[str, int | None] = {}
+    if setting.kind in (ValueKind.GPUS, ValueKind.DURATION):
+        amounts = {setting.name: value}
+    elif setting.kind is ValueKind.BOUNDS:
+        amounts = {f"{setting.name}.{RESOURCE_NAMES[i]}": amount for i, amount in enumerate(value or ())}
+    for name, amount in amounts.items():
+        if amount is not None and amount < 0:
+            raise Refused(name, amount, setting.rule, "must not be negative")
 
 
 def root_min(state: State, draws: tuple[tuple[str, Bounds], ...], root: Quota | None) -> Bounds:

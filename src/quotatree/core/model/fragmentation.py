@@ -63,7 +63,7 @@ class Typical:
         self._grain = STEP_MILLI * self.total
         self._label_keys = tuple(sorted({key for shape in requests for key, _ in shape.labels}))
         self._picky = any(shape.models or shape.labels for shape in requests)
-        self._kinds: dict[tuple[object, ...], Kind] = {}
+        self._kinds: dict[tuple[object, ...], NodeKind] = {}
         fractions: dict[int, int] = {}
         for shape, weight in requests.items():
             if shape.gpu_milli < WHOLE_GPU:
@@ -126,17 +126,17 @@ class Typical:
         """Return the waste on devices that are partly used, without expected losses."""
         return sum(one * useless.shared[self._sizes_up_to[one]] for one in free if one < WHOLE_GPU)
 
-    def _kind_of(self, node: Node) -> Kind:
+    def _kind_of(self, node: Node) -> NodeKind:
         key: tuple[object, ...] = ()
         if self._picky:
             key = (node.spec.model, *(node.labels.get(name) for name in self._label_keys))
         kind = self._kinds.get(key)
         if kind is None:
-            kind = self._kinds[key] = Kind(node, self.requests, self.total)
+            kind = self._kinds[key] = NodeKind(node, self.requests, self.total)
         return kind
 
 
-class Kind:
+class NodeKind:
     """Nodes that accept the same requests: of one model, with equal values of the labels that requests name."""
 
     __slots__ = (

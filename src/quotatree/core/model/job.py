@@ -1,17 +1,23 @@
 """What a job asks for, and what has become of it.
 
-`JobSpec` is the request, a value. `Job` is the record the state keeps: phase, claim, replicas that run, a hold,
+`JobSpec` is the request once it is checked, a value; a request and its parts are known from here too. `Job` is the record the state keeps: phase, claim, replicas that run, a hold,
 replicas that are leaving. Phases move only along TRANSITIONS (A5).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NewType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from quotatree.core.errors import IllegalTransition, Refused
+from quotatree.core.model.job_request import DEFAULT_GRACE_MS as DEFAULT_GRACE_MS
+from quotatree.core.model.job_request import Idle as Idle
+from quotatree.core.model.job_request import JobId as JobId
+from quotatree.core.model.job_request import JobRequest as JobRequest
+from quotatree.core.model.job_request import ReplicaGroup as ReplicaGroup
+from quotatree.core.model.job_request import Shape as Shape
 from quotatree.core.model.policy import HIGHEST_PRIORITY, LOWEST_PRIORITY, Module
 from quotatree.core.model.resources import WHOLE_GPU, ZERO, Resources
 
@@ -19,20 +25,6 @@ if TYPE_CHECKING:
     from quotatree.core.model.quota import Quota
     from quotatree.core.model.unit import Unit
     from quotatree.core.reasons import Reason
-
-JobId = NewType("JobId", str)
-
-DEFAULT_GRACE_MS: Final = 30_000
-
-
-class Idle(Enum):
-    """Whether a job may run on capacity that regular work does not use now (I1)."""
-
-    __hash__ = object.__hash__  # each member is one object; an Enum would hash its name at every look-up
-
-    NEVER = "never"
-    ALLOW = "allow"
-    ONLY = "only"
 
 
 class Claim(Enum):
@@ -72,72 +64,10 @@ TRANSITIONS: Final[dict[Phase, frozenset[Phase]]] = {
 FINAL_PHASES: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED, Phase.CANCELLED})
 
 
-class Shape(NamedTuple):
-    """What one replica needs of one node."""
-
-    gpu_milli: int
-    cpu_milli: int
-    memory_mib: int
-    models: tuple[str, ...] = ()
-    labels: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def resources(self) -> Resources:
-        return Resources(self.gpu_milli, self.cpu_milli, self.memory_mib)
-
-    @property
-    def whole_gpus(self) -> int:
-        """Entire devices wanted; 0 for a fraction or for none."""
-        return self.gpu_milli // WHOLE_GPU
-
-    @property
-    def fraction_milli(self) -> int:
-        """Share of one device wanted; 0 for whole devices or for none."""
-        return self.gpu_milli if self.gpu_milli < WHOLE_GPU else 0
-
-
-class ReplicaGroup(NamedTuple):
-    """`replicas` equal replicas of a job."""
-
-    replicas: int
-    shape: Shape
-    name: str = "worker"
-
-
 @dataclass(frozen=True, slots=True)
-class JobSpec:
-    """A request, as submitted. A value: a resize makes another one."""
+class JobSpec(JobRequest):
+    """A request that has been checked. A value: a resize makes another one."""
 
-    id: JobId
-    """Name of the job, one of a kind among those that are not finished."""
-    quota: str
-    """Id of the quota it is submitted to and counts in."""
-    groups: tuple[ReplicaGroup, ...]
-    """The replicas asked for, at least one group; numbered through all groups, from 0 on."""
-    submitted_ms: int
-    """When it was submitted; a victim keeps its place in the queue by it."""
-    module: Module = Module.DLC
-    """Training, notebook or service: decides what an eviction costs and what becomes of a victim."""
-    priority: int = LOWEST_PRIORITY
-    """1 (lowest) to 9, as submitted; `Job.priority` is what holds now."""
-    workspace: str = "default"
-    """Id of the workspace whose members may see and change it (W1)."""
-    min_replicas: int | None = None
-    """Size of the core of a job of one group (P12); None: the default of its module."""
-    max_replicas: int | None = None
-    """Most replicas that a job of one group can use; beyond `replicas` they are surplus (P12). None: no surplus."""
-    idle: Idle = Idle.NEVER
-    """Whether it may run, or runs only, on capacity that regular work does not use now (I1)."""
-    grace_ms: int = DEFAULT_GRACE_MS
-    """How long a replica may take to end after it was told to, in milliseconds."""
-    checkpoint_interval_ms: int | None = None
-    """How often it saves its work, in milliseconds; None: it does not say, and reports checkpoints or has none (P6)."""
-    max_preemptions: int | None = None
-    """It fails when it was preempted more often than this (P11); None: it may be preempted without end."""
-    requeue: bool = False
-    """A notebook only: an evicted one is queued again instead of being stopped (P14)."""
-    subjects: tuple[str, ...] = ()
-    """Subjects whose amount limits bind it (W3): "user:ann", "role:developer"."""
     wanted_replicas: int = field(init=False, repr=False, compare=False)
     """Number of replicas that the job asks for with all its rights, the core among them (P12)."""
     core_replicas: int = field(init=False, repr=False, compare=False)
@@ -163,6 +93,11 @@ class JobSpec:
             )
         if self.max_preemptions is not None and self.max_preemptions < 0:
             raise Refused("max_preemptions", self.max_preemptions, "P11", "must not be negative")
+
+    @classmethod
+    def of(cls, asked: JobRequest, **given: Any) -> JobSpec:
+        """Return what is asked for with what is `given` to it, or raise Refused."""
+        return cls(**{one.name: given.get(one.name, getattr(asked, one.name)) for one in fields(JobRequest)})
 
     def _count_replicas(self) -> None:
         """Set the numbers that follow from the groups and the module: they are asked for a dozen times in the life of a job."""

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, NewType
 
+from quotatree.core.model.noun_fields import Changed, said, table_of
+from quotatree.core.model.noun_fields import ValueKind as Kind
 from quotatree.core.model.policy import NO_SELF_LEVEL, ChildLevel, SelfLevels, Strategy
 from quotatree.core.model.resources import UNBOUNDED, ZERO, Bounds, Resources
 from quotatree.core.model.tree import Tree
@@ -25,42 +27,114 @@ MAX_CHILDREN: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class QuotaSpec:
-    """A quota as declared. A root names its draws, every other quota its parent (Q1)."""
+    """A quota as declared. A root names its draws, every other quota its parent (Q1).
 
-    id: QuotaId
-    """One of a kind in all trees; never changes."""
-    parent: QuotaId | None = None
-    """The quota above; None: this is a root. Never changes."""
-    min: Bounds = UNBOUNDED
-    """Guarantee and cap it was created with; `Quota.min` is what holds now. A root's is the sum of its draws."""
-    draws: tuple[tuple[str, Bounds], ...] = ()
-    """A root only: what it takes from each pool, by the pool's name; a scaling changes amounts, never pools."""
-    reserved: Resources = ZERO
-    """Part of its min that jobs outside its subtree may not use or take (Q8)."""
-    strategy: Strategy = Strategy.INTELLIGENT
-    """In which order its waiting jobs are tried, and which of them block others (S1-S5)."""
-    self_level: SelfLevels = NO_SELF_LEVEL
-    """Which jobs its jobs may preempt in the quota itself and, by their scope, in siblings (P1); empty: none."""
-    child_level: ChildLevel | None = None
-    """Which jobs its jobs may preempt in the quotas below (P2); None: none."""
-    weight: Bounds | None = None
-    """What its share is measured against where it competes with its siblings (S6); a resource not named, None: its min."""
-    fair_idle: bool = False
-    """Whether what idle jobs below it borrow is divided by share (I4)."""
-    lending: bool = True
-    """Whether idle work from outside may use what its subtree leaves unused of its min (I2)."""
-    idle_limit_milli: int | None = None
-    """Most its own jobs may use on idle claims, in milli-GPU; None: no limit of its own (I2)."""
-    min_runtime_ms: int | None = None
-    """How long its jobs are safe from preemption after their start; None: as the quota above (P11)."""
-    preemption_delay_ms: int | None = None
-    """How long its jobs wait before they preempt; None: as the quota above (P11)."""
-    name: str = ""
-    """What people call it; decides nothing."""
-    description: str = ""
-    """What people say about it; decides nothing."""
-    labels: tuple[tuple[str, str], ...] = ()
-    """Keys and values people sort it by; decide nothing."""
+    These are all fields of a quota, for every edge: a new one is an entry here and its behaviour.
+    """
+
+    id: QuotaId = field(
+        metadata=said(Kind.NAME, "Q1", "One of a kind in all trees.", Changed.NEVER),
+    )
+    parent: QuotaId | None = field(
+        default=None,
+        metadata=said(Kind.NAME, "Q1", "The quota above; a root has none.", Changed.NEVER),
+    )
+    min: Bounds = field(
+        default=UNBOUNDED,
+        metadata=said(
+            Kind.BOUNDS,
+            "Q3",
+            "Guarantee and cap of regular work; of a root, the sum of its draws.",
+            Changed.SCALING,
+        ),
+    )
+    """What it was created with; `Quota.min` is what holds now."""
+    draws: tuple[tuple[str, Bounds], ...] = field(
+        default=(),
+        metadata=said(
+            Kind.DRAWS,
+            "Q1",
+            "A root only: what it takes from each pool. The pools are fixed after creation.",
+            Changed.SCALING,
+        ),
+    )
+    reserved: Resources = field(
+        default=ZERO,
+        metadata=said(
+            Kind.RESOURCES, "Q8", "Part of its min that jobs outside its subtree may not use or take."
+        ),
+    )
+    strategy: Strategy = field(
+        default=Strategy.INTELLIGENT,
+        metadata=said(
+            Kind.STRATEGY,
+            "S1",
+            "In which order its waiting jobs are tried, and which of them block others (S1 to S4).",
+        ),
+    )
+    self_level: SelfLevels = field(
+        default=NO_SELF_LEVEL,
+        metadata=said(
+            Kind.SELF_LEVEL,
+            "P1",
+            "Which jobs its jobs may preempt in the quota itself and, by their scope, in siblings.",
+        ),
+    )
+    child_level: ChildLevel | None = field(
+        default=None,
+        metadata=said(Kind.CHILD_LEVEL, "P2", "Which jobs its jobs may preempt in the quotas below."),
+    )
+    weight: Bounds | None = field(
+        default=None,
+        metadata=said(
+            Kind.BOUNDS,
+            "S6",
+            "What its share is measured against among its siblings; of a resource not named, its min.",
+            unset="its min",
+        ),
+    )
+    fair_idle: bool = field(
+        default=False,
+        metadata=said(Kind.FLAG, "I4", "Whether what idle jobs below it borrow is divided by share."),
+    )
+    lending: bool = field(
+        default=True,
+        metadata=said(
+            Kind.FLAG, "I2", "Whether idle work from outside may use what its subtree leaves of its min."
+        ),
+    )
+    idle_limit_milli: int | None = field(
+        default=None,
+        metadata=said(Kind.GPUS, "I2", "Most that its own jobs may use on idle claims."),
+    )
+    min_runtime_ms: int | None = field(
+        default=None,
+        metadata=said(
+            Kind.DURATION,
+            "P11",
+            "How long its jobs are safe from preemption after their start; not set, as in the quota above.",
+        ),
+    )
+    preemption_delay_ms: int | None = field(
+        default=None,
+        metadata=said(
+            Kind.DURATION,
+            "P11",
+            "How long its jobs wait before they preempt; not set, as in the quota above.",
+        ),
+    )
+    name: str = field(default="", metadata=said(Kind.TITLE, "Q6", "What people call it; decides nothing."))
+    description: str = field(
+        default="", metadata=said(Kind.TEXT, "Q6", "What people say about it; decides nothing.")
+    )
+    labels: tuple[tuple[str, str], ...] = field(
+        default=(), metadata=said(Kind.LABELS, "Q6", "Keys and values to sort it by; decide nothing.")
+    )
+
+
+QUOTA_FIELDS: Final = table_of(QuotaSpec)
+QUOTA_SETTINGS: Final = tuple(one for one in QUOTA_FIELDS if one.changed is Changed.UPDATE)
+"""The fields that an update may change (Q6)."""
 
 
 class AmountLimit(NamedTuple):

@@ -59,12 +59,6 @@ class Journal:
         self._kept.clear()
         return Mark(len(self._journal), self.change)
 
-    def mark_after(self, mark: Mark) -> Mark:
-        """Return what `mark` does: the point that was marked last, if nothing was recorded since."""
-        if self._journal is not None and len(self._journal) == mark.recorded:
-            return mark
-        return self.mark()
-
     def rollback_to(self, mark: Mark) -> None:
         """Take back every change since the mark; the transaction stays open."""
         journal, self._journal = self._journal or [], None
