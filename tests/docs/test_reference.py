@@ -9,7 +9,8 @@ import click
 import pytest
 
 from docs import generate_reasons
-from quotatree.cli import COMMANDS, main
+from quotatree.cli import main
+from quotatree.cli.commands import COMMANDS
 from quotatree.core.reasons import Code
 from quotatree.core.state import Settings
 from quotatree.scenario.amounts import as_duration_ms
@@ -103,10 +104,11 @@ def parameters(name: str) -> Iterator[click.Option]:
     """Of the command, and of those below it; each of these is named in the section, too."""
     command = main.get_command(click.Context(main), name)
     assert command is not None
-    below = list(command.commands.values()) if isinstance(command, click.Group) else []
-    for one in below:
-        assert f"`{name} {one.name}" in section(CLI_DOC, f"`quotatree {name}")
-    for one in [command, *below]:
+    every = command.commands.items() if isinstance(command, click.Group) else ()
+    below = {word: one for word, one in every if not one.hidden}
+    for word in below:
+        assert f"`{name} {word}" in section(CLI_DOC, f"`quotatree {name}")
+    for one in [command, *below.values()]:
         yield from (parameter for parameter in one.params if isinstance(parameter, click.Option))
 
 

@@ -96,7 +96,7 @@ def _said(ctx: click.Context) -> str:
     from quotatree.cli.look.nouns import WORDS
 
     said = WORDS.get(str(ctx.params.get("noun")))
-    return "" if said is None else said.word
+    return "" if said is None else "quota" if said.names_quotas else said.word
 
 
 def _in_time(found: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, str]]:

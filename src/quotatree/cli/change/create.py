@@ -12,7 +12,8 @@ from quotatree.cli.number_option import NUMBER
 from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.remote import TAKEN, Remote, bare, hinted, remote_options
 from quotatree.cli.safe_text import one_line
-from quotatree.cli.sign_in.people import create_user
+from quotatree.cli.sign_in.people import create_token, create_user
+from quotatree.cli.sign_in.webhook import create_webhook
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -27,12 +28,15 @@ if_not_exists = click.option(
 
 @click.group()
 def create() -> None:
-    """Make a quota, workspace, member, user, pool or node. `apply` makes many from a file; jobs are made by `submit`."""
+    """Make a quota, workspace, member, user, token, webhook, pool or node.
+
+    `apply` makes many from a file; jobs are made by `submit`.
+    """
 
 
-create.add_command(
-    click.Command("user", params=create_user.params, callback=create_user.callback, help=create_user.help)
-)
+create.add_command(create_user, "user")
+create.add_command(create_token, "token")
+create.add_command(create_webhook, "webhook")
 
 
 @create.command()

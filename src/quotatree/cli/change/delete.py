@@ -10,6 +10,8 @@ from quotatree.cli.change.create import ROLES
 from quotatree.cli.decided import ask, echo_preview
 from quotatree.cli.output import EXIT_FAILED, fail
 from quotatree.cli.remote import Remote, bare, remote_options
+from quotatree.cli.sign_in.people import delete_token
+from quotatree.cli.sign_in.webhook import delete_webhook
 
 if TYPE_CHECKING:
     from quotatree.client import Client
@@ -19,7 +21,11 @@ names_argument = click.argument("names", nargs=-1, required=True, metavar="NAME.
 
 @click.group()
 def delete() -> None:
-    """Delete quotas, workspaces, members, users, pools, nodes or webhooks. Jobs are ended with `cancel`, tokens with `token revoke`."""
+    """Delete quotas, workspaces, members, users, tokens, pools, nodes or webhooks. Jobs are ended by `cancel`."""
+
+
+delete.add_command(delete_token, "token")
+delete.add_command(delete_webhook, "webhook")
 
 
 @delete.command()
@@ -132,14 +138,3 @@ def pool(names: tuple[str, ...], remote: Remote) -> None:
         for name in (bare(one, "pool") for one in names):
             client.pools.remove(name)
             click.echo(f"pool/{name} deleted")
-
-
-@delete.command()
-@names_argument
-@remote_options
-def webhook(names: tuple[str, ...], remote: Remote) -> None:
-    """Delete webhooks."""
-    with remote.client() as client:
-        for name in (bare(one, "webhook") for one in names):
-            client.webhooks.delete(name)
-            click.echo(f"webhook/{name} deleted")

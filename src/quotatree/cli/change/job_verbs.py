@@ -29,7 +29,7 @@ WAIT_SECONDS: Final = 0.3
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
 @remote_options
 def cancel(jobs: tuple[str, ...], remote: Remote) -> None:
-    """End jobs. What runs gets notice and its grace period."""
+    """End jobs for good, waiting or running: none can be started again. What runs gets notice and its grace period."""
     _each(remote, jobs, lambda client, job: client.jobs.cancel(job), "cancelled")
 
 
@@ -37,7 +37,7 @@ def cancel(jobs: tuple[str, ...], remote: Remote) -> None:
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
 @remote_options
 def hold(jobs: tuple[str, ...], remote: Remote) -> None:
-    """Take waiting jobs out of the queue until they are released."""
+    """Keep waiting jobs out of the queue until you `release` them; running jobs are for `stop`."""
     _each(remote, jobs, lambda client, job: client.jobs.hold(job), "on hold")
 
 
@@ -53,7 +53,7 @@ def release(jobs: tuple[str, ...], remote: Remote) -> None:
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
 @remote_options
 def stop(jobs: tuple[str, ...], remote: Remote) -> None:
-    """Stop jobs so that they can be started again: notice, grace, and their directories are kept."""
+    """Stop running jobs and keep their directories; `start` queues them again. They get notice and their grace period."""
     _each(remote, jobs, lambda client, job: client.jobs.stop(job), "stopping")
 
 
@@ -77,9 +77,9 @@ def restart(jobs: tuple[str, ...], remote: Remote) -> None:
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
 @remote_options
 def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
-    """Say that a checkpoint was written: work before it is not lost when the job is evicted (P6).
+    """Report that a checkpoint was written: work before it is not lost when the job is evicted (P6).
 
-    Inside a job, without JOB, it is said of that job, and no server is needed.
+    Inside a job, without JOB, it is reported for that job, and no server is needed.
     """
     if jobs:
         _each(remote, jobs, lambda client, job: client.jobs.checkpoint(job), "checkpointed")
@@ -102,7 +102,7 @@ def checkpoint(jobs: tuple[str, ...], remote: Remote) -> None:
 @output_option
 @remote_options
 def open_job(job: str, wait: bool, output: str, remote: Remote) -> None:
-    """Print where the notebook or service JOB answers, with its token if one may have it."""
+    """Print where the notebook or service JOB answers, with its token if you may have it."""
     with remote.client() as client:
         name = job_id(client, job)
         found = client.jobs.endpoint(name)

@@ -89,7 +89,7 @@ def hints(opened: Stage) -> list[str]:
         f"export QUOTATREE_TOKEN=$(cat {token})",
         "quotatree get jobs                  # reasons, places in the queue",
         "quotatree tree",
-        "quotatree preemptions               # who took what, and what it cost",
+        "quotatree get preemptions           # who took what, and what it cost",
         "quotatree logs -f sweep-a           # what a training prints",
         "quotatree submit --quota Quota1.1 --gpus 8 --name mine -- sleep 60",
         "quotatree explain mine              # why it waits, what would help",

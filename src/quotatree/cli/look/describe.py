@@ -12,7 +12,8 @@ from quotatree.cli.centre_words import centre_lines
 from quotatree.cli.decided import decision_row
 from quotatree.cli.documents import yaml_text
 from quotatree.cli.look.explain import OVER, explanation_lines, unready_lines, why_stopped
-from quotatree.cli.look.nouns import WORDS, Asked, found
+from quotatree.cli.look.noun import Asked
+from quotatree.cli.look.nouns import WORDS, found
 from quotatree.cli.naming import meant
 from quotatree.cli.output import echo_json, echo_lines
 from quotatree.cli.policy_words import child_level_words, self_level_words

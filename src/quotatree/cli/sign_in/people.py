@@ -1,4 +1,4 @@
-"""`quotatree token` and `quotatree user`: who may come in, and with what."""
+"""Which users may come in, and with which tokens: `create` and `delete token`, `create user`, and `user` for what changes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from quotatree.cli.older import hidden
 from quotatree.cli.output import echo_lines
-from quotatree.cli.remote import TAKEN, Remote, hinted, remote_options
+from quotatree.cli.remote import TAKEN, Remote, bare, hinted, remote_options
 from quotatree.cli.safe_text import one_line
 from quotatree.cli.words import moment
 
@@ -17,18 +18,18 @@ if TYPE_CHECKING:
 
 @click.group()
 def token() -> None:
-    """Make and revoke tokens. `get tokens` lists one's own."""
+    """Another word for `create token` and `delete token`. `get tokens` lists yours."""
 
 
-@token.command()
+@click.command()
 @click.argument("name")
 @click.option(
     "--lasts", metavar="TIME", help="Until it expires, such as 90d; without it, until it is revoked."
 )
 @click.option("--read-only", is_flag=True, help="It opens nothing that changes something.")
-@click.option("--user", metavar="NAME", help="For somebody else (platform admins).")
+@click.option("--user", metavar="NAME", help="For this user (platform admins).")
 @remote_options
-def create(name: str, lasts: str | None, read_only: bool, user: str | None, remote: Remote) -> None:
+def create_token(name: str, lasts: str | None, read_only: bool, user: str | None, remote: Remote) -> None:
     """Make a token called NAME and print it, this once. Nothing but the token goes to stdout."""
     wanted: t.TokenIn = {"name": name, "lasts": lasts, "read_only": read_only, "user": user}
     with remote.client() as client:
@@ -38,23 +39,27 @@ def create(name: str, lasts: str | None, read_only: bool, user: str | None, remo
     echo_lines([made["token"]])
 
 
-@token.command()
+@click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @remote_options
-def revoke(ids: tuple[str, ...], remote: Remote) -> None:
+def delete_token(ids: tuple[str, ...], remote: Remote) -> None:
     """Revoke tokens: from now on they open nothing."""
     with remote.client() as client:
-        for name in ids:
+        for name in (bare(one, "token") for one in ids):
             client.tokens.revoke(name)
             click.echo(f"token/{name} revoked")
 
 
+token.add_command(create_token, "create")
+token.add_command(delete_token, "revoke")
+
+
 @click.group()
 def user() -> None:
-    """Make users, set passwords, disable and enable. `get users` lists them."""
+    """Set passwords of users, shut them out and let them in. `create user` makes them, `get users` lists them."""
 
 
-@user.command(name="create")
+@click.command()
 @click.argument("name")
 @click.option("--display", default="", metavar="TEXT", help="What people call them.")
 @click.option("--email", default="", metavar="ADDRESS", help="Their e-mail address.")
@@ -67,7 +72,7 @@ def user() -> None:
 def create_user(
     name: str, display: str, email: str, admin: bool, ask: bool, if_not_exists: bool, remote: Remote
 ) -> None:
-    """Make the user NAME. `create user` and `user create` are the same."""
+    """Make the user NAME."""
     wanted: t.UserIn = {"name": name, "display": display, "email": email, "platform_admin": admin}
     with remote.client() as client:
         if if_not_exists and name in {one["name"] for one in client.users.list()}:
@@ -78,6 +83,9 @@ def create_user(
         with hinted(TAKEN, "--if-not-exists leaves it as it is"):
             client.users.create(wanted)
     click.echo(f"user/{name} created")
+
+
+user.add_command(hidden(create_user), "create")
 
 
 @user.command()
