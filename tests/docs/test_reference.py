@@ -81,7 +81,7 @@ def test_a_reason_without_a_line_is_an_error(monkeypatch: pytest.MonkeyPatch):
 # -- commands ----------------------------------------------------------------------------------------------------
 
 
-COMMON = {"server", "token_file", "context", "no_headers"}
+COMMON = {"server", "token_file", "context", "no_headers", "dry_run", "yes"}
 """Parameters that are described once, before the sections."""
 
 
@@ -90,7 +90,9 @@ def test_every_command_and_option_is_described_in_its_section(name: str):
     described = section(CLI_DOC, f"`quotatree {name}")
     before_the_sections = CLI_DOC.partition("\n## ")[0]
     for parameter in parameters(name):
-        if parameter.name == "output":  # described once for all commands that have it
+        if parameter.help == "How to print what is done.":  # of every command that changes something
+            assert "### What changes something" in before_the_sections
+        elif parameter.name == "output":  # described once for all commands that have it
             assert "`-o json`" in before_the_sections
             assert f"`{name}`" in before_the_sections or "`-o" in described
         elif parameter.name in COMMON:

@@ -1,4 +1,4 @@
-"""`quotatree centre`: the rules of a workspace in one of its quotas, its scheduling centre (W3). Shows who would have to go, and asks."""
+"""`quotatree centre`: the rules of a workspace in one of its quotas, its scheduling centre (W3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from quotatree.cli.centre_words import centre_lines
-from quotatree.cli.change.changing import changes_option, make
+from quotatree.cli.change.changing import Manner, Step, Told, changes_option, make
 from quotatree.cli.documents import read_document, yaml_text
 from quotatree.cli.output import EXIT_BAD_INPUT, echo_json, echo_lines, fail
 from quotatree.cli.remote import Remote, bare, remote_options
@@ -84,7 +84,7 @@ def show(workspace: str, quota: str, output: str, remote: Remote) -> None:
 @changes_option
 @remote_options
 def set_centre(
-    workspace: str, quota: str, file: Path | None, dry_run: bool, yes: bool, remote: Remote, **options: Any
+    workspace: str, quota: str, file: Path | None, manner: Manner, remote: Remote, **options: Any
 ) -> None:
     """Change the rules of WORKSPACE in QUOTA: what options name, or all of them as a file says.
 
@@ -103,12 +103,13 @@ def set_centre(
             else {**{name: found[name] for name in RULES}, **_asked(found, given)}
         )
 
-        def save() -> None:
+        def save() -> Told:
             client.workspaces.set_centre(where, bound, rules, version=found["version"])  # type: ignore[arg-type]  # a file may say anything
-            echo_lines(centre_lines(client.workspaces.centre(where, bound)))
+            return Told(lines=tuple(centre_lines(client.workspaces.centre(where, bound))))
 
         change = {"change": "centre", "workspace": where, "quota": bound, **rules}
-        make(client, [change], save, dry_run=dry_run, yes=yes)
+        step = Step("workspace", where, f"rules in quota/{bound} changed", save)
+        make(client, [step], manner, [change])
 
 
 def _read(path: Path) -> dict[str, Any]:

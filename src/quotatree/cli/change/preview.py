@@ -9,6 +9,7 @@ import click
 
 from quotatree.cli.naming import job_id
 from quotatree.cli.output import EXIT_BAD_INPUT, at_option, echo_json, echo_lines, fail, output_option
+from quotatree.cli.place import Places
 from quotatree.cli.remote import Remote, bare, remote_options
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def preview(
     if at_ms is not None:
         fail("--at: only with FILE", EXIT_BAD_INPUT)
     with remote.client() as client:
-        changes = _changes(client, submit, scale, policy, **only_server)
+        changes = _changes(client, Places(client, remote.target()), submit, scale, policy, **only_server)
         if not changes:
             fail("nothing to preview: use --submit, --scale, --policy, --transfer, --delete, --cancel or --drain",
                  EXIT_BAD_INPUT)  # fmt: skip
@@ -92,6 +93,7 @@ def preview(
 
 def _changes(
     client: Client,
+    places: Places,
     submit: Path | None,
     scale: str | None,
     policy: str | None,
@@ -128,7 +130,7 @@ def _changes(
     if submit is not None:
         from quotatree.cli.change.job_file import read_jobs
 
-        changes += [{"change": "submit", "job": one} for one in read_jobs(submit)]
+        changes += [{"change": "submit", "job": places.filled(one)} for one in read_jobs(submit)]
     return changes
 
 

@@ -1,4 +1,4 @@
-"""`quotatree resize JOB`: more or fewer replicas, or as many as its demand asks for. Shows who would have to go, and asks."""
+"""`quotatree resize JOB`: more or fewer replicas, or as many as its demand asks for. Shows which jobs would have to go, and asks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quotatree.cli.change.autoscale_option import AUTOSCALE_FORM, AUTOSCALE_OR_OFF, OFF
-from quotatree.cli.change.changing import changes_option, make
+from quotatree.cli.change.changing import Manner, Step, Told, changes_option, make
 from quotatree.cli.naming import job_id
-from quotatree.cli.output import EXIT_BAD_INPUT, echo_lines, fail
+from quotatree.cli.output import EXIT_BAD_INPUT, fail
 from quotatree.cli.remote import Remote, remote_options
 
 if TYPE_CHECKING:
@@ -38,21 +38,20 @@ def resize(
     min_replicas: int | None,
     max_replicas: int | None,
     autoscale: t.AutoscaleIn | str | None,
-    dry_run: bool,
-    yes: bool,
+    manner: Manner,
     remote: Remote,
 ) -> None:
     """Give JOB more or fewer replicas (P12), or let them follow its demand (P16).
 
     What is not named stays. A service that follows its demand can be resized within its bounds, and goes on from there.
-    If others would have to go, it says who and asks.
+    If other jobs would have to go, it shows them and asks.
     """
     figures = {"replicas": replicas, "min_replicas": min_replicas, "max_replicas": max_replicas}
     sizes = {name: value for name, value in figures.items() if value is not None}
     if not sizes and autoscale is None:
         fail("--replicas, --min-replicas, --max-replicas or --autoscale is missing", EXIT_BAD_INPUT)
 
-    def do() -> None:
+    def do() -> Told:
         done: list[t.Done] = []
         if autoscale == OFF:
             done.append(client.jobs.drop_autoscale(name))
@@ -60,16 +59,13 @@ def resize(
             done.append(client.jobs.resize(name, **sizes))
         if autoscale is not None and not isinstance(autoscale, str):
             done.append(client.jobs.set_autoscale(name, autoscale))
-        follows = "follows its demand no more" if autoscale == OFF else "follows its demand"
-        click.echo(f"{name} {'resized' if sizes else follows}")
-        for one in done:
-            if one.get("notice"):
-                echo_lines([one["notice"]])
+        return Told(notices=tuple(one["notice"] or "" for one in done if one.get("notice")))
 
+    done = "resized" if sizes else "follows its demand no more" if autoscale == OFF else "follows its demand"
     with remote.client() as client:
         name = job_id(client, job)
         changes = _changes(client, name, sizes, autoscale)
-        make(client, changes, do, dry_run=dry_run, yes=yes or not changes, of=name)
+        make(client, [Step("job", name, done, do, line=f"{name} {done}")], manner, changes, of=name)
 
 
 def _changes(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import secrets
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from quotatree.cli.change.changing import Manner, Step, Told, changes_option, make
 from quotatree.cli.look.get import print_items
 from quotatree.cli.look.nouns import WORDS
 from quotatree.cli.output import EXIT_BAD_INPUT, fail, formats_option
@@ -42,9 +44,11 @@ def webhook() -> None:
     metavar="FILE",
     help="Sign with what is in this file; - is stdin. Without it, a secret is made and printed once.",
 )
+@changes_option
 @remote_options
 def create_webhook(
-    name: str, url: str, workspace: str | None, kinds: tuple[str, ...], secret_file: Path | None, remote: Remote
+    name: str, url: str, workspace: str | None, kinds: tuple[str, ...], secret_file: Path | None, manner: Manner,
+    remote: Remote,
 ) -> None:  # fmt: skip
     """Send events to an address: make the webhook NAME. A secret that is made here is all that goes to stdout.
 
@@ -54,13 +58,14 @@ def create_webhook(
     wanted: t.WebhookIn = {
         "id": name, "url": url, "secret": secret, "kinds": list(kinds), "workspace": workspace,
     }  # fmt: skip
+    told = Told(secret=("secret", secret)) if secret_file is None else Told()
     with remote.client() as client:
-        client.webhooks.create(wanted)
-    if secret_file is None:
-        click.echo(f"webhook/{name} created; its secret is shown once:", err=True)
-        click.echo(secret)
-    else:
-        click.echo(f"webhook/{name} created")
+
+        def do() -> Told:
+            client.webhooks.create(wanted)
+            return told
+
+        make(client, [Step("webhook", name, "created", do)], manner)
 
 
 @webhook.command("list")
@@ -74,13 +79,22 @@ def list_webhooks(output: str, no_headers: bool, remote: Remote) -> None:
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@changes_option
 @remote_options
-def delete_webhook(names: tuple[str, ...], remote: Remote) -> None:
+def delete_webhook(names: tuple[str, ...], manner: Manner, remote: Remote) -> None:
     """Delete webhooks."""
     with remote.client() as client:
-        for name in (bare(one, "webhook") for one in names):
-            client.webhooks.delete(name)
-            click.echo(f"webhook/{name} deleted")
+        steps = [
+            Step(
+                "webhook",
+                name,
+                "deleted",
+                partial(client.webhooks.delete, name),
+                partial(client.webhooks.get, name),
+            )
+            for name in (bare(one, "webhook") for one in names)
+        ]
+        make(client, steps, manner)
 
 
 webhook.add_command(create_webhook, "create")
