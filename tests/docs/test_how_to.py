@@ -32,6 +32,13 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2])), Answer).serve_f
 """
 
 
+TRAINING = """
+import os, time
+print("rank", os.environ["RANK"], flush=True)
+time.sleep(600)
+"""
+
+
 @dataclass(frozen=True)
 class Reader:
     """What a reader of a page has, and what they see. `other`: words of the page that the test's machine lacks."""
@@ -68,12 +75,23 @@ READERS = (
         # JupyterLab is not among the packages of the tests
         other=(("--gpus 1 --requeue\n", "--gpus 1 --requeue --workdir . -- python serve.py --port '{port}'\n"),),
     ),
+    Reader(
+        "run-jobs-on-one-machine.md",
+        ("group worker: 4 x 2 GPU", "rank 3", "stopping", "queued again", "cancelled"),
+        ("secrets are not repeated: add --secret WANDB_KEY",),
+        serve=LOCAL, files=(("vision/train.py", TRAINING),),
+        other=(
+            ("quotatree serve --data state\n", ""),  # it runs already
+            ("quotatree doctor --data state ", "quotatree doctor --data state || true "),  # what the machine is like
+            ("quotatree describe job train ", "until quotatree logs train --replica 3 | grep rank; do :; done\n"
+                                              "quotatree describe job train "),  # a reader is not that quick
+        ),
+    ),
 )  # fmt: skip
 ELSEWHERE = {
     "bring-your-kubectl-jobs.md": "needs a Kubernetes cluster: tests/kubernetes tells its story",
     "install-on-kubernetes.md": "needs a Kubernetes cluster and helm",
     "run-on-kubernetes.md": "needs a Kubernetes cluster",
-    "run-jobs-on-one-machine.md": "starts the server itself; tests/docs/test_three_teams.py runs the same commands",
     "upgrade.md": "installs another version: tests/cli/run/test_serve_upgrade.py tells its story",
 }
 """Pages with commands that no test runs as they stand, and why."""
@@ -98,6 +116,7 @@ def test_every_command_of_the_page_works(reader: Reader, tmp_path: Path) -> None
             "PATH": path_with_command(tmp_path),
             "NO_COLOR": "1",
         }
+        env |= {"HOME": str(tmp_path), "WANDB_KEY": "a secret"}
         if reader.tree:
             subprocess.run(
                 [*COMMAND, "apply", "-y", "-f", "-"],
@@ -108,6 +127,7 @@ def test_every_command_of_the_page_works(reader: Reader, tmp_path: Path) -> None
                 timeout=60,
             )
         for name, text in reader.files:
+            (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(text)
         done = subprocess.run(
             ["bash", "-c", script(reader, tmp_path)], env=env, cwd=tmp_path, input=reader.answers,
