@@ -80,5 +80,9 @@ def test_a_server_that_is_named_gets_the_login_saved_for_it(cli: Cli):
     assert bare(cli, "whoami", "--server", f"{cli.serving.url}/").stdout.startswith("ann on")
     elsewhere = ("login", "http://127.0.0.1:1", "--token-file", cli.file("t", "x"))
     assert bare(cli, *elsewhere, status=6)
+    login(cli, "admin")
+    bare(cli, "context", "remove", "admin")
+    told = bare(cli, "whoami", "--server", cli.serving.url, status=2).stderr
+    assert "there are several logins for it; choose one by --context: ann, eve" in told
     bare(cli, "context", "remove", "ann")
     assert bare(cli, "whoami", "--server", cli.serving.url).stdout.startswith("eve on")

@@ -32,6 +32,8 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2])), Answer).serve_f
 """
 
 
+AS_SLOWLY = "until quotatree logs train --replica 3 | grep rank; do :; done\n"
+"""A reader is not so quick that the job has not begun."""
 TRAINING = """
 import os, time
 print("rank", os.environ["RANK"], flush=True)
@@ -83,8 +85,7 @@ READERS = (
         other=(
             ("quotatree serve --data state\n", ""),  # it runs already
             ("quotatree doctor --data state ", "quotatree doctor --data state || true "),  # what the machine is like
-            ("quotatree describe job train ", "until quotatree logs train --replica 3 | grep rank; do :; done\n"
-                                              "quotatree describe job train "),  # a reader is not that quick
+            ("quotatree describe job train ", f"{AS_SLOWLY}quotatree describe job train "),
         ),
     ),
 )  # fmt: skip

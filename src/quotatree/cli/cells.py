@@ -9,7 +9,7 @@ JOINER: Final = "\u200d"
 EMOJI_STYLE: Final = "\ufe0f"
 CUT: Final = "…"
 _NOTHING: Final = frozenset({"Mn", "Me", "Cf", "Cc"})
-"""Categories of characters without a cell of their own: marks on the character before, and what is not printed."""
+"""Categories of characters that take no cell: marks on the character before, and what is not printed."""
 
 
 def width(text: str) -> int:

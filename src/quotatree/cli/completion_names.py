@@ -106,7 +106,7 @@ def _in_time(found: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, 
     def look() -> None:
         try:
             names.extend(found())
-        except BaseException:  # a message in the middle of a line that is being typed helps nobody
+        except BaseException:  # a message would stand in the middle of the line that you type
             names.clear()
 
     thread = threading.Thread(target=look, daemon=True)

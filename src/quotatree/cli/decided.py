@@ -1,4 +1,4 @@
-"""How is a decision of the server told, and what would somebody lose?"""
+"""How is a decision of the server told, and what would jobs lose by it?"""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def echo_exposed(seen: t.PreviewOut) -> None:
 def agreed(client: Client, changes: Sequence[Any], yes: bool, of: str | None = None) -> None:
     """If jobs would lose something by these changes, show it and ask; without a yes the command ends here.
 
-    `of`: the job that is changed; of what it loses itself nobody is asked.
+    `of`: the job that is changed; you are not asked about what it loses itself.
     """
     if yes:
         return

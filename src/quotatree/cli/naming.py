@@ -1,4 +1,4 @@
-"""Which job is meant? One may say its id, `job/ID` as `-o name` prints it, or the name its owner gave it."""
+"""Which job do you mean? Say its id, `job/ID` as `-o name` prints it, or the name that its owner gave it."""
 
 from __future__ import annotations
 

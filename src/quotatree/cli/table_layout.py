@@ -48,7 +48,7 @@ def widths_of(rows: Sequence[Row]) -> list[int]:
 
 
 def table_lines(rows: Sequence[Row], widths: Sequence[int]) -> list[str]:
-    """One line for each row. A cell that is longer than its column pushes aside the rest of its own line only."""
+    """One line for each row. A cell that is longer than its column pushes aside the rest of its line only."""
     lines = []
     for row in ([one_line(cell) for cell in row] for row in rows):
         cells = [_styled(cell, padded(cell, cells)) for cell, cells in zip(row, widths, strict=False)]

@@ -76,5 +76,5 @@ def gpu_seconds(value: float) -> str:
 
 
 def called(job: str, names: Mapping[str, str]) -> str:
-    """A job's id with the name its owner gave it, if one may know it: dlc-8k2m0qz4xa (train)."""
+    """A job's id with the name that its owner gave it, if you may know it: dlc-8k2m0qz4xa (train)."""
     return f"{job} ({names[job]})" if names.get(job) else job

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--replicas", type=click.IntRange(1), metavar="N", help="How many replicas it wants.")
 @click.option("--min-replicas", type=click.IntRange(1), metavar="N", help="How many of them it insists on.")
 @click.option(
-    "--max-replicas", type=click.IntRange(1), metavar="N", help="How many it can use if nobody else does."
+    "--max-replicas", type=click.IntRange(1), metavar="N", help="How many it can use while other jobs do not."
 )
 @click.option(
     "--autoscale",

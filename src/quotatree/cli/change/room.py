@@ -35,6 +35,7 @@ def room_hints(client: Client, quota: str) -> Iterator[None]:
 
 
 def _hints(client: Client, quota: str, error: Any) -> Iterator[str]:
+    """Commands that help, each with its reason; none for other refusals."""
     if parent := FULL_PARENT.search(error.detail):
         yield from _below(client, quota, parent[1], float(parent[2]) - float(parent[3]), float(parent[2]))
     elif pool := FULL_POOL.search(error.detail):

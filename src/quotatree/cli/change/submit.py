@@ -35,13 +35,13 @@ ENDED = ("Succeeded", "Failed", "Cancelled", "Stopped")
 @click.option("--save-template", metavar="NAME", help="Keep the job as this template, and submit nothing.")
 @click.option("--workspace", envvar="QUOTATREE_WORKSPACE", metavar="NAME", help="In this workspace.")
 @click.option("--quota", envvar="QUOTATREE_QUOTA", metavar="NAME", help="Out of this quota.")
-@click.option("--name", metavar="TEXT", help="A label of your own.")
+@click.option("--name", metavar="TEXT", help="A name by which you call it.")
 @click.option("--gpus", type=NUMBER, metavar="N", help="GPUs of each replica; 0.5 is half of one.")
 @click.option("--cpu", type=NUMBER, metavar="N", help="CPUs of each replica.")
 @click.option("--memory", metavar="AMOUNT", help="Memory of each replica, such as 64Gi.")
 @click.option("--replicas", type=int, metavar="N", help="How many replicas it wants.")
 @click.option("--min-replicas", type=int, metavar="N", help="How many of them start together or not at all.")
-@click.option("--max-replicas", type=int, metavar="N", help="How many it can use while nobody else does.")
+@click.option("--max-replicas", type=int, metavar="N", help="How many it can use while other jobs do not.")
 @click.option(
     "--autoscale",
     type=AUTOSCALE,

@@ -1,4 +1,4 @@
-"""`quotatree demo`: the 128-GPU example on a server of its own, with real processes on virtual GPUs."""
+"""`quotatree demo`: the 128-GPU example on a separate server, with real processes on virtual GPUs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def demo(script: bool, directory: Path | None) -> None:
     """Show everything in a minute: 128 GPUs, three teams, a service that arrives, victims that come back.
 
-    Starts a server of its own on virtual GPUs, with small real processes as jobs. Then everything is left running, to be
+    Starts a separate server on virtual GPUs, with small real processes as jobs. Then everything is left running, to be
     looked at in a browser and tried out, until Ctrl-C; nothing is left behind. Without a terminal it ends as with --script.
     """
     if directory is not None and os.path.exists(directory):

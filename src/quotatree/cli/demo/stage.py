@@ -1,4 +1,4 @@
-"""The stage of the demo: a server of its own in a directory of its own, and a client for each of those who act."""
+"""The stage of the demo: a server in a new directory, and a client for each user who acts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StageFailed(Exception):
 
 
 class Stage:
-    """A server in a directory of its own, with a client for each user; `admin` divides the cluster."""
+    """A server in a new directory, with a client for each user; `admin` divides the cluster."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

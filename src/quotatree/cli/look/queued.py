@@ -63,4 +63,4 @@ USE: Final = Noun(
     ),
     _use, names_quotas=True, named="user", none="no user runs or waits there",
 )  # fmt: skip
-"""What `get users --quota QUOTA` lists; it has no word of its own."""
+"""What `get users --quota QUOTA` lists; `get` has no other word for it."""

@@ -125,9 +125,7 @@ def _users(premises: Premises) -> Iterator[Finding]:
         return
     apart = premises.users.shared_by_all or premises.not_apart
     user = premises.users.sample()
-    yield Finding(
-        "run as", "ok", "a user of its own for each workspace" if premises.users.apart else user.name
-    )
+    yield Finding("run as", "ok", "a separate user for each workspace" if premises.users.apart else user.name)
     yield Finding(
         "workspaces", "warning" if apart else "ok", apart or "kept apart: users, processes, files, IPC"
     )

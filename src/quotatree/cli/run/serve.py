@@ -49,7 +49,7 @@ WAITING = 2048
 @click.option(
     "--user-range",
     metavar="FIRST-LAST",
-    help="Give each workspace a unix user of its own, by number, and keep their jobs apart; for root.",
+    help="Give each workspace a separate unix user, by number, and keep their jobs apart; for root.",
 )
 @click.option(
     "--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Speak https with this certificate."

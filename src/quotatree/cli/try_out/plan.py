@@ -22,7 +22,7 @@ def plan(file: Path, at_ms: int | None, output: str) -> None:
     """
     if file.suffix == ".json":
         if at_ms is not None:
-            fail("--at: a snapshot has one time, that of its making", EXIT_BAD_INPUT)
+            fail("--at: a snapshot shows one time, at which it was made", EXIT_BAD_INPUT)
         _plan_snapshot(file, output)
         return
     with bad_input_exits():

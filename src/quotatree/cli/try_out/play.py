@@ -30,7 +30,7 @@ KIND_STYLES: Final = {"start": "green", "promote": "green", "hold": "cyan", "evi
 def play(file: Path | None) -> None:
     """Play FILE, or the 128-GPU example: what happens, who has to go and why, and the tree after each step.
 
-    Nothing really runs: a scenario has a clock of its own. `quotatree demo` shows the same with processes.
+    Nothing really runs: a scenario has a virtual clock. `quotatree demo` shows the same with processes.
     """
     with bad_input_exits():
         scenario = load_scenario(file or EXAMPLE)
