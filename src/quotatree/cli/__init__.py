@@ -1,4 +1,6 @@
-"""The command `quotatree`. Commands are imported only when they are called, so that `--help` answers at once."""
+"""The command `quotatree`. Commands are imported only when they are called, so that `--help`
+answers at once.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"{error.message} Did you mean {near[0]}?", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, and exit with INTERRUPTED on Ctrl-C, which click would call a failure: it is how a watch ends."""
+        """Run a command, and exit with INTERRUPTED on Ctrl-C, which click would call a failure: it
+        is how a watch ends.
+        """
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -74,7 +78,9 @@ def kubectl_plugin() -> None:
 @click.version_option(__version__, prog_name="quotatree")
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Share a GPU cluster between teams by a tree of quotas; GPUs are taken back by policy, with the reason."""
+    """Share a GPU cluster between teams by a tree of quotas; GPUs are taken back by policy, with
+    the reason.
+    """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
     for stream in (sys.stdout, sys.stderr):

@@ -1,4 +1,5 @@
-"""Which commands are there, in which groups, and under which other words? `--help` prints them from here.
+"""Which commands are there, in which groups, and under which other words? `--help` prints them from
+here.
 
 A command is its module and one line. The function in the module has the name of the command.
 """
@@ -23,7 +24,7 @@ EVERY_DAY: Final = {
 }
 GROUPS: Final = {
     "jobs": {
-        "hold": ("quotatree.cli.change.job_verbs", "Keep waiting jobs out of the queue; `release` puts them back."),
+        "hold": ("quotatree.cli.change.job_verbs", "Keep waiting jobs out of the queue until you release them."),
         "release": ("quotatree.cli.change.job_verbs", "Put held jobs back into the queue."),
         "start": ("quotatree.cli.change.job_verbs", "Queue stopped jobs again."),
         "restart": ("quotatree.cli.change.job_verbs", "Replace the replicas of services one by one."),
@@ -72,14 +73,14 @@ GROUPS: Final = {
         "snapshot": ("quotatree.cli.run.history_files", "Write the state of the cluster to a file."),
         "export": ("quotatree.cli.run.history_files", "Write the history as a trace for the simulator."),
         "crds": ("quotatree.cli.run.uninstall", "Print the custom resources for kubectl apply."),
-        "uninstall": ("quotatree.cli.run.uninstall", "Take QuotaTree off the objects of a Kubernetes cluster."),
+        "uninstall": ("quotatree.cli.run.uninstall", "Take QuotaTree off a cluster's objects."),
     },
     "files": {
         "demo": ("quotatree.cli.demo.command", "Show everything in a minute, on virtual GPUs."),
         "plan": ("quotatree.cli.try_out.plan", "Print the decisions of a scenario or a snapshot."),
         "check": ("quotatree.cli.try_out.check", "Run the expectations of scenario files."),
         "play": ("quotatree.cli.try_out.play", "Tell a scenario step by step."),
-        "simulate": ("quotatree.cli.try_out.simulate", "Replay a trace of jobs and measure what comes of it."),
+        "simulate": ("quotatree.cli.try_out.simulate", "Replay a trace of jobs, and measure it."),
         "completion": ("quotatree.cli.completion", "Print the completion script of a shell."),
     },
 }  # fmt: skip
@@ -108,7 +109,8 @@ OTHER_WORDS: Final = {
     **{
         noun: ("get", noun)
         for noun in (
-            "jobs", "quotas", "workspaces", "nodes", "pools", "tokens", "webhooks", "events", "preemptions", "queue",
+            "jobs", "quotas", "workspaces", "nodes", "pools", "tokens", "webhooks", "events", "preemptions",
+            "queue",
         )
     },
 }  # fmt: skip

@@ -1,4 +1,6 @@
-"""Which names does a shell offer? Those that the server knows for what is being typed: quickly, or else none, and never a message."""
+"""Which names does a shell offer? Those that the server knows for what is being typed: quickly, or
+else none, and never a message.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ class Named(click.ParamType[str]):
 
 
 def offer_names(command: click.Command, path: tuple[str, ...]) -> None:
-    """Let the command, and those below it, offer names for what they take. `path`: how it is called."""
+    """Let the command, and those below it, offer names for what they take. `path`: how it is
+    called.
+    """
     if isinstance(command, click.Group):
         for name, below in command.commands.items():
             offer_names(below, (*path, name))

@@ -1,7 +1,8 @@
-"""Which server, and with which token? What was told on the command line, else by the environment, else by `login`.
+"""Which server, and with which token? What was told on the command line, else by the environment,
+else by `login`.
 
-Contexts are kept in one file that only its owner may read: `quotatree/contexts.json` in the configuration directory
-(XDG_CONFIG_HOME, else ~/.config).
+Contexts are kept in one file that only its owner may read: `quotatree/contexts.json` in the
+configuration directory (XDG_CONFIG_HOME, else ~/.config).
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ class BadContext(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One login. `token_id` is set if `login` made the token, so that `logout` revokes it; else it is "".
+    """One login. `token_id` is set if `login` made the token, so that `logout` revokes it; else it
+    is "".
 
-    `workspace` and `quota`: where jobs go unless you say otherwise; "" if the context remembers none.
+    `workspace` and `quota`: where jobs go unless you say otherwise; "" if the context remembers
+    none.
     """
 
     url: str
@@ -38,7 +41,9 @@ class Context:
     quota: str = ""
 
     def stored(self) -> dict[str, str]:
-        """As it stands in the file. What is not remembered is left out, so that older versions read it."""
+        """As it stands in the file. What is not remembered is left out, so that older versions read
+        it.
+        """
         fields = asdict(self)
         return {name: text for name, text in fields.items() if text or name not in ("workspace", "quota")}
 
@@ -102,10 +107,11 @@ def save(contexts: Contexts) -> None:
 
 
 def resolve(server: str | None, token_file: Path | None, context: str | None) -> Target:
-    """The server to ask, with a token if there is one: options go before variables, those before the context.
+    """The server to ask, with a token if there is one: options go before variables, those before
+    the context.
 
-    Without a named context, a server that is named gets the login that is saved for it. The token of a context is sent
-    only to the server for which it was given. Raises BadContext.
+    Without a named context, a server that is named gets the login that is saved for it. The token
+    of a context is sent only to the server for which it was given. Raises BadContext.
     """
     url, found = _server(server, context)
     if token_file is not None:

@@ -1,4 +1,6 @@
-"""`quotatree --help` on one screen, and `quotatree help`: a group's commands, a command's options, the exit status."""
+"""`quotatree --help` on one screen, and `quotatree help`: a group's commands, a command's options,
+the exit status.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def _described(commands: dict[str, tuple[str, str]]) -> list[str]:
 @click.argument("words", nargs=-1, metavar="[GROUP|COMMAND]...")
 @click.pass_context
 def help_page(context: click.Context, words: tuple[str, ...]) -> None:
-    """Show all commands on one screen, the commands of GROUP, the options of COMMAND, or `exit-status`."""
+    """Show all commands on one screen, the commands of GROUP, the options of COMMAND, or
+    `exit-status`.
+    """
     root = context.find_root()
     if not words:
         click.echo(root.get_help())

@@ -1,4 +1,6 @@
-"""In which workspace, and out of which quota? What you said, else what is remembered, else the only one that there is."""
+"""In which workspace, and out of which quota? What you said, else what is remembered, else the only
+one that there is.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,18 @@ SAID: Final = {
 
 
 class Places:
-    """Fills in the workspace and the quota of jobs. It asks the server only if it must, and only once."""
+    """Fills in the workspace and the quota of jobs. It asks the server only if it must, and only
+    once.
+    """
 
     def __init__(self, client: Client, target: Target) -> None:
         self._client, self._target = client, target
         self._workspaces: dict[str, list[str]] | None = None
 
     def filled(self, job: dict[str, Any]) -> dict[str, Any]:
-        """The job with its workspace and quota. If they cannot be known, the command ends and says what to do."""
+        """The job with its workspace and quota. If they cannot be known, the command ends and says
+        what to do.
+        """
         if "workspace" in job and "quota" in job:
             return job
         workspace = job["workspace"] if "workspace" in job else self.workspace(job.get("quota"))
@@ -34,7 +40,9 @@ class Places:
         return {**job, "workspace": workspace, "quota": self._quota(workspace)}
 
     def workspace(self, quota: str | None = None) -> str:
-        """The workspace that is remembered, or the only one, of those that may use `quota` if one is named."""
+        """The workspace that is remembered, or the only one, of those that may use `quota` if one
+        is named.
+        """
         if self._target.workspace:
             return self._target.workspace
         there = [name for name, quotas in self._known().items() if quota is None or quota in quotas]

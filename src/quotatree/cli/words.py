@@ -16,7 +16,9 @@ def moment(ms: int | None) -> str:
 
 
 def age(ms: int | None, until_ms: int | None = None) -> str:
-    """How long from `ms` to `until_ms` (None: now), in at most two units: 45s, 3m20s, 2d4h. "" if `ms` is None."""
+    """How long from `ms` to `until_ms` (None: now), in at most two units: 45s, 3m20s, 2d4h. "" if
+    `ms` is None.
+    """
     if ms is None:
         return ""
     end = time.time() * 1000 if until_ms is None else until_ms

@@ -1,4 +1,6 @@
-"""`quotatree apply -f FILE`: make the server what a file says. Shows what changes and which jobs would have to go, and asks."""
+"""`quotatree apply -f FILE`: make the server what a file says. Shows what changes and which jobs
+would have to go, and asks.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,9 @@ COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 def apply(files: tuple[Path, ...], mode: str, manner: Manner, remote: Remote) -> None:
     """Make pools, nodes, users, quotas and workspaces what FILE says.
 
-    What is in the file is made so, and what it leaves out of a quota gets its default; what is not in the file stays.
-    Applying twice changes nothing. Changes are made one by one: if one is refused, those before it stay, the exit status
-    is 1, and applying again goes on from there.
+    What is in the file is made so, and what it leaves out of a quota gets its default; what is not
+    in the file stays. Applying twice changes nothing. Changes are made one by one: if one is
+    refused, those before it stay, the exit status is 1, and applying again goes on from there.
     """
     from quotatree.manifest.errors import WrongManifest
     from quotatree.manifest.reading import manifest_of
@@ -85,7 +87,9 @@ def _agree(client: Client, steps: list[Step], manner: Manner) -> None:
 
 
 def _make(steps: list[Step]) -> None:
-    """Make the steps one by one. If one cannot be made, say exactly what is made and what is not, and end the command."""
+    """Make the steps one by one. If one cannot be made, say exactly what is made and what is not,
+    and end the command.
+    """
     from quotatree.client.errors import ApiError, ClientError
 
     for number, step in enumerate(steps):
@@ -112,8 +116,8 @@ def _tell_part(title: str, steps: list[Step]) -> None:
 
 
 def _show_losses(client: Client, steps: list[Step]) -> None:
-    """Show what the steps would take from jobs. If the server would refuse a change of nodes or quotas, end the command
-    before anything is changed.
+    """Show what the steps would take from jobs. If the server would refuse a change of nodes or
+    quotas, end the command before anything is changed.
     """
     from quotatree.client.errors import ApiError
 

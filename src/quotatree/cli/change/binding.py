@@ -28,7 +28,9 @@ def bind(workspace: str, quotas: tuple[str, ...], manner: Manner, remote: Remote
 def binding_steps(
     client: Client, workspace: str, quotas: tuple[str, ...], *, is_new: bool = False
 ) -> list[Step]:
-    """Steps that bind quotas to a workspace. `is_new`: an earlier step makes one of both, so a dry run finds none."""
+    """Steps that bind quotas to a workspace. `is_new`: an earlier step makes one of both, so a dry
+    run finds none.
+    """
 
     def check(quota: str) -> None:
         if not is_new:
@@ -37,11 +39,14 @@ def binding_steps(
 
     return [
         Step(
-            "quota", name, f"bound to workspace/{workspace}", partial(client.workspaces.bind, workspace, name),
+            "quota",
+            name,
+            f"bound to workspace/{workspace}",
+            partial(client.workspaces.bind, workspace, name),
             check=partial(check, name),
         )
         for name in (bare(one, "quota") for one in quotas)
-    ]  # fmt: skip
+    ]
 
 
 @click.command()
@@ -50,14 +55,19 @@ def binding_steps(
 @changes_option
 @remote_options
 def unbind(workspace: str, quotas: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Take QUOTAs from WORKSPACE, with their scheduling centres. Refused while its jobs are active there (W1)."""
+    """Take QUOTAs from WORKSPACE, with their scheduling centres. Refused while its jobs are active
+    there (W1).
+    """
     where = bare(workspace, "workspace")
     with remote.client() as client:
         steps = [
             Step(
-                "quota", name, f"taken from workspace/{where}", partial(client.workspaces.unbind, where, name),
+                "quota",
+                name,
+                f"taken from workspace/{where}",
+                partial(client.workspaces.unbind, where, name),
                 check=partial(client.workspaces.centre, where, name),
             )
             for name in (bare(one, "quota") for one in quotas)
-        ]  # fmt: skip
+        ]
         make(client, steps, manner)

@@ -21,7 +21,9 @@ NONE: Final = "none"
 
 @click.group()
 def centre() -> None:
-    """Show and set the scheduling centre of WORKSPACE in QUOTA: who may submit what there, how much, and for how long (W3)."""
+    """Show and set the scheduling centre of WORKSPACE in QUOTA: who may submit what there, how
+    much, and for how long (W3).
+    """
 
 
 @centre.command()
@@ -88,8 +90,8 @@ def set_centre(
 ) -> None:
     """Change the rules of WORKSPACE in QUOTA: what options name, or all of them as a file says.
 
-    Ceilings, modules and roles bind from the next submit on; amounts and longest times bind at once, and it says which
-    running jobs they would end.
+    Ceilings, modules and roles bind from the next submit on; amounts and longest times bind at
+    once, and it says which running jobs they would end.
     """
     where, bound = bare(workspace, "workspace"), bare(quota, "quota")
     given = {name: value for name, value in options.items() if value}
@@ -164,7 +166,9 @@ def _is_who(text: str) -> bool:
 
 
 def _times(option: str, texts: tuple[str, ...], there: Any) -> Any:
-    """One time for all modules, or one for each that is named; those of modules that are not named stay."""
+    """One time for all modules, or one for each that is named; those of modules that are not named
+    stay.
+    """
     if len(texts) == 1 and "=" not in texts[0]:
         return None if texts[0] == NONE else texts[0]
     times = dict(there) if isinstance(there, dict) else dict.fromkeys(MODULES, there) if there else {}

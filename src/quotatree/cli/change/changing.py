@@ -1,7 +1,8 @@
-"""How does a command change something? --dry-run, -y and -o mean the same on every command that does.
+"""How does a command change something? --dry-run, -y and -o mean the same on every command that
+does.
 
-`--dry-run` shows what would be done and decided, and changes nothing. `-y` asks nothing. `-o` says how it is printed what
-was done, or would be: a line for each change, `noun/name`, or JSON.
+`--dry-run` shows what would be done and decided, and changes nothing. `-y` asks nothing. `-o` says
+how it is printed what was done, or would be: a line for each change, `noun/name`, or JSON.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Manner:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a change tells when it is done. `name` and `secret`, a field and its value, if only the server knew them.
+    """What a change tells when it is done. `name` and `secret`, a field and its value, if only the
+    server knew them.
 
     `lines` are printed instead of the step's line.
     """
@@ -61,7 +63,8 @@ class Told:
 class Step:
     """One change: of what, what is told when it is done, and how it is done.
 
-    `check` raises what the server says if it cannot be done; a dry run calls it. `line` is told instead of the usual.
+    `check` raises what the server says if it cannot be done; a dry run calls it. `line` is told
+    instead of the usual.
     """
 
     noun: str
@@ -124,10 +127,12 @@ def make(
     ask: bool = True,
     go_on: bool = False,
 ) -> None:
-    """Make the steps, or only show them. Before that, show what jobs would lose by `changes`, and ask.
+    """Make the steps, or only show them. Before that, show what jobs would lose by `changes`, and
+    ask.
 
-    `changes`: the steps as the server previews them. `of`: the job that is changed; you are not asked about what it loses
-    itself. `go_on`: also after a failure, and exit with the first one's status.
+    `changes`: the steps as the server previews them. `of`: the job that is changed; you are not
+    asked about what it loses itself. `go_on`: also after a failure, and exit with the first one's
+    status.
     """
     if manner.dry_run:
         _show(client, steps, manner, changes)

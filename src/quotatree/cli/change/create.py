@@ -46,9 +46,12 @@ create.add_command(create_webhook, "webhook")
 )
 @click.option("--memory", metavar="AMOUNT", help="Its min of memory, such as 512Gi; likewise.")
 @click.option(
-    "--draw", "draws", multiple=True, metavar="POOL=GPUS",
+    "--draw",
+    "draws",
+    multiple=True,
+    metavar="POOL=GPUS",
     help="A root takes so many GPUs from this pool; may be repeated.",
-)  # fmt: skip
+)
 @click.option("--reserved", type=NUMBER, metavar="N", help="So many GPUs of its min are never lent or taken.")
 @click.option("--description", default="", metavar="TEXT", help="What it is for.")
 @click.option(
@@ -178,23 +181,30 @@ def workspace(
 @create.command()
 @click.argument("user")
 @click.option(
-    "--workspace", envvar="QUOTATREE_WORKSPACE", metavar="NAME",
+    "--workspace",
+    envvar="QUOTATREE_WORKSPACE",
+    metavar="NAME",
     help="Of this workspace; else the one that is remembered, or the only one.",
-)  # fmt: skip
+)
 @click.option(
     "--role", type=click.Choice(ROLES), default="developer", show_default=True, help="With this role."
 )
 @changes_option
 @remote_options
 def member(user: str, workspace: str | None, role: str, manner: Manner, remote: Remote) -> None:
-    """Make USER a member of a workspace; a member may have several roles. Doing it twice changes nothing."""
+    """Make USER a member of a workspace; a member may have several roles. Doing it twice changes
+    nothing.
+    """
     name = bare(user, "user")
     with remote.client() as client, hinted(("no user",), f"make them first: quotatree create user {name}"):
         where = bare(workspace or Places(client, remote.target()).workspace(), "workspace")
         step = Step(
-            "user", name, f"is {role} of workspace/{where}", lambda: client.workspaces.add_member(where, name, role),
+            "user",
+            name,
+            f"is {role} of workspace/{where}",
+            lambda: client.workspaces.add_member(where, name, role),
             check=lambda: client.workspaces.get(where),
-        )  # fmt: skip
+        )
         make(client, [step], manner)
 
 
@@ -209,9 +219,12 @@ def pool(name: str, mixed: bool, if_not_exists: bool, manner: Manner, remote: Re
     with remote.client() as client:
         there = name in {one["name"] for one in client.pools.list()}
         made = Step(
-            "pool", name, "created", lambda: client.pools.declare({"name": name, "mixed": mixed}),
+            "pool",
+            name,
+            "created",
+            lambda: client.pools.declare({"name": name, "mixed": mixed}),
             check=partial(check_free, "pool", name, there),
-        )  # fmt: skip
+        )
         with hinted(TAKEN, "--if-not-exists leaves it as it is"):
             make(client, [_is_there("pool", name) if there and if_not_exists else made], manner)
 

@@ -25,7 +25,9 @@ names_argument = click.argument("names", nargs=-1, required=True, metavar="NAME.
 
 @click.group()
 def delete() -> None:
-    """Delete quotas, workspaces, members, users, tokens, pools, nodes or webhooks. Jobs are ended by `cancel`."""
+    """Delete quotas, workspaces, members, users, tokens, pools, nodes or webhooks. Jobs are ended
+    by `cancel`.
+    """
 
 
 delete.add_command(delete_token, "token")
@@ -37,7 +39,9 @@ delete.add_command(delete_webhook, "webhook")
 @changes_option
 @remote_options
 def quota(names: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Delete quotas. One with jobs, children or workspaces is refused, and what is in the way is named (Q6)."""
+    """Delete quotas. One with jobs, children or workspaces is refused, and what is in the way is
+    named (Q6).
+    """
     with remote.client() as client:
         steps = _steps("quota", names, client.quotas.delete)
         make(
@@ -62,7 +66,9 @@ def _steps(
 @changes_option
 @remote_options
 def workspace(names: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Delete workspaces, with their members, bindings and webhooks. One with active jobs is refused (W1)."""
+    """Delete workspaces, with their members, bindings and webhooks. One with active jobs is refused
+    (W1).
+    """
     with remote.client() as client:
         make(client, _steps("workspace", names, client.workspaces.delete, client.workspaces.get), manner)
 
@@ -70,21 +76,28 @@ def workspace(names: tuple[str, ...], manner: Manner, remote: Remote) -> None:
 @delete.command()
 @click.argument("user")
 @click.option(
-    "--workspace", envvar="QUOTATREE_WORKSPACE", metavar="NAME",
+    "--workspace",
+    envvar="QUOTATREE_WORKSPACE",
+    metavar="NAME",
     help="From this workspace; else the one that is remembered, or the only one.",
-)  # fmt: skip
+)
 @click.option("--role", type=click.Choice(ROLES), help="Only this role; without it, all.")
 @changes_option
 @remote_options
 def member(user: str, workspace: str | None, role: str | None, manner: Manner, remote: Remote) -> None:
-    """Take USER out of a workspace, or one role from them. What they submitted stays, and so does the last owner."""
+    """Take USER out of a workspace, or one role from them. What they submitted stays, and so does
+    the last owner.
+    """
     name = bare(user, "user")
     with remote.client() as client:
         where = bare(workspace or Places(client, remote.target()).workspace(), "workspace")
         step = Step(
-            "user", name, f"is no longer {role or 'a member'} of workspace/{where}",
-            lambda: client.workspaces.remove_member(where, name, role), check=lambda: client.workspaces.get(where),
-        )  # fmt: skip
+            "user",
+            name,
+            f"is no longer {role or 'a member'} of workspace/{where}",
+            lambda: client.workspaces.remove_member(where, name, role),
+            check=lambda: client.workspaces.get(where),
+        )
         make(client, [step], manner)
 
 
@@ -93,10 +106,11 @@ def member(user: str, workspace: str | None, role: str | None, manner: Manner, r
 @changes_option
 @remote_options
 def user(names: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Shut users out for good: no login, no role, no office. The account itself stays, disabled: history names it.
+    """Shut users out for good: no login, no role, no office. The account itself stays, disabled:
+    history names it.
 
-    So no other person can take the name, and with it the jobs, of a user who is gone. `user enable` lets them in again,
-    without roles.
+    So no other person can take the name, and with it the jobs, of a user who is gone. `user enable`
+    lets them in again, without roles.
     """
     users = [bare(name, "user") for name in names]
     with remote.client() as client:
@@ -152,7 +166,9 @@ def _take_roles(client: Client, user: str) -> None:
 @changes_option
 @remote_options
 def node(names: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Delete nodes for good. One on which work stands is refused, and so is one that roots need for what they draw (Q1)."""
+    """Delete nodes for good. One on which work stands is refused, and so is one that roots need for
+    what they draw (Q1).
+    """
     with remote.client() as client:
         make(client, _steps("node", names, client.nodes.remove, client.nodes.get), manner)
 

@@ -1,4 +1,6 @@
-"""Jobs as people write them: in a file, with the fields of the API, and with the words of the options of `submit`."""
+"""Jobs as people write them: in a file, with the fields of the API, and with the words of the
+options of `submit`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ KUBERNETES: Final = """\
 
 
 def read_jobs(path: Path) -> list[Any]:
-    """The jobs of a file, which holds one job, a list of jobs, or a table with `jobs`. `count` repeats a job."""
+    """The jobs of a file, which holds one job, a list of jobs, or a table with `jobs`. `count`
+    repeats a job.
+    """
     data = read_document(path)
     if data in (None, "", {}, []):
         fail(f"{path}: is empty; write a job into it, such as {EXAMPLE}", EXIT_BAD_INPUT)
@@ -46,8 +50,9 @@ def _repeated(job: dict[str, Any], where: str) -> list[dict[str, Any]]:
 def whole_job(job: dict[str, Any], where: str) -> dict[str, Any]:
     """The job as the API takes it, with `groups` and `program`.
 
-    With one kind of replica, `gpus`, `replicas` and so on may stand beside the other fields, and so may what the options
-    of a program say. A hyphen in a field is an underscore, as options are written with hyphens.
+    With one kind of replica, `gpus`, `replicas` and so on may stand beside the other fields, and so
+    may what the options of a program say. A hyphen in a field is an underscore, as options are
+    written with hyphens.
     """
     job = {str(name).replace("-", "_"): value for name, value in job.items()}
     _check_forms(job, where)
@@ -68,7 +73,9 @@ def whole_job(job: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _check_forms(job: dict[str, Any], where: str) -> None:
-    """End the command if a part has another form, or a field is misspelt that only groups or programs know."""
+    """End the command if a part has another form, or a field is misspelt that only groups or
+    programs know.
+    """
     groups = job.get("groups", [])
     if not isinstance(groups, list) or not all(isinstance(one, dict) for one in groups):
         fail(f"{where}: groups: must be a list of tables, such as [{{replicas: 2, gpus: 8}}]", EXIT_BAD_INPUT)

@@ -1,4 +1,6 @@
-"""What can be done to jobs by name: cancel, hold, release, stop, start, restart, checkpoint, priority, open."""
+"""What can be done to jobs by name: cancel, hold, release, stop, start, restart, checkpoint,
+priority, open.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ WAIT_SECONDS: Final = 0.3
 @changes_option
 @remote_options
 def cancel(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """End jobs for good, waiting or running: none can be started again. What runs gets notice and its grace period."""
+    """End jobs for good, waiting or running: none can be started again. What runs gets notice and
+    its grace period.
+    """
     _each(remote, manner, jobs, lambda client, job: client.jobs.cancel(job), "cancelled", _cancel)
 
 
@@ -59,7 +63,9 @@ def release(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
 @changes_option
 @remote_options
 def stop(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Stop running jobs and keep their directories; `start` queues them again. They get notice and their grace period."""
+    """Stop running jobs and keep their directories; `start` queues them again. They get notice and
+    their grace period.
+    """
     _each(remote, manner, jobs, lambda client, job: client.jobs.stop(job), "stopping")
 
 
@@ -86,7 +92,8 @@ def restart(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
 @changes_option
 @remote_options
 def checkpoint(jobs: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Report that a checkpoint was written: work before it is not lost when the job is evicted (P6).
+    """Report that a checkpoint was written: work before it is not lost when the job is evicted
+    (P6).
 
     Inside a job, without JOB, it is reported for that job, and no server is needed.
     """
@@ -160,9 +167,13 @@ def address_of(endpoint: t.EndpointOut) -> str:
 def priority(job: str, priority: int | str, manner: Manner, remote: Remote) -> None:
     """Give a waiting JOB another PRIORITY, 1 to 9 or the name of one (W5, W6)."""
     _each(
-        remote, manner, [job], lambda client, name: client.jobs.set_priority(name, priority), f"priority {priority}",
+        remote,
+        manner,
+        [job],
+        lambda client, name: client.jobs.set_priority(name, priority),
+        f"priority {priority}",
         lambda name: {"change": "priority", "job": name, "priority": priority},
-    )  # fmt: skip
+    )
 
 
 def _cancel(job: str) -> Any:
@@ -177,7 +188,8 @@ def _each(
     done: str,
     change: Callable[[str], Any] | None = None,
 ) -> None:
-    """Do this to each job, also after a failure with another; the exit status is that of the first failure.
+    """Do this to each job, also after a failure with another; the exit status is that of the first
+    failure.
 
     `change`: what it is to the server's preview; None if the server previews no such change.
     """

@@ -42,7 +42,9 @@ def uncordon(nodes: tuple[str, ...], manner: Manner, remote: Remote) -> None:
 @changes_option
 @remote_options
 def drain(nodes: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Evict what runs on NODEs, with notice and grace, and start nothing new there. Shows which jobs have to go, and asks."""
+    """Evict what runs on NODEs, with notice and grace, and start nothing new there. Shows which
+    jobs have to go, and asks.
+    """
     with remote.client() as client:
         _make(client, nodes, manner, "Draining", client.nodes.drain)
 

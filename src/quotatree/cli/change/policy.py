@@ -1,4 +1,6 @@
-"""`quotatree policy`: the strategy, the preemption policies and the lending of one quota, switched, set, shown; also in PAI's spelling."""
+"""`quotatree policy`: the strategy, the preemption policies and the lending of one quota, switched,
+set, shown; also in PAI's spelling.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ STRATEGIES: Final = ("fifo", "traverse", "balance", "intelligent")
 
 @click.group()
 def policy() -> None:
-    """Show, switch and set a quota's strategy, preemption policies and lending. `policies` is the same command."""
+    """Show, switch and set a quota's strategy, preemption policies and lending. `policies` is the
+    same command.
+    """
 
 
 @policy.command()
@@ -59,7 +63,8 @@ def show(quota: str, pai: bool, output: str, remote: Remote) -> None:
 @changes_option
 @remote_options
 def on(quota: str, switches: tuple[str, ...], manner: Manner, remote: Remote) -> None:
-    """Switch policies of QUOTA on: child-level, self-level, lending. They have the settings they had.
+    """Switch policies of QUOTA on: child-level, self-level, lending. They have the settings they
+    had.
 
     Without settings, child-level is 1-9 and self-level is 6-9 over 1-5, both of DLC and DSW.
     """
@@ -121,10 +126,11 @@ def set_policies(
     remote: Remote,
     **options: Any,
 ) -> None:
-    """Change what is named about the policies of QUOTA, by options or as a file says; the rest stays.
+    """Change what is named about the policies of QUOTA, by options or as a file says; the rest
+    stays.
 
-    The file may say its `quota` itself; `preview --policy` takes the same file. Shows which running work becomes
-    exposed, and asks.
+    The file may say its `quota` itself; `preview --policy` takes the same file. Shows which running
+    work becomes exposed, and asks.
     """
     from quotatree.cli.change.policy_file import PolicyChange, read_policy_file
 
@@ -146,7 +152,9 @@ def set_policies(
 
 
 def _asked(quota: t.QuotaOut, given: dict[str, Any], modules: tuple[str, ...]) -> dict[str, Any]:
-    """The change that options ask for. Of a policy that is there, what they do not name stays, its switch too."""
+    """The change that options ask for. Of a policy that is there, what they do not name stays, its
+    switch too.
+    """
     to: dict[str, Any] = {name: given[name] for name in ("strategy", "lending") if name in given}
     if "scope" in given and "self_level" not in given:
         fail("--scope: only with --self-level", EXIT_BAD_INPUT)

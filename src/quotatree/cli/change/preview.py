@@ -1,4 +1,6 @@
-"""`quotatree preview` asks a server what a change would do, `quotatree preview FILE [JOB]` plays a scenario."""
+"""`quotatree preview` asks a server what a change would do, `quotatree preview FILE [JOB]` plays a
+scenario.
+"""
 
 from __future__ import annotations
 
@@ -49,8 +51,8 @@ def preview(
 ) -> None:
     """Say what would be decided; nothing is changed (X3).
 
-    With FILE, a scenario is played and JOB is a [[preview]] of it; otherwise the server is asked. Several questions may
-    be asked at once: scaling and policies come first, then the jobs.
+    With FILE, a scenario is played and JOB is a [[preview]] of it; otherwise the server is asked.
+    Several questions may be asked at once: scaling and policies come first, then the jobs.
     """
     if file is not None:
         for name, value in only_server.items():
@@ -135,7 +137,9 @@ def _changes(
 
 
 def _amount(option: str, shape: str, text: str) -> tuple[str, float, str]:
-    """Read QUOTA=56 or QUOTA=56:lazy into name, GPUs and mode; the mode is "refuse" if none is given."""
+    """Read QUOTA=56 or QUOTA=56:lazy into name, GPUs and mode; the mode is "refuse" if none is
+    given.
+    """
     name, equals, rest = text.partition("=")
     number, _, mode = rest.partition(":")
     try:

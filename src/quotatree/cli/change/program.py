@@ -1,4 +1,6 @@
-"""What does a job run? The options of `submit` that make up its program, the same words of a file, and the command after `--`."""
+"""What does a job run? The options of `submit` that make up its program, the same words of a file,
+and the command after `--`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ TABLES: Final = ("env", "secrets")
 
 
 def program_options(function: F) -> F:
-    """Add the options of a program to a command, which gets as `program` only those that were given."""
+    """Add the options of a program to a command, which gets as `program` only those that were
+    given.
+    """
 
     @functools.wraps(function)
     def run(*args: Any, **given: Any) -> Any:
@@ -66,7 +70,9 @@ def is_program(said: object) -> bool:
 
 
 def with_program(job: dict[str, Any], program: dict[str, Any]) -> dict[str, Any]:
-    """The job with the options put over the program of the file; variables and secrets are added to those of the file."""
+    """The job with the options put over the program of the file; variables and secrets are added to
+    those of the file.
+    """
     if not program:
         return job
     there = job.get("program") or {}
@@ -79,7 +85,9 @@ def with_program(job: dict[str, Any], program: dict[str, Any]) -> dict[str, Any]
 
 
 def program_of(job: dict[str, Any], where: str) -> dict[str, Any]:
-    """The program that a job of a file says by the words of options. A word of another form ends the command."""
+    """The program that a job of a file says by the words of options. A word of another form ends
+    the command.
+    """
     said = {name: job[name] for name in OF_A_PROGRAM if job.get(name) is not None}
     found: dict[str, Any] = {name: said[name] for name in ("retries", "port", "seconds") if name in said}
     if "command" in said:
@@ -146,7 +154,9 @@ def _program(
 
 
 def _say_where(command: tuple[str, ...]) -> None:
-    """Say that files of the present directory are not where the job starts, if its command names one."""
+    """Say that files of the present directory are not where the job starts, if its command names
+    one.
+    """
     named = [word for word in command if word[:1] not in ("", "-", "/") and os.path.isfile(word)]
     if named:
         click.echo(

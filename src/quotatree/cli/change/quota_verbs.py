@@ -1,4 +1,6 @@
-"""`quotatree scale`, `transfer`, `return-loan`: sizes of quotas. Each shows which jobs would have to go, and asks."""
+"""`quotatree scale`, `transfer`, `return-loan`: sizes of quotas. Each shows which jobs would have
+to go, and asks.
+"""
 
 from __future__ import annotations
 
@@ -51,15 +53,20 @@ def scale(
         found = client.quotas.get(quota)
         to: Any = {**scaled(found, given, pool), "mode": mode}
         step = Step(
-            "quota", quota, f"scaled to {gpus:g} GPU",
-            lambda: client.quotas.scale(quota, to, version=found["version"]), line=f"{quota} scaled to {gpus:g} GPU",
-        )  # fmt: skip
+            "quota",
+            quota,
+            f"scaled to {gpus:g} GPU",
+            lambda: client.quotas.scale(quota, to, version=found["version"]),
+            line=f"{quota} scaled to {gpus:g} GPU",
+        )
         with room_hints(client, quota):
             make(client, [step], manner, [{"change": "scale", "quota": quota, **to}])
 
 
 def scaled(quota: t.QuotaOut, given: dict[str, Any], pool: str | None) -> dict[str, Any]:
-    """The new size of a quota: `min` of a child, `draws` of a root. Amounts that are not given stay as they are."""
+    """The new size of a quota: `min` of a child, `draws` of a root. Amounts that are not given stay
+    as they are.
+    """
     if quota["parent"] is not None:
         if pool is not None:
             fail(f"--pool: {quota['id']} has a parent, only roots draw from pools", EXIT_BAD_INPUT)
@@ -84,9 +91,12 @@ def transfer(source: str, target: str, gpus: float, mode: str, manner: Manner, r
     what: Any = {"source": source, "target": target, "amount": {"gpus": gpus}, "mode": mode}
     with remote.client() as client:
         step = Step(
-            "quota", target, f"got {gpus:g} GPU from {source}", lambda: client.quotas.transfer(what),
+            "quota",
+            target,
+            f"got {gpus:g} GPU from {source}",
+            lambda: client.quotas.transfer(what),
             line=f"{gpus:g} GPU from {source} to {target}",
-        )  # fmt: skip
+        )
         with room_hints(client, source):
             make(client, [step], manner, [{"change": "transfer", **what}])
 

@@ -1,6 +1,7 @@
 """How is a job submitted again? From a template that you keep, or as a job that the server knows.
 
-Templates are job files in `quotatree/templates` of the configuration directory, beside the logins: NAME.yaml.
+Templates are job files in `quotatree/templates` of the configuration directory, beside the logins:
+NAME.yaml.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 def template_jobs(name: str) -> list[Any]:
-    """The jobs of a template. If there is none of this name, the command ends and names those that there are."""
+    """The jobs of a template. If there is none of this name, the command ends and names those that
+    there are.
+    """
     path = _path(name)
     if not path.exists():
         there = ", ".join(sorted(one.stem for one in path.parent.glob("*.yaml"))) or "none"
@@ -50,7 +53,9 @@ def save_template(name: str, jobs: list[Any]) -> None:
 
 
 def job_again(client: Client, text: str) -> dict[str, Any]:
-    """A job as it was submitted, to be submitted once more. Its secrets are not known any more, and that is told."""
+    """A job as it was submitted, to be submitted once more. Its secrets are not known any more, and
+    that is told.
+    """
     known: Any = client.jobs.get(job_id(client, text))
     fields = {name: known[name] for name in JobIn.__annotations__ if known.get(name) is not None}
     return _without_secrets(fields)

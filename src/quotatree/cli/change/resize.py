@@ -1,4 +1,6 @@
-"""`quotatree resize JOB`: more or fewer replicas, or as many as its demand asks for. Shows which jobs would have to go, and asks."""
+"""`quotatree resize JOB`: more or fewer replicas, or as many as its demand asks for. Shows which
+jobs would have to go, and asks.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,8 @@ def resize(
 ) -> None:
     """Give JOB more or fewer replicas (P12), or let them follow its demand (P16).
 
-    What is not named stays. A service that follows its demand can be resized within its bounds, and goes on from there.
-    If other jobs would have to go, it shows them and asks.
+    What is not named stays. A service that follows its demand can be resized within its bounds, and
+    goes on from there. If other jobs would have to go, it shows them and asks.
     """
     figures = {"replicas": replicas, "min_replicas": min_replicas, "max_replicas": max_replicas}
     sizes = {name: value for name, value in figures.items() if value is not None}
@@ -71,7 +73,9 @@ def resize(
 def _changes(
     client: Client, job: str, sizes: dict[str, int], autoscale: t.AutoscaleIn | str | None
 ) -> list[Any]:
-    """What is to be previewed. Following demand is a change of size only where replicas must be moved into its bounds."""
+    """What is to be previewed. Following demand is a change of size only where replicas must be
+    moved into its bounds.
+    """
     resized = [{"change": "resize", "job": job, **sizes}] if sizes else []
     if autoscale is None:
         return [*resized]

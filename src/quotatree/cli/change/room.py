@@ -1,4 +1,6 @@
-"""A quota finds no room: which commands make some? Shrink a sibling that does not use its min, or enlarge the parent."""
+"""A quota finds no room: which commands make some? Shrink a sibling that does not use its min, or
+enlarge the parent.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ FULL_POOL: Final = re.compile(r"other roots draw ([\d.]+) GPU of the ([\d.]+) GP
 
 @contextmanager
 def room_hints(client: Client, quota: str) -> Iterator[None]:
-    """If the server refuses because there is no room for this quota, tell the commands that make some."""
+    """If the server refuses because there is no room for this quota, tell the commands that make
+    some.
+    """
     from quotatree.client.errors import ApiError
 
     try:
@@ -51,7 +55,8 @@ def _below(client: Client, quota: str, parent: str, missing: float, whole: float
     for child in idlest[:2]:
         size, unused = _gpus(child["min"]), _unused(child)
         if unused >= missing and size > missing:
-            yield f"  quotatree scale {child['id']} {size - missing:g}   # {unused:g} of its {size:g} GPU are unused"
+            idle = f"{unused:g} of its {size:g} GPU are unused"
+            yield f"  quotatree scale {child['id']} {size - missing:g}   # {idle}"
     for child in idlest[:1]:
         size, unused = _gpus(child["min"]), _unused(child)
         if unused < missing <= size:

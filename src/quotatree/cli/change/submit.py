@@ -92,8 +92,9 @@ def submit(
 ) -> None:
     """Queue a job that runs COMMAND, and print its id. What follows -- belongs to the command.
 
-    With -f, --template or --again, options change the jobs that are read; a file may have many jobs. Workspace and quota
-    need not be said if the login remembers them, or if there is only one. Without --gpus and --cpu, COMMAND gets one GPU.
+    With -f, --template or --again, options change the jobs that are read; a file may have many
+    jobs. Workspace and quota need not be said if the login remembers them, or if there is only one.
+    Without --gpus and --cpu, COMMAND gets one GPU.
     """
     given = {name: value for name, value in fields.items() if value is not None}
     usual = _of_the_environment(context, given)
@@ -160,7 +161,9 @@ def _submit(client: Client, jobs: list[Any], key: str | None, manner: Manner, *,
 
 
 def _of_the_environment(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
-    """Take out of what is given what a variable says: a file goes before it, unlike before an option."""
+    """Take out of what is given what a variable says: a file goes before it, unlike before an
+    option.
+    """
     from click.core import ParameterSource
 
     said = [name for name in given if context.get_parameter_source(name) is ParameterSource.ENVIRONMENT]
@@ -195,7 +198,9 @@ class _AllOver(Exception):
 
 
 def _waited(client: Client, ids: list[str], output: str) -> bool:
-    """Wait until all jobs have ended; return whether all succeeded. Events only tell when to ask for a job's phase."""
+    """Wait until all jobs have ended; return whether all succeeded. Events only tell when to ask
+    for a job's phase.
+    """
     left, good = dict.fromkeys(ids), True
 
     def look() -> None:

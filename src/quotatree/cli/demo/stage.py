@@ -66,7 +66,9 @@ class Stage:
         return ""
 
     def close(self) -> None:
-        """End all jobs, then the server, and remove everything, including what a server that died has left."""
+        """End all jobs, then the server, and remove everything, including what a server that died
+        has left.
+        """
         with suppress(ClientError):
             self._end_jobs()
         for client in self._clients.values():
@@ -136,7 +138,9 @@ class Stage:
 
 @contextmanager
 def stage(directory: Path) -> Iterator[Stage]:
-    """A stage that is closed however its use ends; meanwhile Ctrl-C is ignored, so that nothing is left behind."""
+    """A stage that is closed however its use ends; meanwhile Ctrl-C is ignored, so that nothing is
+    left behind.
+    """
     try:
         directory.mkdir(parents=True, mode=0o700)
     except OSError as error:

@@ -186,7 +186,9 @@ class Story:
             self._tell.names[made["id"]] = job["name"]
 
     def _until(self, condition: Callable[[], bool]) -> bool:
-        """Tell what happens until the condition holds; False if it does not within PATIENCE_SECONDS."""
+        """Tell what happens until the condition holds; False if it does not within
+        PATIENCE_SECONDS.
+        """
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:

@@ -75,9 +75,10 @@ def get(
 ) -> None:
     """List NOUN, or those of it that you name.
 
-    NOUN is job, quota, workspace, node, pool, user, token, webhook, event, preemption, queue or audit; the plural is
-    fine too. `get queue QUOTA...` lists the jobs that wait there, `get users --quota QUOTA` the users with what they
-    use of it, and `get preemptions` what was ended, at which cost and by which rule.
+    NOUN is job, quota, workspace, node, pool, user, token, webhook, event, preemption, queue or
+    audit; the plural is fine too. `get queue QUOTA...` lists the jobs that wait there, `get users
+    --quota QUOTA` the users with what they use of it, and `get preemptions` what was ended, at
+    which cost and by which rule.
     """
     kind = WORDS[noun]
     for name, value in filters.items():
@@ -159,7 +160,9 @@ def _rows(noun: Noun, items: Iterable[Any], wide: bool) -> list[list[str]]:
 
 
 class Watch:
-    """Prints first all items, then a line for each that is new or different. Columns keep their first widths."""
+    """Prints first all items, then a line for each that is new or different. Columns keep their
+    first widths.
+    """
 
     def __init__(
         self, client: Client, noun: Noun, names: Sequence[str], asked: Asked, output: str, *, headers: bool
@@ -205,7 +208,9 @@ class Watch:
         self._show(job)
 
     def _show(self, item: Any) -> None:
-        """Print an item if it is new or different. A new place in the queue does not count, or long queues would never rest."""
+        """Print an item if it is new or different. A new place in the queue does not count, or long
+        queues would never rest.
+        """
         news = {key: value for key, value in item.items() if key != "position"}
         name = self._noun.name(item)
         if self._before.get(name) == news:

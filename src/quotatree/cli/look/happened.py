@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 NONE: Final = "-"
 EVENT_WIDTHS: Final = (6, 19, 18, 12, 12, 14)
-"""Of the columns while events are watched: the first line is printed before the others are known."""
+"""Of the columns while events are watched: the first line is printed before the others are known.
+"""
 
 
 def _events(client: Client, asked: Asked) -> Iterable[Any]:

@@ -46,11 +46,13 @@ def _itself(item: Any) -> Iterable[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A kind of thing that can be listed. `one` fetches a single item by name; without it, all are looked through.
+    """A kind of thing that can be listed. `one` fetches a single item by name; without it, all are
+    looked through.
 
-    `filters`: the options that it knows. `spare`: columns that a narrow terminal can do without, the first of them
-    first. `lines`: the rows of one item. `names_quotas`: its names say of which quotas, and name no items.
-    `named`: the noun that `-o name` prints; "" is its own word. `none`: what is told if there are no items.
+    `filters`: the options that it knows. `spare`: columns that a narrow terminal can do without,
+    the first of them first. `lines`: the rows of one item. `names_quotas`: its names say of which
+    quotas, and name no items. `named`: the noun that `-o name` prints; "" is its own word. `none`:
+    what is told if there are no items.
     """
 
     word: str

@@ -30,7 +30,9 @@ def _jobs(client: Client, asked: Asked) -> Iterable[Any]:
 
 
 def _reason(job: Any) -> str:
-    """Reason code of the job's phase; of a job that failed, what went wrong: there is no code for what programs do."""
+    """Reason code of the job's phase; of a job that failed, what went wrong: there is no code for
+    what programs do.
+    """
     return str(job["ending"] or (job["reason_code"] if job["reason"] is None else job["reason"]["code"]))
 
 
@@ -39,7 +41,9 @@ def _reason_text(job: Any) -> str:
 
 
 def _places(job: Any) -> str:
-    """The job's nodes, each with its number of GPUs: node-0:8. `describe` tells which GPUs they are."""
+    """The job's nodes, each with its number of GPUs: node-0:8. `describe` tells which GPUs they
+    are.
+    """
     count: dict[str, int] = {}
     for place in job["places"]:
         count[place["node"]] = count.get(place["node"], 0) + len(place["devices"])
@@ -51,7 +55,9 @@ def _position(job: Any) -> str:
 
 
 def _ran(job: Any) -> str:
-    """How long the current run, or the last one of a job that is over, has lasted; "" if there is none."""
+    """How long the current run, or the last one of a job that is over, has lasted; "" if there is
+    none.
+    """
     over = job["ended_ms"] is not None
     return age(job["started_ms"], job["ended_ms"]) if over or job["phase"] == "Running" else ""
 
@@ -237,7 +243,9 @@ WORDS: Final = {word: noun for noun in NOUNS for word in (noun.word, *noun.alias
 
 
 def found(noun: Noun, client: Client, names: Sequence[str], asked: Asked) -> Iterable[Any]:
-    """The items with these names, or, without names, all that are asked for. Raises NotFound for an unknown name."""
+    """The items with these names, or, without names, all that are asked for. Raises NotFound for an
+    unknown name.
+    """
     if noun.names_quotas:
         return noun.every(client, replace(asked, quota=(*asked.quota, *names)))
     if not names:

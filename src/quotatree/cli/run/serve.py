@@ -1,4 +1,6 @@
-"""`quotatree serve`: the control loop, the store, an engine and the API in one process, until told to stop."""
+"""`quotatree serve`: the control loop, the store, an engine and the API in one process, until told
+to stop.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,8 @@ def serve(
     webhook_networks: str | None,
     **options: Any,
 ) -> None:
-    """Run the server. The first start prints an admin token, once, and a link that opens the console.
+    """Run the server. The first start prints an admin token, once, and a link that opens the
+    console.
 
     Options win over variables, and these over the settings file.
     """

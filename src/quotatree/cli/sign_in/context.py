@@ -1,4 +1,6 @@
-"""`quotatree context`: the logins that are remembered, which of them is used, and where each sends jobs."""
+"""`quotatree context`: the logins that are remembered, which of them is used, and where each sends
+jobs.
+"""
 
 from __future__ import annotations
 

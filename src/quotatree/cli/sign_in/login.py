@@ -1,4 +1,6 @@
-"""`quotatree login`, `logout`, `whoami`, `console`: logins, who you are there, and the way to the browser."""
+"""`quotatree login`, `logout`, `whoami`, `console`: logins, who you are there, and the way to the
+browser.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +145,9 @@ def logout(name: str | None) -> None:
 
 
 def forget(name: str) -> None:
-    """Forget the login of this name, and revoke its token if `login` made it. If there is none, the command ends."""
+    """Forget the login of this name, and revoke its token if `login` made it. If there is none, the
+    command ends.
+    """
     from quotatree.client import Client
     from quotatree.client.errors import ClientError
 

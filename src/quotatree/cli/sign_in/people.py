@@ -1,4 +1,6 @@
-"""Which users may come in, and with which tokens: `create` and `delete token`, `create user`, and `user` for what changes."""
+"""Which users may come in, and with which tokens: `create` and `delete token`, `create user`, and
+`user` for what changes.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ token.add_command(delete_token, "revoke")
 
 @click.group()
 def user() -> None:
-    """Set passwords of users, shut them out and let them in. `create user` makes them, `get users` lists them."""
+    """Set passwords of users, shut them out and let them in. `create user` makes them, `get users`
+    lists them.
+    """
 
 
 @click.command()
@@ -84,8 +88,15 @@ def user() -> None:
 @changes_option
 @remote_options
 def create_user(
-    name: str, display: str, email: str, admin: bool, ask: bool, if_not_exists: bool, manner: Manner, remote: Remote
-) -> None:  # fmt: skip
+    name: str,
+    display: str,
+    email: str,
+    admin: bool,
+    ask: bool,
+    if_not_exists: bool,
+    manner: Manner,
+    remote: Remote,
+) -> None:
     """Make the user NAME."""
     wanted: t.UserIn = {"name": name, "display": display, "email": email, "platform_admin": admin}
     with remote.client() as client:
@@ -96,9 +107,12 @@ def create_user(
             if ask and not manner.dry_run:
                 wanted["password"] = _password()
             made = Step(
-                "user", name, "created", lambda: client.users.create(wanted),
+                "user",
+                name,
+                "created",
+                lambda: client.users.create(wanted),
                 check=partial(check_free, "user", name, there),
-            )  # fmt: skip
+            )
         with hinted(TAKEN, "--if-not-exists leaves it as it is"):
             make(client, [made], manner)
 

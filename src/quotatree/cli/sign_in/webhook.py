@@ -1,4 +1,6 @@
-"""`create webhook` and `delete webhook`: events are sent to an address, signed. `webhook` is an older spelling of both."""
+"""`create webhook` and `delete webhook`: events are sent to an address, signed. `webhook` is an
+older spelling of both.
+"""
 
 from __future__ import annotations
 
@@ -47,10 +49,16 @@ def webhook() -> None:
 @changes_option
 @remote_options
 def create_webhook(
-    name: str, url: str, workspace: str | None, kinds: tuple[str, ...], secret_file: Path | None, manner: Manner,
+    name: str,
+    url: str,
+    workspace: str | None,
+    kinds: tuple[str, ...],
+    secret_file: Path | None,
+    manner: Manner,
     remote: Remote,
-) -> None:  # fmt: skip
-    """Send events to an address: make the webhook NAME. A secret that is made here is all that goes to stdout.
+) -> None:
+    """Send events to an address: make the webhook NAME. A secret that is made here is all that goes
+    to stdout.
 
     Every delivery is signed with the webhook's secret, and repeated until it is taken.
     """
